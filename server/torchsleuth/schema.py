@@ -1,0 +1,256 @@
+"""The values every part exchanges: positions, edits, fixes, diagnostics and what is known about a tensor.
+
+Lines and columns are 1-based and columns count Unicode code points; only `lsp/` converts to UTF-16.
+Everything here is a frozen dataclass with `to_json`/`from_json` in the shape of the machine interface.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+Severity = Literal["error", "warning", "hint"]
+Layer = Literal["static", "run"]
+Json = dict[str, Any]
+DimJson = int | str
+"""A size: an integer, or the source text of a symbolic one such as ``B`` or ``8*H*W``."""
+
+
+@dataclass(frozen=True, order=True)
+class Position:
+    """A place between two characters: 1-based line, 1-based column in code points."""
+
+    line: int
+    column: int
+
+    def to_json(self) -> Json:
+        return {"line": self.line, "column": self.column}
+
+    @staticmethod
+    def from_json(value: Json) -> Position:
+        return Position(value["line"], value["column"])
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of one file; `end` is exclusive."""
+
+    path: str
+    start: Position
+    end: Position
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace `start`..`end` of `path` by `new_text`; an insertion has `start == end`."""
+
+    path: str
+    start: Position
+    end: Position
+    new_text: str
+
+    def to_json(self) -> Json:
+        return {
+            "path": self.path,
+            "start": self.start.to_json(),
+            "end": self.end.to_json(),
+            "new_text": self.new_text,
+        }
+
+    @staticmethod
+    def from_json(value: Json) -> Edit:
+        return Edit(
+            value["path"],
+            Position.from_json(value["start"]),
+            Position.from_json(value["end"]),
+            value["new_text"],
+        )
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A repair. `safe`: behaviour is what the author evidently meant. `verified`: applied in memory and
+    re-analysed (or re-run), the diagnostic is gone and no other appeared."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    safe: bool = True
+    verified: bool = False
+
+    def to_json(self) -> Json:
+        return {
+            "title": self.title,
+            "safe": self.safe,
+            "verified": self.verified,
+            "edits": [edit.to_json() for edit in self.edits],
+        }
+
+    @staticmethod
+    def from_json(value: Json) -> Fix:
+        return Fix(
+            value["title"],
+            tuple(Edit.from_json(edit) for edit in value["edits"]),
+            value["safe"],
+            value["verified"],
+        )
+
+
+@dataclass(frozen=True)
+class Related:
+    """Another place that explains a diagnostic, such as the constructor of the layer that failed."""
+
+    path: str
+    start: Position
+    end: Position
+    message: str
+
+    def to_json(self) -> Json:
+        return {
+            "path": self.path,
+            "line": self.start.line,
+            "column": self.start.column,
+            "end": self.end.to_json(),
+            "message": self.message,
+        }
+
+    @staticmethod
+    def from_json(value: Json) -> Related:
+        return Related(
+            value["path"],
+            Position(value["line"], value["column"]),
+            Position.from_json(value["end"]),
+            value["message"],
+        )
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding, from the analysis (`layer="static"`) or from a run (`layer="run"`)."""
+
+    path: str
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    start: Position
+    end: Position
+    related: tuple[Related, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    layer: Layer = "static"
+
+    def with_fixes(self, fixes: tuple[Fix, ...]) -> Diagnostic:
+        return replace(self, fixes=fixes)
+
+    def to_json(self) -> Json:
+        return {
+            "path": self.path,
+            "code": self.code,
+            "name": self.name,
+            "severity": self.severity,
+            "message": self.message,
+            "start": self.start.to_json(),
+            "end": self.end.to_json(),
+            "related": [related.to_json() for related in self.related],
+            "fixes": [fix.to_json() for fix in self.fixes],
+            "layer": self.layer,
+        }
+
+    @staticmethod
+    def from_json(value: Json) -> Diagnostic:
+        return Diagnostic(
+            value["path"],
+            value["code"],
+            value["name"],
+            value["severity"],
+            value["message"],
+            Position.from_json(value["start"]),
+            Position.from_json(value["end"]),
+            tuple(Related.from_json(related) for related in value.get("related", ())),
+            tuple(Fix.from_json(fix) for fix in value.get("fixes", ())),
+            value.get("layer", "static"),
+        )
+
+
+@dataclass(frozen=True)
+class TensorFact:
+    """What is known about the tensor value of one expression, statically or from a run.
+
+    `shape` is None when the rank is unknown; a size is an int or the text of a symbolic one; a size of
+    ``"?"`` is unknown. `binding` is the variable or attribute that the expression binds (an assignment
+    target, a parameter, a loop variable): those become inlay hints. A fact about a container of tensors
+    (a tuple of two batches, say) is several facts.
+    """
+
+    path: str
+    start: Position
+    end: Position
+    expression: str
+    shape: tuple[DimJson, ...] | None
+    dtype: str | None = None
+    device: str | None = None
+    requires_grad: bool | None = None
+    binding: str | None = None
+    layer: Layer = "static"
+
+    def to_json(self) -> Json:
+        return {
+            "path": self.path,
+            "start": self.start.to_json(),
+            "end": self.end.to_json(),
+            "expression": self.expression,
+            "shape": None if self.shape is None else list(self.shape),
+            "dtype": self.dtype,
+            "device": self.device,
+            "requires_grad": self.requires_grad,
+            "binding": self.binding,
+            "layer": self.layer,
+        }
+
+    @staticmethod
+    def from_json(value: Json) -> TensorFact:
+        shape = value["shape"]
+        return TensorFact(
+            value["path"],
+            Position.from_json(value["start"]),
+            Position.from_json(value["end"]),
+            value["expression"],
+            None if shape is None else tuple(shape),
+            value["dtype"],
+            value["device"],
+            value["requires_grad"],
+            value["binding"],
+            value.get("layer", "static"),
+        )
+
+    def describe(self) -> str:
+        """Compact text of a hint: ``[64, 3, 32, 32] float32 cuda``."""
+        shape = "[…]" if self.shape is None else "[" + ", ".join(map(str, self.shape)) + "]"
+        return " ".join([shape, *(part for part in (self.dtype, self.device) if part)])
+
+
+@dataclass(frozen=True)
+class FileAnalysis:
+    """Everything the analysis of one document says."""
+
+    path: str
+    diagnostics: tuple[Diagnostic, ...] = ()
+    facts: tuple[TensorFact, ...] = ()
+    stats: Json = field(default_factory=dict)
+    """Timings in milliseconds, counts, and `incomplete`: why the analysis stopped early, or None."""
+
+    def to_json(self) -> Json:
+        return {
+            "path": self.path,
+            "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
+            "facts": [fact.to_json() for fact in self.facts],
+            "stats": self.stats,
+        }
+
+    @staticmethod
+    def from_json(value: Json) -> FileAnalysis:
+        return FileAnalysis(
+            value["path"],
+            tuple(Diagnostic.from_json(item) for item in value["diagnostics"]),
+            tuple(TensorFact.from_json(item) for item in value["facts"]),
+            value["stats"],
+        )

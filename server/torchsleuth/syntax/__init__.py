@@ -1,0 +1,1 @@
+"""Text, trees and positions: parsing that never fails, position conversion, edits. No torch, no LSP."""

@@ -1,0 +1,108 @@
+"""One immutable version of a file's text, with conversions between every way of counting columns."""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_right
+from functools import cached_property
+
+from torchsleuth.schema import Edit, Position, Span
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+class SourceText:
+    """A file's text and its line table.
+
+    Lines end at ``\\n``, ``\\r\\n`` or ``\\r`` only, as in `ast` and in VS Code; form feed and the Unicode
+    separators do not end a line. `ast` columns count UTF-8 bytes, LSP columns UTF-16 units, and
+    `Position` columns code points.
+    """
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+
+    @property
+    def line_count(self) -> int:
+        return len(self._starts)
+
+    def line(self, number: int) -> str:
+        """The text of 1-based line `number` without its line ending; '' beyond the file."""
+        if not 1 <= number <= len(self._starts):
+            return ""
+        start = self._starts[number - 1]
+        end = self._starts[number] if number < len(self._starts) else len(self.text)
+        return self.text[start:end].rstrip("\r\n")
+
+    def offset(self, position: Position) -> int:
+        """Code-point offset of a position, clamped to its line."""
+        if position.line < 1:
+            return 0
+        if position.line > len(self._starts):
+            return len(self.text)
+        start = self._starts[position.line - 1]
+        return start + min(max(position.column - 1, 0), len(self.line(position.line)))
+
+    def position(self, offset: int) -> Position:
+        line = bisect_right(self._starts, offset)
+        return Position(line, offset - self._starts[line - 1] + 1)
+
+    def from_utf8(self, line: int, byte_column: int) -> Position:
+        """The position of an `ast` location (1-based line, 0-based UTF-8 byte column)."""
+        text = self.line(line)
+        if text.isascii():
+            return Position(line, byte_column + 1)
+        return Position(line, len(text.encode()[:byte_column].decode(errors="ignore")) + 1)
+
+    def from_utf16(self, line: int, unit_column: int) -> Position:
+        """The position of an LSP location (0-based line, 0-based UTF-16 column)."""
+        text = self.line(line + 1)
+        if text.isascii():
+            return Position(line + 1, min(unit_column, len(text)) + 1)
+        units = 0
+        for index, char in enumerate(text):
+            if units >= unit_column:
+                return Position(line + 1, index + 1)
+            units += 2 if ord(char) > 0xFFFF else 1
+        return Position(line + 1, len(text) + 1)
+
+    def to_utf16(self, position: Position) -> tuple[int, int]:
+        """The LSP location (0-based line, 0-based UTF-16 column) of a position."""
+        text = self.line(position.line)[: position.column - 1]
+        units = len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+        return position.line - 1, units
+
+    def start_of(self, node: ast.AST) -> Position:
+        return self.from_utf8(node.lineno, node.col_offset)  # type: ignore[attr-defined]
+
+    def end_of(self, node: ast.AST) -> Position:
+        return self.from_utf8(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+
+    def span(self, node: ast.AST) -> Span:
+        """The span of an `ast` node that carries a location."""
+        return Span(self.path, self.start_of(node), self.end_of(node))
+
+    def slice(self, start: Position, end: Position) -> str:
+        return self.text[self.offset(start) : self.offset(end)]
+
+    def segment(self, node: ast.AST) -> str:
+        """The source text of a node."""
+        return self.slice(self.start_of(node), self.end_of(node))
+
+    def apply(self, edits: tuple[Edit, ...] | list[Edit]) -> str:
+        """The text after those of `edits` that are for this file. Raises ValueError where two overlap."""
+        result, last = self.text, len(self.text) + 1
+        mine = [edit for edit in edits if edit.path == self.path]
+        for edit in sorted(mine, key=lambda edit: (edit.start, edit.end), reverse=True):
+            start, end = self.offset(edit.start), self.offset(edit.end)
+            if end > last or end < start:
+                raise ValueError(f"overlapping edits in {self.path} at line {edit.start.line}")
+            result = result[:start] + edit.new_text + result[end:]
+            last = start
+        return result
