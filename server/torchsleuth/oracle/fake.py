@@ -1,0 +1,255 @@
+"""Fake tensors: specs in, specs out, with sizes as sympy expressions over unbacked symbols in between."""
+
+from __future__ import annotations
+
+import collections.abc
+from collections.abc import Mapping
+from typing import Any
+
+import sympy
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental import symbolic_shapes
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
+from torch.utils._sympy import functions as sympy_functions
+
+from torchsleuth.oracle import names
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.spec import (
+    DictSpec,
+    DType,
+    Equality,
+    Hole,
+    ListSpec,
+    Native,
+    SliceSpec,
+    TensorSpec,
+)
+
+HOLE_WITNESS = {"float": 0.5, "int": 1, "bool": True, "str": "?"}
+
+
+class Unsupported(Exception):
+    """A value that has no counterpart on the other side; the operator is undecided."""
+
+
+def contiguous_strides(shape: tuple[Size, ...]) -> tuple[Size, ...]:
+    strides: list[Size] = []
+    step: Size = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step = dims.multiply(step, 1 if size == 0 else size)
+    return tuple(reversed(strides))
+
+
+class Session:
+    """One isolated evaluation: its own ShapeEnv, and the mapping between our symbols and torch's."""
+
+    def __init__(self, mode: FakeTensorMode, symbolic: bool) -> None:
+        self.mode = mode
+        self.env = ShapeEnv() if symbolic else None
+        mode.shape_env = self.env
+        mode.static_shapes = not symbolic
+        mode.cache_enabled = not symbolic
+        self._symints: dict[Symbol, Any] = {}
+        self._symbols: dict[sympy.Symbol, Symbol] = {}
+        self._created = 0
+
+    def symint(self, symbol: Symbol) -> Any:
+        """The unbacked SymInt for a canonical symbol, assumed to be at least 2."""
+        if symbol not in self._symints:
+            assert self.env is not None
+            value = self.env.create_unbacked_symint()
+            if symbol.positive:
+                torch._check(value >= 0)
+                symbolic_shapes._constrain_range_for_size(value, 2, 2**31)
+            self._symints[symbol] = value
+            self._symbols[value.node.expr] = symbol
+        return self._symints[symbol]
+
+    def size(self, size: Size) -> Any:
+        if isinstance(size, int):
+            return size
+        total: Any = 0
+        for monomial, coefficient in size.terms:
+            term: Any = coefficient
+            for atom, exponent in monomial:
+                if isinstance(atom, Symbol):
+                    value = self.symint(atom)
+                else:
+                    left, right = (self.size(argument) for argument in atom.arguments)
+                    if atom.operator == "//":
+                        value = left // right
+                    elif atom.operator == "%":
+                        value = left % right
+                    elif atom.operator == "max":
+                        value = torch.sym_max(left, right)
+                    else:
+                        value = torch.sym_min(left, right)
+                for _ in range(exponent):
+                    term = term * value
+            total = total + term
+        return total
+
+    def to_fake(self, value: Any) -> Any:
+        """A spec as the argument torch receives. Raises Unsupported."""
+        if isinstance(value, TensorSpec):
+            return self._tensor(value)
+        if isinstance(value, Dim):
+            return self.size(value)
+        return plain_argument(value, self.to_fake)
+
+    def _tensor(self, spec: TensorSpec) -> torch.Tensor:
+        if spec.shape is None or spec.dtype is None:
+            raise Unsupported("a tensor of unknown shape")
+        dtype = getattr(torch, spec.dtype)
+        shape = [self.size(size) for size in spec.shape]
+        if spec.strides is None:
+            tensor = torch.empty(shape, dtype=dtype)
+        else:
+            tensor = torch.empty_strided(shape, [self.size(stride) for stride in spec.strides], dtype=dtype)
+        if spec.requires_grad and (dtype.is_floating_point or dtype.is_complex):
+            tensor.requires_grad_()
+            # Not a leaf: an in-place operation on an intermediate value must not be an error.
+            with torch.enable_grad():
+                tensor = tensor.view_as(tensor)
+        return tensor
+
+    def size_from(self, value: Any) -> Size:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+        if isinstance(value, torch.SymInt):
+            return self.dim_from(value.node.expr)
+        raise Unsupported(f"size {type(value).__name__}")
+
+    def dim_from(self, expression: Any) -> Size:
+        """A sympy expression as a Size; `Max(1, e)` of strides is `e`, since sizes are positive."""
+        if isinstance(expression, int):
+            return expression
+        if expression.is_Integer:
+            return int(expression)
+        if expression.is_Symbol:
+            if expression not in self._symbols:
+                self._created += 1
+                self._symbols[expression] = Symbol("?", -self._created)
+            return dims.of(self._symbols[expression])
+        arguments = [self.dim_from(argument) for argument in expression.args]
+        if expression.is_Add:
+            total: Size = 0
+            for argument in arguments:
+                total = dims.add(total, argument)
+            return total
+        if expression.is_Mul:
+            return dims.product(arguments)
+        if expression.is_Pow and isinstance(arguments[1], int) and arguments[1] >= 0:
+            return dims.power(arguments[0], arguments[1])
+        name = type(expression).__name__
+        if name in ("FloorDiv", "CleanDiv", "IntTrueDiv") and arguments[1] != 0:
+            return dims.floor_divide(arguments[0], arguments[1])
+        if name in ("Mod", "PythonMod") and arguments[1] != 0:
+            return dims.modulo(arguments[0], arguments[1])
+        if isinstance(expression, sympy_functions.Max | sympy.Max) or name == "Max":
+            rest = [argument for argument in arguments if argument != 1]
+            return self._fold("max", rest or [1])
+        if isinstance(expression, sympy_functions.Min | sympy.Min) or name == "Min":
+            return self._fold("min", arguments)
+        raise Unsupported(f"expression {name}")
+
+    @staticmethod
+    def _fold(operator: str, arguments: list[Size]) -> Size:
+        result = arguments[0]
+        for argument in arguments[1:]:
+            result = dims.extremum(operator, result, argument)
+        return result
+
+    def from_fake(self, value: Any) -> Any:
+        """What torch returned, as a spec. Raises Unsupported."""
+        if isinstance(value, torch.Tensor):
+            return self.spec_of(value)
+        if isinstance(value, torch.SymInt):
+            return self.dim_from(value.node.expr)
+        if isinstance(value, torch.SymFloat):
+            return Hole("float")
+        if isinstance(value, torch.SymBool):
+            return Hole("bool")
+        return plain_result(value, self.from_fake)
+
+    def spec_of(self, tensor: torch.Tensor) -> TensorSpec:
+        shape = tuple(self.size_from(size) for size in tensor.shape)
+        strides: tuple[Size, ...] | None = None
+        if tensor.layout == torch.strided:
+            try:
+                strides = tuple(self.size_from(stride) for stride in tensor.stride())
+            except Unsupported:
+                strides = None
+        if strides is not None and _same_layout(shape, strides):
+            strides = None
+        return TensorSpec(shape, str(tensor.dtype).removeprefix("torch."), None, tensor.requires_grad, strides)
+
+    def facts(self, soft: bool) -> tuple[Equality, ...]:
+        """Equalities between sizes that the evaluation required."""
+        if self.env is None:
+            return ()
+        found: dict[tuple[Size, Size], None] = {}
+        equalities = [sympy.Eq(symbol, value, evaluate=False) for symbol, value in self.env.replacements.items()]
+        for asserts in self.env.deferred_runtime_asserts.values():
+            equalities.extend(item.expr for item in asserts if isinstance(item.expr, sympy.Eq))
+        for equality in equalities:
+            try:
+                pair = (self.dim_from(equality.lhs), self.dim_from(equality.rhs))
+            except (Unsupported, ZeroDivisionError):
+                continue
+            if pair[0] != pair[1]:
+                found[pair] = None
+        return tuple(Equality(left, right, soft) for left, right in found)
+
+
+def _same_layout(shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
+    """Whether strides are the contiguous ones, ignoring dimensions of size 1."""
+    expected = contiguous_strides(shape)
+    if 0 in shape:
+        return True
+    return all(size == 1 or mine == theirs for size, mine, theirs in zip(shape, strides, expected))
+
+
+def plain_argument(value: Any, convert: Any) -> Any:
+    """Everything but tensors and sizes, from spec to Python."""
+    if value is None or isinstance(value, bool | int | float | complex | str | type(...)):
+        return value
+    if isinstance(value, tuple):
+        return tuple(convert(item) for item in value)
+    if isinstance(value, ListSpec):
+        return [convert(item) for item in value.items]
+    if isinstance(value, DictSpec):
+        return {convert(key): convert(item) for key, item in value.items}
+    if isinstance(value, DType):
+        return getattr(torch, value.name)
+    if isinstance(value, Hole):
+        if value.type not in HOLE_WITNESS:
+            raise Unsupported(value.type)
+        return HOLE_WITNESS[value.type]
+    if isinstance(value, SliceSpec):
+        return slice(convert(value.start), convert(value.stop), convert(value.step))
+    if isinstance(value, Native):
+        return names.load(value.path)
+    raise Unsupported(type(value).__name__)
+
+
+def plain_result(value: Any, convert: Any) -> Any:
+    """Everything but tensors and sizes, from Python to spec."""
+    if value is None or isinstance(value, bool | int | float | complex | str):
+        return value
+    if isinstance(value, tuple):
+        return tuple(convert(item) for item in value)
+    if isinstance(value, list):
+        return ListSpec(tuple(convert(item) for item in value))
+    if isinstance(value, Mapping):
+        return DictSpec(tuple((convert(key), convert(item)) for key, item in value.items()))
+    if isinstance(value, torch.dtype):
+        return DType(str(value).removeprefix("torch."))
+    if isinstance(value, torch.nn.utils.rnn.PackedSequence):
+        raise Unsupported("PackedSequence")
+    if isinstance(value, collections.abc.Iterator):
+        raise Unsupported("iterator")
+    raise Unsupported(type(value).__name__)

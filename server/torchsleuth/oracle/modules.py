@@ -1,0 +1,36 @@
+"""Builds library modules (nn.Linear, nn.LSTM, nn.TransformerEncoderLayer …) from their recipes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torchsleuth.oracle import names
+from torchsleuth.tensors.spec import ModuleSpec
+
+
+def construct(recipe: ModuleSpec, convert: Any) -> torch.nn.Module:
+    """The module of a recipe; `convert` turns argument specs into Python values.
+
+    Inside a fake mode the parameters are fake. Raises whatever the constructor raises.
+    """
+    cls = names.load(recipe.path)
+    args = [convert(argument) for argument in recipe.args]
+    kwargs = {name: convert(argument) for name, argument in recipe.kwargs}
+    module: torch.nn.Module = cls(*args, **kwargs)
+    if recipe.dtype is not None:
+        _cast(module, getattr(torch, recipe.dtype))
+    if not recipe.requires_grad:
+        module.requires_grad_(False)
+    module.train(recipe.training)
+    return module
+
+
+def _cast(module: torch.nn.Module, dtype: torch.dtype) -> None:
+    previous = torch.__future__.get_overwrite_module_params_on_conversion()
+    torch.__future__.set_overwrite_module_params_on_conversion(True)
+    try:
+        module.to(dtype)
+    finally:
+        torch.__future__.set_overwrite_module_params_on_conversion(previous)

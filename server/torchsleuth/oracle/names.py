@@ -1,0 +1,76 @@
+"""Resolves dotted names of allowed installed libraries to their objects, and says what kind they are."""
+
+from __future__ import annotations
+
+import importlib
+import types
+from functools import lru_cache
+from typing import Any
+
+import torch
+
+from torchsleuth.tensors.spec import DType, Native
+
+ALLOWED_PACKAGES = frozenset({"torch", "math", "einops", "operator"})
+"""Packages the analysis may import; everything else stays unknown. User code is never imported."""
+
+_FORBIDDEN = ("torch.utils.cpp_extension", "torch.distributed", "torch._C", "torch.hub", "torch.multiprocessing")
+
+
+@lru_cache(maxsize=None)
+def load(path: str) -> Any:
+    """The object at a dotted path. Raises LookupError if it does not exist or is not allowed."""
+    package = path.partition(".")[0]
+    if package not in ALLOWED_PACKAGES or path.startswith(_FORBIDDEN):
+        raise LookupError(path)
+    parts = path.split(".")
+    value: Any = importlib.import_module(parts[0])
+    for index, part in enumerate(parts[1:], start=2):
+        try:
+            value = getattr(value, part)
+        except AttributeError:
+            if not isinstance(value, types.ModuleType):
+                raise LookupError(path) from None
+            try:
+                value = importlib.import_module(".".join(parts[:index]))
+            except Exception as error:
+                raise LookupError(path) from error
+    return value
+
+
+@lru_cache(maxsize=None)
+def resolve(path: str) -> Any:
+    """The abstract value of a dotted name: a constant, a DType, or a Native. Raises LookupError."""
+    value = load(path)
+    if isinstance(value, torch.dtype):
+        return DType(str(value).removeprefix("torch."))
+    if value is None or isinstance(value, bool | int | float | str | complex):
+        return value
+    if isinstance(value, types.ModuleType):
+        return Native(path, "package")
+    if isinstance(value, type):
+        return Native(canonical_class(value, path), "module-class" if issubclass(value, torch.nn.Module) else "class")
+    if callable(value):
+        return Native(path, "function")
+    return Native(path, "object")
+
+
+def canonical_class(value: type, fallback: str) -> str:
+    """One name per class: ``torch.nn.modules.linear.Linear`` is ``torch.nn.Linear``."""
+    for prefix in ("torch.nn", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data", "torch"):
+        try:
+            if load(f"{prefix}.{value.__name__}") is value:
+                return f"{prefix}.{value.__name__}"
+        except LookupError:
+            continue
+    return fallback
+
+
+def mro_paths(path: str) -> tuple[str, ...]:
+    """Canonical paths of a class and its bases, most derived first."""
+    value = load(path)
+    return tuple(
+        canonical_class(base, f"{base.__module__}.{base.__qualname__}")
+        for base in value.__mro__
+        if base is not object
+    )

@@ -1,0 +1,492 @@
+"""apply(operator, abstract arguments) → result and facts, the error PyTorch would raise, or undecided.
+
+Pure: an operator sees nothing but its arguments, in canonical form (symbols renamed in order of their
+first appearance), so every answer is remembered under (operator, arguments) and shared by all documents.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+import logging
+import operator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch._subclasses.fake_tensor import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensorMode,
+    UnsupportedOperatorException,
+)
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+
+from torchsleuth.oracle import modules, names
+from torchsleuth.oracle.fake import Session, Unsupported, plain_argument, plain_result
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.spec import (
+    DictSpec,
+    DType,
+    Equality,
+    Failure,
+    Hole,
+    ListSpec,
+    ModuleSpec,
+    Native,
+    Outcome,
+    Result,
+    SliceSpec,
+    TensorSpec,
+    Undecided,
+)
+
+EAGER_LIMIT = 1 << 22
+"""Elements an operator may touch when it is executed on real tensors to confirm an error."""
+
+_SILENT_ERRORS = (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    UnsupportedOperatorException,
+    GuardOnDataDependentSymNode,
+    NotImplementedError,
+    MemoryError,
+    RecursionError,
+)
+_ENGINE_WORDS = ("symbolic", "SymInt", "unbacked", "fake tensor", "FakeTensor", "meta tensor", "data-dependent")
+_CHECKED_ERRORS = (RuntimeError, ValueError, IndexError, AssertionError)
+_HARD_FACTS = frozenset(
+    "linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d matmul mm bmm addmm baddbmm "
+    "cat concat concatenate stack view reshape unflatten embedding layer_norm batch_norm group_norm".split()
+)
+_WITNESSES = ((11, 13, 17, 19, 23, 29, 31, 37, 41, 43), (53, 59, 61, 67, 71, 73, 79, 83, 89, 97))
+
+logging.getLogger("torch").setLevel(logging.CRITICAL)
+
+
+class Oracle:
+    """The memoised function, with the fake mode it runs in."""
+
+    def __init__(self) -> None:
+        self._mode = FakeTensorMode(allow_non_fake_inputs=True)
+        self._memo: dict[Any, Outcome] = {}
+        self._built: dict[ModuleSpec, torch.nn.Module] = {}
+        self._fresh = itertools.count(1)
+        self.hits = 0
+        self.misses = 0
+        torch.set_num_threads(1)
+
+    # -- the question ------------------------------------------------------------------------------
+
+    def call(
+        self,
+        target: str | ModuleSpec,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        fresh: Callable[[str], Symbol],
+        grad: bool = True,
+    ) -> Outcome:
+        """The outcome of ``target(*args, **kwargs)``.
+
+        `target` is a dotted path, ``Tensor.NAME`` for a method, or a recipe for a module call. `fresh`
+        makes symbols for sizes that depend on data. `grad`: grad mode is on.
+        """
+        renaming: dict[Symbol, Symbol] = {}
+        try:
+            canonical_args = _rename(args, renaming)
+            canonical_kwargs = tuple(sorted((name, _rename(value, renaming)) for name, value in kwargs.items()))
+            canonical_target = target if isinstance(target, str) else _rename(target, renaming)
+            key = (canonical_target, canonical_args, canonical_kwargs, grad)
+            # 1, 1.0 and True are equal keys but different arguments.
+            key = (key, _types(canonical_args), _types(canonical_kwargs))
+            outcome = self._memo.get(key)
+        except (TypeError, Unsupported) as error:
+            return Undecided(str(error))
+        if outcome is None:
+            self.misses += 1
+            outcome = self._evaluate(canonical_target, canonical_args, dict(canonical_kwargs), bool(renaming), grad)
+            self._memo[key] = outcome
+        else:
+            self.hits += 1
+        if not isinstance(outcome, Result):
+            return outcome
+        back: dict[Symbol, Size] = {canonical: dims.of(original) for original, canonical in renaming.items()}
+
+        def restore(symbol: Symbol) -> Size:
+            if symbol not in back:
+                back[symbol] = dims.of(fresh(symbol.name))
+            return back[symbol]
+
+        facts = tuple(
+            Equality(dims.rebuild(fact.left, restore), dims.rebuild(fact.right, restore), fact.soft)
+            for fact in outcome.facts
+        )
+        return Result(_map_sizes(outcome.value, lambda size: dims.rebuild(size, restore)), facts)
+
+    def attribute(self, recipe: ModuleSpec, name: str) -> Any:
+        """The value of an attribute of a library module as a spec: int, str, TensorSpec … Raises LookupError."""
+        with self._quiet():
+            module = self._module(recipe)
+            try:
+                value = getattr(module, name)
+            except AttributeError:
+                raise LookupError(name) from None
+            session = Session(self._mode, symbolic=False)
+            try:
+                return session.from_fake(value)
+            except Unsupported:
+                raise LookupError(name) from None
+
+    def parameters(self, recipe: ModuleSpec) -> tuple[tuple[str, TensorSpec], ...]:
+        """Names and specs of a library module's parameters, in order. Raises LookupError."""
+        with self._quiet():
+            session = Session(self._mode, symbolic=False)
+            try:
+                module = self._module(recipe)
+                return tuple((name, session.spec_of(value)) for name, value in module.named_parameters())
+            except Exception as error:
+                raise LookupError(recipe.path) from error
+
+    def construct(self, recipe: ModuleSpec) -> Failure | Undecided | None:
+        """Whether a constructor call succeeds: None, or why not."""
+        with self._quiet():
+            try:
+                self._module(recipe)
+            except _SILENT_ERRORS as error:
+                return Undecided(type(error).__name__)
+            except Unsupported as error:
+                return Undecided(str(error))
+            except _CHECKED_ERRORS as error:
+                if _is_internal(error):
+                    return Undecided(str(error))
+                return Failure(type(error).__name__, str(error), confirmed=True)
+            except Exception as error:  # a TypeError may be our own misreading of the call
+                return Undecided(str(error))
+        return None
+
+    def callable_module(self, recipe: ModuleSpec) -> bool:
+        """Whether the recipe's constructor arguments can be turned into Python values at all."""
+        return not isinstance(self.construct(recipe), Undecided)
+
+    # -- evaluation --------------------------------------------------------------------------------
+
+    def _evaluate(
+        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], symbolic: bool, grad: bool
+    ) -> Outcome:
+        with self._quiet(), torch.set_grad_enabled(grad):
+            outcome = self._fake(target, args, kwargs, symbolic)
+            if isinstance(outcome, Result):
+                return self._check_dtypes(target, args, kwargs, outcome)
+            if isinstance(outcome, Failure):
+                return self._confirm(target, args, kwargs, outcome)
+            if symbolic:
+                return self._by_witness(target, args, kwargs, outcome)
+        return outcome
+
+    def _fake(
+        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], symbolic: bool
+    ) -> Outcome:
+        try:
+            session = Session(self._mode, symbolic)
+            # The module is built first, outside the session's sizes: its recipe is concrete.
+            function = self._function(target)
+            with self._mode:
+                fake_args = [session.to_fake(value) for value in args]
+                fake_kwargs = {name: session.to_fake(value) for name, value in kwargs.items()}
+                value = function(*fake_args, **fake_kwargs)
+                name = target.rpartition(".")[2] if isinstance(target, str) else "module"
+                soft = name not in _HARD_FACTS and isinstance(target, str)
+                return Result(session.from_fake(value), session.facts(soft))
+        except (Unsupported, LookupError, *_SILENT_ERRORS) as error:
+            return Undecided(f"{type(error).__name__}: {error}"[:200])
+        except _CHECKED_ERRORS as error:
+            if _is_internal(error):
+                return Undecided(str(error)[:200])
+            return Failure(type(error).__name__, str(error), confirmed=False)
+        except TypeError as error:
+            return Failure("TypeError", str(error), confirmed=False)
+        except Exception as error:
+            return Undecided(f"{type(error).__name__}: {error}"[:200])
+
+    def _function(self, target: str | ModuleSpec) -> Callable[..., Any]:
+        if isinstance(target, ModuleSpec):
+            return self._module(target)
+        if target.startswith("Tensor."):
+            method: Callable[..., Any] = getattr(torch.Tensor, target.removeprefix("Tensor."))
+            return method
+        if target.startswith("operator."):
+            binary: Callable[..., Any] = getattr(operator, target.removeprefix("operator."))
+            return binary
+        value = names.load(target)
+        if not callable(value):
+            raise LookupError(target)
+        return value  # type: ignore[no-any-return]
+
+    def _module(self, recipe: ModuleSpec) -> torch.nn.Module:
+        """The module with fake parameters; its training flag and grad flag are those of the recipe."""
+        module = self._built.get(recipe)
+        if module is None:
+            session = Session(self._mode, symbolic=False)
+            with self._mode, torch.enable_grad():
+                module = modules.construct(recipe, self._constructor_argument(session))
+            self._built[recipe] = module
+        return module
+
+    def _constructor_argument(self, session: Session) -> Callable[[Any], Any]:
+        def convert(value: Any) -> Any:
+            if isinstance(value, ModuleSpec):
+                return modules.construct(value, convert)
+            if isinstance(value, Dim):
+                raise Unsupported("symbolic constructor argument")
+            return session.to_fake(value) if isinstance(value, TensorSpec) else plain_argument(value, convert)
+
+        return convert
+
+    # -- what fake tensors do not know -------------------------------------------------------------
+
+    def _check_dtypes(
+        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], outcome: Result
+    ) -> Outcome:
+        """Fake kernels skip dtype checks (float32 @ float64): execute the operator where dtypes are mixed."""
+        dtypes = {spec.dtype for spec in _tensors((args, tuple(kwargs.values())))}
+        if isinstance(target, ModuleSpec):
+            dtypes.add(target.dtype or "float32")
+            if _tensors(target.args):
+                dtypes.update(spec.dtype for spec in _tensors(target.args))
+        elif target.startswith(("torch.rand", "torch.zeros", "torch.ones", "torch.empty", "torch.arange")):
+            return outcome
+        if len(dtypes) < 2 and dtypes <= {"float32", "float64"}:
+            return outcome
+        error = self._eager(target, args, kwargs)
+        if isinstance(error, RuntimeError | ValueError | IndexError) and _about_types(error):
+            return Failure(type(error).__name__, str(error), confirmed=True)
+        return outcome
+
+    def _confirm(
+        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], failure: Failure
+    ) -> Outcome:
+        """The failure with eager PyTorch's own message, or undecided if the real operator does not fail."""
+        error = self._eager(target, args, kwargs)
+        if isinstance(error, Unsupported):
+            return Undecided(str(error)) if failure.exception == "TypeError" else failure
+        if error is None or isinstance(error, NotImplementedError):
+            return Undecided("only the fake operator fails")
+        if isinstance(error, (*_CHECKED_ERRORS, TypeError)):
+            return Failure(type(error).__name__, str(error), confirmed=True)
+        return Undecided(str(error))
+
+    def _eager(
+        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> BaseException | None:
+        """The error of the operator on real tensors of zeros, None if it runs, Unsupported if it can't be tried."""
+        witness = _Witness(_WITNESSES[0])
+
+        def convert(value: Any) -> Any:
+            if isinstance(value, TensorSpec):
+                return witness.tensor(value)
+            if isinstance(value, Dim):
+                return witness.size(value)
+            if isinstance(value, ModuleSpec):
+                return modules.construct(value, convert)
+            return plain_argument(value, convert)
+
+        try:
+            with torch.random.fork_rng(devices=[]):
+                real_args = [convert(value) for value in args]
+                real_kwargs = {name: convert(value) for name, value in kwargs.items()}
+                if isinstance(target, ModuleSpec):
+                    if _parameter_count(self._module(target)) > EAGER_LIMIT:
+                        return Unsupported("too large to execute")
+                    function: Callable[..., Any] = modules.construct(target, convert)
+                else:
+                    function = self._function(target)
+        except Unsupported as error:
+            return error
+        except Exception as error:
+            return Unsupported(str(error))
+        try:
+            with torch.random.fork_rng(devices=[]):
+                function(*real_args, **real_kwargs)
+        except Exception as error:
+            return error
+        return None
+
+    def _by_witness(
+        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], undecided: Undecided
+    ) -> Outcome:
+        """The result for operators that refuse symbolic sizes, read off two evaluations with concrete ones.
+
+        A size that is one symbol's witness both times is that symbol; one that never changes is a constant;
+        anything else is unknown. Neither errors nor facts can be had this way.
+        """
+        values: list[Any] = []
+        for witnesses in _WITNESSES:
+            witness = _Witness(witnesses)
+            concrete_args, concrete_kwargs = (
+                _map_sizes(part, witness.size) for part in (args, tuple(sorted(kwargs.items())))
+            )
+            outcome = self._fake(target, concrete_args, dict(concrete_kwargs), symbolic=False)
+            if not isinstance(outcome, Result):
+                return undecided
+            values.append((outcome.value, witness))
+        try:
+            return Result(_generalise(values[0], values[1]))
+        except Unsupported:
+            return undecided
+
+    @contextlib.contextmanager
+    def _quiet(self) -> Iterator[None]:
+        """Fake kernels warn and print tracebacks; none of it is the user's business."""
+        with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+
+
+class _Witness:
+    """Small concrete sizes in place of symbols."""
+
+    def __init__(self, values: tuple[int, ...]) -> None:
+        self.values = values
+        self.chosen: dict[Symbol, int] = {}
+        self.elements = 0
+
+    def size(self, size: Size) -> int:
+        for symbol in dims.symbols(size):
+            self.chosen.setdefault(symbol, self.values[len(self.chosen) % len(self.values)])
+        value = dims.substitute(size, dict(self.chosen))
+        if not isinstance(value, int) or value < 0:
+            raise Unsupported("no witness")
+        return value
+
+    def tensor(self, spec: TensorSpec) -> torch.Tensor:
+        if spec.shape is None or spec.dtype is None:
+            raise Unsupported("a tensor of unknown shape")
+        shape = [self.size(size) for size in spec.shape]
+        count = 1
+        for size in shape:
+            count *= size
+        self.elements += count
+        if self.elements > EAGER_LIMIT:
+            raise Unsupported("too large to execute")
+        tensor = torch.zeros(shape, dtype=getattr(torch, spec.dtype))
+        if spec.strides is not None:
+            strides = [self.size(stride) for stride in spec.strides]
+            extent = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides) if size)
+            if extent > EAGER_LIMIT:
+                raise Unsupported("too large to execute")
+            tensor = torch.zeros(max(extent, 1), dtype=tensor.dtype).as_strided(shape, strides)
+        if spec.requires_grad and tensor.is_floating_point():
+            tensor.requires_grad_()
+            tensor = tensor.view_as(tensor)
+        return tensor
+
+
+def _generalise(first: tuple[Any, _Witness], second: tuple[Any, _Witness]) -> Any:
+    (left, left_witness), (right, right_witness) = first, second
+    if isinstance(left, TensorSpec) and isinstance(right, TensorSpec):
+        if left.shape is None or right.shape is None or len(left.shape) != len(right.shape):
+            raise Unsupported("rank depends on a size")
+        shape = tuple(
+            _generalise((a, left_witness), (b, right_witness)) for a, b in zip(left.shape, right.shape)
+        )
+        return TensorSpec(shape, left.dtype, None, left.requires_grad, None)
+    if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
+        return tuple(_generalise((a, left_witness), (b, right_witness)) for a, b in zip(left, right))
+    if isinstance(left, ListSpec) and isinstance(right, ListSpec) and len(left.items) == len(right.items):
+        return ListSpec(_generalise((left.items, left_witness), (right.items, right_witness)))
+    if type(left) is not type(right):
+        raise Unsupported("result depends on a size")
+    if left == right:
+        return left
+    if isinstance(left, int):
+        for symbol, value in left_witness.chosen.items():
+            if value == left and right_witness.chosen.get(symbol) == right:
+                return dims.of(symbol)
+        return dims.of(Symbol("?", -1000 - left))
+    raise Unsupported("result depends on a size")
+
+
+def _is_internal(error: BaseException) -> bool:
+    message = str(error)
+    return any(word in message for word in _ENGINE_WORDS)
+
+
+def _about_types(error: BaseException) -> bool:
+    message = str(error)
+    words = ("dtype", "type", "Long", "Float", "Double", "Half", "Int", "not implemented for")
+    return any(word in message for word in words) and "CUDA" not in message
+
+
+def _parameter_count(module: torch.nn.Module) -> int:
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
+def _tensors(value: Any) -> list[TensorSpec]:
+    if isinstance(value, TensorSpec):
+        return [value]
+    if isinstance(value, ListSpec):
+        value = value.items
+    if isinstance(value, DictSpec):
+        value = tuple(item for _, item in value.items)
+    if isinstance(value, tuple):
+        return [spec for item in value for spec in _tensors(item)]
+    return []
+
+
+def _map_sizes(value: Any, convert: Callable[[Dim], Size]) -> Any:
+    """A tree of specs with every symbolic size converted."""
+    if isinstance(value, Dim):
+        return convert(value)
+    if isinstance(value, TensorSpec):
+        if value.shape is None:
+            return value.with_(device=None)
+        shape = tuple(convert(size) if isinstance(size, Dim) else size for size in value.shape)
+        strides = value.strides and tuple(
+            convert(stride) if isinstance(stride, Dim) else stride for stride in value.strides
+        )
+        return TensorSpec(shape, value.dtype, None, value.requires_grad, strides)
+    if isinstance(value, tuple):
+        return tuple(_map_sizes(item, convert) for item in value)
+    if isinstance(value, ListSpec):
+        return ListSpec(_map_sizes(value.items, convert))
+    if isinstance(value, DictSpec):
+        return DictSpec(_map_sizes(value.items, convert))
+    if isinstance(value, SliceSpec):
+        return SliceSpec(*(_map_sizes(part, convert) for part in (value.start, value.stop, value.step)))
+    if isinstance(value, ModuleSpec):
+        return ModuleSpec(
+            value.path,
+            _map_sizes(value.args, convert),
+            _map_sizes(value.kwargs, convert),
+            value.training,
+            value.dtype,
+            value.requires_grad,
+        )
+    return value
+
+
+def _rename(value: Any, renaming: dict[Symbol, Symbol]) -> Any:
+    def canonical(symbol: Symbol) -> Size:
+        if symbol not in renaming:
+            renaming[symbol] = Symbol("u", len(renaming), symbol.positive)
+        return dims.of(renaming[symbol])
+
+    return _map_sizes(value, lambda size: dims.rebuild(size, canonical))
+
+
+_SCALARS = (bool, int, float, complex, str, type(None), DType, Native, Hole)
+
+
+def _types(value: Any) -> Any:
+    """The scalar types in a tree, to tell ``True``, ``1`` and ``1.0`` apart in keys."""
+    if isinstance(value, tuple):
+        return tuple(_types(item) for item in value)
+    if isinstance(value, ListSpec | DictSpec):
+        return _types(value.items)
+    return type(value) if isinstance(value, bool | float) else None
+
+
+__all__ = ["Oracle", "plain_result"]

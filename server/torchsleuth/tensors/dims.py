@@ -1,0 +1,326 @@
+"""Dimension algebra: integer polynomials over named sizes, with floor division, remainder, max and min.
+
+A `Size` is a plain int or a `Dim`. Operations normalise, so equal polynomials are equal values:
+``8*H*W`` built in two ways compares equal, and a constant polynomial is always a plain int.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """An unknown integer. `name` is the user's own word for it (``B``); `identity` tells two ``B`` apart.
+    `positive`: it is the size of a dimension, hence at least 1."""
+
+    name: str
+    identity: int
+    positive: bool = True
+
+    @cached_property
+    def key(self) -> str:
+        return f"{self.name}#{self.identity}"
+
+
+@dataclass(frozen=True)
+class Call:
+    """``//``, ``%``, ``max`` or ``min`` of sizes that does not simplify."""
+
+    operator: str
+    arguments: tuple[Size, ...]
+
+    @cached_property
+    def key(self) -> str:
+        return f"{self.operator}({','.join(_key(argument) for argument in self.arguments)})"
+
+
+Atom = Symbol | Call
+Monomial = tuple[tuple[Atom, int], ...]
+
+
+@dataclass(frozen=True)
+class Dim:
+    """A non-constant polynomial: monomials (sorted products of atoms) with non-zero integer coefficients."""
+
+    terms: tuple[tuple[Monomial, int], ...]
+
+    @cached_property
+    def key(self) -> str:
+        return "+".join(
+            f"{coefficient}*{'*'.join(f'{atom.key}^{power}' for atom, power in monomial)}"
+            for monomial, coefficient in self.terms
+        )
+
+    def __str__(self) -> str:
+        return text(self)
+
+
+Size = int | Dim
+
+
+def _key(size: Size) -> str:
+    return str(size) if isinstance(size, int) else size.key
+
+
+def _monomial_key(monomial: Monomial) -> tuple[int, str]:
+    degree = sum(power for _, power in monomial)
+    return (-degree, "*".join(f"{atom.key}^{power}" for atom, power in monomial))
+
+
+def _make(terms: Mapping[Monomial, int]) -> Size:
+    kept = {monomial: coefficient for monomial, coefficient in terms.items() if coefficient}
+    if not kept:
+        return 0
+    if len(kept) == 1 and () in kept:
+        return kept[()]
+    return Dim(tuple(sorted(kept.items(), key=lambda term: _monomial_key(term[0]))))
+
+
+def _terms(size: Size) -> dict[Monomial, int]:
+    if isinstance(size, int):
+        return {(): size} if size else {}
+    return dict(size.terms)
+
+
+def of(atom: Atom) -> Dim:
+    """The polynomial that is just this atom."""
+    return Dim(((((atom, 1),), 1),))
+
+
+def add(left: Size, right: Size) -> Size:
+    if isinstance(left, int) and isinstance(right, int):
+        return left + right
+    terms = _terms(left)
+    for monomial, coefficient in _terms(right).items():
+        terms[monomial] = terms.get(monomial, 0) + coefficient
+    return _make(terms)
+
+
+def negate(size: Size) -> Size:
+    return _make({monomial: -coefficient for monomial, coefficient in _terms(size).items()})
+
+
+def subtract(left: Size, right: Size) -> Size:
+    return add(left, negate(right))
+
+
+def _times(left: Monomial, right: Monomial) -> Monomial:
+    powers = dict(left)
+    for atom, power in right:
+        powers[atom] = powers.get(atom, 0) + power
+    return tuple(sorted(powers.items(), key=lambda item: item[0].key))
+
+
+def multiply(left: Size, right: Size) -> Size:
+    if isinstance(left, int) and isinstance(right, int):
+        return left * right
+    terms: dict[Monomial, int] = {}
+    for left_monomial, left_coefficient in _terms(left).items():
+        for right_monomial, right_coefficient in _terms(right).items():
+            product = _times(left_monomial, right_monomial)
+            terms[product] = terms.get(product, 0) + left_coefficient * right_coefficient
+    return _make(terms)
+
+
+def product(sizes: tuple[Size, ...] | list[Size]) -> Size:
+    result: Size = 1
+    for size in sizes:
+        result = multiply(result, size)
+    return result
+
+
+def power(base: Size, exponent: int) -> Size:
+    result: Size = 1
+    for _ in range(exponent):
+        result = multiply(result, base)
+    return result
+
+
+def _divide_term(monomial: Monomial, coefficient: int, by: Dim | int) -> tuple[Monomial, int] | None:
+    """The exact quotient of one term by a single-term divisor, or None."""
+    (divisor_monomial, divisor_coefficient) = ((), by) if isinstance(by, int) else by.terms[0]
+    if coefficient % divisor_coefficient:
+        return None
+    powers = dict(monomial)
+    for atom, exponent in divisor_monomial:
+        if powers.get(atom, 0) < exponent:
+            return None
+        powers[atom] -= exponent
+        if not powers[atom]:
+            del powers[atom]
+    rest = tuple(sorted(powers.items(), key=lambda item: item[0].key))
+    return rest, coefficient // divisor_coefficient
+
+
+def _split(left: Size, right: Size) -> tuple[Size, Size]:
+    """`left` as ``quotient * right + remainder`` where the quotient takes every term that divides exactly."""
+    if left == right:
+        return 1, 0
+    if isinstance(right, Dim) and len(right.terms) != 1:
+        return 0, left
+    quotient: dict[Monomial, int] = {}
+    remainder: dict[Monomial, int] = {}
+    for monomial, coefficient in _terms(left).items():
+        divided = _divide_term(monomial, coefficient, right)
+        if divided is None:
+            remainder[monomial] = coefficient
+        else:
+            quotient[divided[0]] = quotient.get(divided[0], 0) + divided[1]
+    return _make(quotient), _make(remainder)
+
+
+def floor_divide(left: Size, right: Size) -> Size:
+    """``left // right``. Raises ZeroDivisionError for a literal zero divisor."""
+    if isinstance(right, int) and right == 0:
+        raise ZeroDivisionError
+    if isinstance(left, int) and isinstance(right, int):
+        return left // right
+    quotient, remainder = _split(left, right)
+    if remainder == 0:
+        return quotient
+    if isinstance(right, int) and isinstance(remainder, int):
+        return add(quotient, remainder // right)
+    if isinstance(right, int) and isinstance(remainder, Dim):
+        # Nested floors with integer divisors combine: (x // a) // b == x // (a * b).
+        if len(remainder.terms) == 1 and quotient == 0:
+            (monomial, coefficient) = remainder.terms[0]
+            if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1:
+                atom = monomial[0][0]
+                if isinstance(atom, Call) and atom.operator == "//" and isinstance(atom.arguments[1], int):
+                    return floor_divide(atom.arguments[0], atom.arguments[1] * right)
+    return add(quotient, of(Call("//", (remainder, right))))
+
+
+def modulo(left: Size, right: Size) -> Size:
+    """``left % right``. Raises ZeroDivisionError for a literal zero divisor."""
+    if isinstance(right, int) and right == 0:
+        raise ZeroDivisionError
+    if isinstance(left, int) and isinstance(right, int):
+        return left % right
+    _, remainder = _split(left, right)
+    if isinstance(remainder, int) and isinstance(right, int):
+        return remainder % right
+    return 0 if remainder == 0 else of(Call("%", (remainder, right)))
+
+
+def extremum(operator: str, left: Size, right: Size) -> Size:
+    """``max`` or ``min`` of two sizes."""
+    if isinstance(left, int) and isinstance(right, int):
+        return max(left, right) if operator == "max" else min(left, right)
+    if left == right:
+        return left
+    sign = positive(subtract(left, right))
+    if sign is not None:
+        return left if (sign > 0) == (operator == "max") else right
+    return of(Call(operator, tuple(sorted((left, right), key=_key))))
+
+
+def positive(size: Size) -> int | None:
+    """1 or -1 if the size is provably positive or negative, 0 if it is zero, None when not known."""
+    if isinstance(size, int):
+        return (size > 0) - (size < 0)
+    signs = set()
+    for monomial, coefficient in size.terms:
+        if not all(isinstance(atom, Symbol) and atom.positive for atom, _ in monomial):
+            return None
+        signs.add(coefficient > 0)
+    return None if len(signs) > 1 else (1 if signs.pop() else -1)
+
+
+def equal(left: Size, right: Size) -> bool | None:
+    """Whether two sizes are equal: True or False where proved, None where it depends."""
+    if isinstance(left, int) and isinstance(right, int):
+        return left == right
+    sign = positive(subtract(left, right))
+    return None if sign is None else sign == 0
+
+
+def symbols(size: Size) -> Iterator[Symbol]:
+    """Every symbol in a size, in order of its text, with repetitions."""
+    if isinstance(size, int):
+        return
+    for monomial, _ in size.terms:
+        for atom, _power in monomial:
+            if isinstance(atom, Symbol):
+                yield atom
+            else:
+                for argument in atom.arguments:
+                    yield from symbols(argument)
+
+
+def rebuild(size: Size, replace: Callable[[Symbol], Size]) -> Size:
+    """The size with every symbol replaced, normalised again."""
+    if isinstance(size, int):
+        return size
+    result: Size = 0
+    for monomial, coefficient in size.terms:
+        term: Size = coefficient
+        for atom, exponent in monomial:
+            if isinstance(atom, Symbol):
+                value = replace(atom)
+            else:
+                arguments = [rebuild(argument, replace) for argument in atom.arguments]
+                value = apply(atom.operator, arguments)
+            term = multiply(term, power(value, exponent))
+        result = add(result, term)
+    return result
+
+
+def apply(operator: str, arguments: list[Size]) -> Size:
+    left, right = arguments
+    if operator == "//":
+        return floor_divide(left, right)
+    if operator == "%":
+        return modulo(left, right)
+    return extremum(operator, left, right)
+
+
+def substitute(size: Size, values: Mapping[Symbol, Size]) -> Size:
+    return rebuild(size, lambda symbol: values.get(symbol, of(symbol)))
+
+
+def solve(equation: Size) -> tuple[Symbol, Size] | None:
+    """From ``equation == 0``, a symbol that occurs once, linearly and with coefficient ±1, and its value."""
+    if isinstance(equation, int):
+        return None
+    for monomial, coefficient in equation.terms:
+        if len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Symbol):
+            symbol, factor = monomial[0][0], coefficient
+            rest = subtract(equation, multiply(factor, of(symbol)))
+            if any(other == symbol for other in symbols(rest)):
+                continue
+            negated = negate(rest)
+            if factor in (1, -1):
+                return symbol, multiply(factor, negated)
+            if isinstance(negated, int) and negated % factor == 0:
+                return symbol, negated // factor
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _dim_text(size: Dim) -> str:
+    pieces: list[str] = []
+    for monomial, coefficient in size.terms:
+        factors = [_atom_text(atom) if power == 1 else f"{_atom_text(atom)}**{power}" for atom, power in monomial]
+        if abs(coefficient) != 1 or not factors:
+            factors.insert(0, str(abs(coefficient)))
+        sign = "-" if coefficient < 0 else "+"
+        pieces.append(f" {sign} {'*'.join(factors)}" if pieces else ("-" if sign == "-" else "") + "*".join(factors))
+    return "".join(pieces)
+
+
+def _atom_text(atom: Atom) -> str:
+    if isinstance(atom, Symbol):
+        return atom.name
+    parts = [text(argument) for argument in atom.arguments]
+    if atom.operator in ("max", "min"):
+        return f"{atom.operator}({', '.join(parts)})"
+    return "(" + f" {atom.operator} ".join(f"({part})" if " " in part else part for part in parts) + ")"
+
+
+def text(size: Size) -> str:
+    """The size as a user reads it: ``64``, ``B``, ``8*H*W``, ``(H - 1)//2 + 1``."""
+    return str(size) if isinstance(size, int) else _dim_text(size)

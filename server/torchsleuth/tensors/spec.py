@@ -1,0 +1,140 @@
+"""What the oracle is asked about: immutable descriptions of tensors, modules and plain arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from torchsleuth.tensors.device import Device
+from torchsleuth.tensors.dims import Size, product
+
+
+@dataclass(frozen=True)
+class TensorSpec:
+    """A tensor without its data.
+
+    `shape` is None while the rank is unknown; `strides` is None for the contiguous layout (or unknown,
+    with `shape`); `requires_grad` is None where unknown. `device` never enters the oracle.
+    """
+
+    shape: tuple[Size, ...] | None
+    dtype: str | None = "float32"
+    device: Device | None = None
+    requires_grad: bool | None = False
+    strides: tuple[Size, ...] | None = None
+
+    @property
+    def rank(self) -> int | None:
+        return None if self.shape is None else len(self.shape)
+
+    @property
+    def known(self) -> bool:
+        return self.shape is not None and self.dtype is not None
+
+    def numel(self) -> Size | None:
+        return None if self.shape is None else product(self.shape)
+
+    def with_(self, **changes: Any) -> TensorSpec:
+        return replace(self, **changes)
+
+
+UNKNOWN_TENSOR = TensorSpec(None, None, None, None)
+
+
+@dataclass(frozen=True)
+class DType:
+    """``torch.float32`` and its like, by name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"torch.{self.name}"
+
+
+@dataclass(frozen=True)
+class Native:
+    """An object of an installed library, by its dotted path, e.g. ``torch.nn.functional.relu``.
+
+    `kind` is one of package, function, class, module-class (a subclass of nn.Module), constant, object.
+    """
+
+    path: str
+    kind: str
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition(".")[2]
+
+
+@dataclass(frozen=True)
+class Hole:
+    """A scalar whose type is known and whose value is not and does not matter to shapes."""
+
+    type: str
+
+
+@dataclass(frozen=True)
+class ModuleSpec:
+    """A library module by its recipe: constructor and arguments; equal recipes behave equally."""
+
+    path: str
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+    training: bool = True
+    dtype: str | None = None
+    requires_grad: bool = True
+
+
+@dataclass(frozen=True)
+class SliceSpec:
+    start: Any
+    stop: Any
+    step: Any
+
+
+@dataclass(frozen=True)
+class ListSpec:
+    """A list argument (tuples are tuples)."""
+
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class DictSpec:
+    items: tuple[tuple[Any, Any], ...]
+
+
+@dataclass(frozen=True)
+class Equality:
+    """A fact that an operator established: left == right. `soft`: or one of the two is 1 (broadcasting)."""
+
+    left: Size
+    right: Size
+    soft: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """The operator succeeds with this value (a tree of specs)."""
+
+    value: Any
+    facts: tuple[Equality, ...] = ()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The operator raises. `confirmed`: the same operator, executed on real tensors, raised it too."""
+
+    exception: str
+    message: str
+    confirmed: bool
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """Neither success nor failure can be proved."""
+
+    reason: str
+
+
+Outcome = Result | Failure | Undecided
