@@ -1,1 +1,40 @@
-"""The operators of the installed torch as one pure, memoised function. The only analysis code that imports torch."""
+"""The operators of the installed torch as one pure, memoised function. The only analysis code that imports torch.
+
+`Operators` is what the interpreter needs of it; `torchsleuth.oracle.oracle.Oracle` is the implementation, which
+imports torch and is named only where the analysis is put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from torchsleuth.tensors.dims import Symbol
+from torchsleuth.tensors.spec import Failure, ModuleSpec, Outcome, TensorSpec, Undecided
+
+
+class Operators(Protocol):
+    """The questions that the interpreter asks about the installed libraries."""
+
+    def call(
+        self,
+        target: str | ModuleSpec,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        fresh: Callable[[str], Symbol],
+        grad: bool = True,
+    ) -> Outcome: ...
+
+    def attribute(self, recipe: ModuleSpec, name: str) -> Any: ...
+
+    def parameters(self, recipe: ModuleSpec) -> tuple[tuple[str, TensorSpec], ...]: ...
+
+    def construct(self, recipe: ModuleSpec) -> Failure | Undecided | None: ...
+
+    def resolve(self, path: str) -> Any: ...
+
+    def mro(self, path: str) -> tuple[str, ...]: ...
+
+    def public_names(self, path: str) -> tuple[str, ...]: ...
+
+    def signature(self, path: str) -> tuple[str, ...] | None: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import types
 from functools import lru_cache
 from typing import Any
@@ -74,3 +75,23 @@ def mro_paths(path: str) -> tuple[str, ...]:
         for base in value.__mro__
         if base is not object
     )
+
+
+def public_names(path: str) -> tuple[str, ...]:
+    """What ``from path import *`` binds; nothing for a name that does not exist."""
+    try:
+        module = load(path)
+    except LookupError:
+        return ()
+    names = getattr(module, "__all__", None) or [name for name in dir(module) if not name.startswith("_")]
+    return tuple(name for name in names if isinstance(name, str))
+
+
+@lru_cache(maxsize=None)
+def signature(path: str) -> tuple[str, ...] | None:
+    """Parameter names of a function or constructor (without self), None when not inspectable."""
+    try:
+        parameters = inspect.signature(load(path)).parameters
+    except (LookupError, TypeError, ValueError):
+        return None
+    return tuple(parameters)

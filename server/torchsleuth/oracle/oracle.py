@@ -171,6 +171,25 @@ class Oracle:
         """Whether the recipe's constructor arguments can be turned into Python values at all."""
         return not isinstance(self.construct(recipe), Undecided)
 
+    def resolve(self, path: str) -> Any:
+        """The abstract value of a dotted library name. Raises LookupError."""
+        return names.resolve(path)
+
+    def mro(self, path: str) -> tuple[str, ...]:
+        """Canonical paths of a library class and its bases."""
+        try:
+            return names.mro_paths(path)
+        except LookupError:
+            return (path,)
+
+    def public_names(self, path: str) -> tuple[str, ...]:
+        """What ``from path import *`` binds."""
+        return names.public_names(path)
+
+    def signature(self, path: str) -> tuple[str, ...] | None:
+        """Parameter names of a library function or constructor (without self), None when not inspectable."""
+        return names.signature(path)
+
     # -- evaluation --------------------------------------------------------------------------------
 
     def _evaluate(

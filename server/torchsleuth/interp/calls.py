@@ -1,0 +1,351 @@
+"""Calls: binding of arguments, user functions and classes, library functions and modules."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp import library
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.heap import MISSING
+from torchsleuth.interp.tensors import TensorOperations
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    Bound,
+    Builtin,
+    ClassValue,
+    DictValue,
+    Function,
+    Instance,
+    LibraryModule,
+    ListValue,
+    Partial,
+    Site,
+    Tensor,
+    Value,
+    is_module,
+)
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.spec import Native
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.iteration import Iteration
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """One call as a library model sees it. `exact`: no unknown ``*args`` or ``**kwargs`` were passed."""
+
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+    node: ast.AST
+    frame: Frame
+    exact: bool = True
+
+    def get(self, position: int, name: str, default: Value = None) -> Value:
+        if name in self.kwargs:
+            return self.kwargs[name]
+        return self.args[position] if position < len(self.args) else default
+
+
+class Calls(TensorOperations):
+    """Everything that is called."""
+
+    def eval(self, node: ast.expr, frame: Frame) -> Value:
+        raise NotImplementedError
+
+    def on_Call(self, node: ast.Call, frame: Frame) -> Value:
+        if isinstance(node.func, ast.Name) and node.func.id in ("super", "locals", "globals", "vars"):
+            special = library.frame_builtin(self, node, frame)
+            if special is not None:
+                return special
+        callee = self.eval(node.func, frame)
+        args: list[Value] = []
+        kwargs: dict[str, Value] = {}
+        exact = True
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                more = self.sequence(self.eval(argument.value, frame), argument, frame)
+                if more is None:
+                    exact = False
+                else:
+                    args.extend(more)
+            else:
+                args.append(self.eval(argument, frame))
+        for keyword in node.keywords:
+            value = self.eval(keyword.value, frame)
+            if keyword.arg is not None:
+                kwargs[keyword.arg] = value
+            elif isinstance(value, DictValue) and value.items is not None:
+                kwargs.update({key: item for key, item in value.items.items() if isinstance(key, str)})
+            else:
+                exact = False
+        return self.call(callee, Arguments(tuple(args), kwargs, node, frame, exact))
+
+    def call(self, callee: Value, call: Arguments) -> Value:
+        """The value of a call; unknown where the callee is."""
+        self.tick()
+        if not call.exact and not isinstance(callee, Builtin):
+            self.escape((*call.args, *call.kwargs.values()))
+            return UNKNOWN
+        node = call.node if isinstance(call.node, ast.Call) else None
+        if isinstance(callee, Function):
+            return self.call_function(callee, call.args, call.kwargs, node, call.frame)
+        if isinstance(callee, Bound):
+            if isinstance(callee.function, Function):
+                args = (callee.receiver, *call.args)
+                return self.call_function(callee.function, args, call.kwargs, node, call.frame)
+            return library.call_method(self, callee.receiver, callee.function, call)
+        if isinstance(callee, Builtin):
+            return callee.call(call)
+        if isinstance(callee, Partial):
+            joined = Arguments(
+                (*callee.args, *call.args), {**callee.kwargs, **call.kwargs}, call.node, call.frame, call.exact
+            )
+            return self.call(callee.function, joined)
+        if isinstance(callee, ClassValue):
+            return self.instantiate(callee, call.args, call.kwargs, node, call.frame)
+        if isinstance(callee, Instance):
+            return self._call_instance(callee, call)
+        if isinstance(callee, LibraryModule):
+            return self.call_module(callee, call)
+        if isinstance(callee, Native):
+            return library.call_native(self, callee, call)
+        value = library.call_object(self, callee, call)
+        if value is UNKNOWN:
+            self.escape((*call.args, *call.kwargs.values()))
+        return value
+
+    # -- functions of the user's -------------------------------------------------------------------
+
+    def call_function(
+        self,
+        function: Function,
+        args: tuple[Value, ...],
+        kwargs: dict[str, Value],
+        node: ast.Call | None,
+        caller: Frame,
+    ) -> Value:
+        """Runs a user function in a frame of its own."""
+        self.called.add(function.node)
+        depth = caller.depth + 1
+        if depth > self.budget.depth or self._recursing(function, caller):
+            return UNKNOWN
+        names = self._bind(function, args, kwargs)
+        if names is None:
+            return UNKNOWN
+        source = caller.source if caller.path == function.path else self.source_of(function.path, caller)
+        frame = Frame(
+            source,
+            names,
+            function.globals,
+            function.closure,
+            function,
+            args[0] if args and function.owner is not None else None,
+            caller,
+            node,
+            depth,
+            self.heap.mark(),
+        )
+        if function.is_generator:
+            frame.yields = []
+        for argument in ast.walk(function.node.args):
+            if isinstance(argument, ast.arg):
+                value = names.get(argument.arg)
+                if isinstance(value, Tensor):
+                    self.record_fact(argument, value, frame, argument.arg)
+        grad = self.grad
+        if function.grad_mode is not None:
+            self.grad = function.grad_mode
+        try:
+            if isinstance(function.node, ast.Lambda):
+                return self.eval(function.node.body, frame)
+            completion = self.block(function.node.body, frame)
+        finally:
+            self.grad = grad
+        return self._result(frame, completion)
+
+    def _result(self, frame: Frame, completion: int) -> Value:
+        """Joins the paths that returned early with the one that reached the end."""
+        falls_through = completion in (0, 3)
+        value = frame.returned if completion == 3 else None
+        if frame.returns:
+            last = self.heap.rollback(frame.start)
+            deltas = [delta for _, delta in frame.returns]
+            values = [value for value, _ in frame.returns]
+            if falls_through:
+                deltas.append(last)
+                values.append(value)
+            self.heap.join(deltas)
+            value = values[0]
+            for other in values[1:]:
+                value = self.heap.join_values(value, other)
+        elif not falls_through:
+            value = UNKNOWN
+        if frame.yields is not None:
+            return ListValue(tuple(frame.yields), "inexact" if self._left_open(frame) else "generator")
+        return value
+
+    @staticmethod
+    def _left_open(frame: Frame) -> bool:
+        """Whether a generator yields inside a loop, so that the number of its elements is not what was seen."""
+        return any(isinstance(part, ast.For | ast.While) for part in ast.walk(frame.function.node))  # type: ignore[union-attr]
+
+    def _recursing(self, function: Function, caller: Frame) -> bool:
+        count = 0
+        frame: Frame | None = caller
+        while frame is not None:
+            count += frame.function is not None and frame.function.node is function.node
+            frame = frame.caller
+        return count >= 6
+
+    def _bind(
+        self, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]
+    ) -> dict[str, Value] | None:
+        """Parameter names to values, None where the call does not fit."""
+        spec = function.node.args
+        positional = [argument.arg for argument in (*spec.posonlyargs, *spec.args)]
+        names: dict[str, Value] = {}
+        for name, value in zip(positional, args):
+            names[name] = value
+        if len(args) > len(positional):
+            if spec.vararg is None:
+                return None
+            names[spec.vararg.arg] = args[len(positional) :]
+        elif spec.vararg is not None:
+            names[spec.vararg.arg] = ()
+        keyword_only = {argument.arg for argument in spec.kwonlyargs}
+        extra: dict[Any, Value] = {}
+        for name, value in kwargs.items():
+            if name in names:
+                return None
+            if name in positional or name in keyword_only:
+                names[name] = value
+            elif spec.kwarg is not None:
+                extra[name] = value
+            else:
+                return None
+        if spec.kwarg is not None:
+            names[spec.kwarg.arg] = DictValue(extra)
+        for name, default in zip(reversed(positional), reversed(function.defaults)):
+            names.setdefault(name, default)
+        for name in keyword_only:
+            if name not in names:
+                names[name] = function.keyword_defaults.get(name, UNKNOWN)
+        if any(name not in names for name in positional):
+            return None
+        return names
+
+    def source_of(self, path: str, caller: Frame) -> SourceText:
+        source = self.workspace.source(path)
+        return source if source is not None else caller.source
+
+    # -- classes of the user's ---------------------------------------------------------------------
+
+    def instantiate(
+        self,
+        cls: ClassValue,
+        args: tuple[Value, ...],
+        kwargs: dict[str, Value],
+        node: ast.Call | None,
+        frame: Frame,
+    ) -> Value:
+        self.instantiated.add(cls)
+        if library.is_enum(cls):
+            return UNKNOWN
+        instance = Instance(cls)
+        if node is not None:
+            instance.site = self.site(node, frame)
+        init = self.class_attribute(cls, "__init__")
+        if isinstance(init, Function):
+            self.call_function(init, (instance, *args), kwargs, node, frame)
+        elif cls.is_dataclass or library.is_named_tuple(cls):
+            library.dataclass_init(self, instance, args, kwargs, frame)
+        elif init is MISSING and cls.native_base() is not None:
+            library.native_init(self, instance, Arguments(args, kwargs, node or ast.Pass(), frame))
+        elif cls.opaque:
+            return UNKNOWN
+        return instance
+
+    def class_attribute(self, cls: ClassValue, name: str, after: ClassValue | None = None) -> Value:
+        raise NotImplementedError
+
+    def _call_instance(self, instance: Instance, call: Arguments) -> Value:
+        node = call.node if isinstance(call.node, ast.Call) else None
+        method = self.class_attribute(instance.cls, "__call__")
+        if not isinstance(method, Function) and instance.is_module:
+            method = self.class_attribute(instance.cls, "forward")
+            if not isinstance(method, Function):
+                return self.call_module(instance.native, call) if instance.native is not None else UNKNOWN
+            return self._forward(instance, method, call, node)
+        if not isinstance(method, Function):
+            return UNKNOWN
+        return self.call_function(method, (instance, *call.args), call.kwargs, node, call.frame)
+
+    def _forward(self, instance: Instance, method: Function, call: Arguments, node: ast.Call | None) -> Value:
+        """A call of a user module: an event, and a new piece of graph when it is the outermost one."""
+        outermost = self.forward_depth == 0
+        self.forward_depth += 1
+        try:
+            value = self.call_function(method, (instance, *call.args), call.kwargs, node, call.frame)
+        finally:
+            self.forward_depth -= 1
+        if outermost:
+            value = self.mark_forward(instance, value, call)
+        return value
+
+    def call_module(self, module: Value, call: Arguments) -> Value:
+        """A call of a library module: containers run their children, the rest is asked of the oracle."""
+        if isinstance(module, Instance):
+            return self._call_instance(module, call)
+        if not isinstance(module, LibraryModule):
+            return UNKNOWN
+        outermost = self.forward_depth == 0 and not library.is_loss(module.path)
+        self.forward_depth += 1
+        try:
+            if module.path == "torch.nn.Sequential":
+                value = library.run_sequential(self, module, call)
+            else:
+                value = self.apply_module(module, call)
+        finally:
+            self.forward_depth -= 1
+        if outermost and module.children is not None or outermost and library.has_parameters(self, module):
+            value = self.mark_forward(module, value, call)
+        return value
+
+    def mark_forward(self, module: Value, value: Value, call: Arguments) -> Value:
+        """Give the tensors of an outermost forward an identity, by which rules follow its graph."""
+        forward_id = next(self.forward_ids)
+        tensors = library.tensors_in(value)
+        for tensor in tensors:
+            if tensor.spec.requires_grad is not False and self.grad:
+                self.heap.set(tensor.slots, "history", tensor.history | {forward_id})
+        self.event(
+            "forward",
+            module,
+            call.node,
+            call.frame,
+            training=library.training_of(module),
+            tensor=tensors[0] if tensors else None,
+            forward_id=forward_id,
+        )
+        return value
+
+    def escape(self, values: Any) -> None:
+        """Values handed to code that is not known: whatever graph they carry may be used there."""
+        for tensor in library.tensors_in(tuple(values)):
+            self.trace.consumed.update(tensor.history)
+
+    def site(self, node: ast.AST, frame: Frame) -> Site:
+        return Site(frame.source.span(node), node, frame)
+
+    def sequence(self, value: Value, node: ast.AST, frame: Frame) -> tuple[Value, ...] | None:
+        raise NotImplementedError
+
+    def iterate(self, value: Value, node: ast.AST, frame: Frame) -> Iteration:
+        raise NotImplementedError
+
+    @staticmethod
+    def is_module(value: Value) -> bool:
+        return is_module(value)

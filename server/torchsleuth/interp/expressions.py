@@ -1,0 +1,675 @@
+"""Expressions: evaluates every kind of node to an abstract value and records what it learns about tensors."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from torchsleuth.interp import library
+from torchsleuth.interp.calls import Calls
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.heap import MISSING
+from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    Availability,
+    Bound,
+    Builtin,
+    ClassValue,
+    DictValue,
+    Function,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    ListValue,
+    Namespace,
+    Scalar,
+    SliceValue,
+    Super,
+    Tensor,
+    Value,
+    is_int,
+)
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.device import Device, parse
+from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.spec import DType, Native
+
+_OPERATORS: dict[type[ast.AST], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.MatMult: "matmul",
+    ast.BitAnd: "and_",
+    ast.BitOr: "or_",
+    ast.BitXor: "xor",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+    ast.Eq: "eq",
+    ast.NotEq: "ne",
+    ast.Lt: "lt",
+    ast.LtE: "le",
+    ast.Gt: "gt",
+    ast.GtE: "ge",
+}
+_NUMBERS = (bool, int, float, complex)
+MAX_SEQUENCE = 4096
+"""Elements a list or range may have before it is treated as unknown."""
+
+
+class Expressions(Calls):
+    """Evaluation of expressions; calls and tensor operators are in the base classes."""
+
+    def eval(self, node: ast.expr, frame: Frame) -> Value:
+        self.tick()
+        handler: Callable[[Any, Frame], Value] | None = getattr(self, f"on_{type(node).__name__}", None)
+        if handler is None:
+            return UNKNOWN
+        value = handler(node, frame)
+        if isinstance(value, Tensor):
+            self.record_fact(node, value, frame, None)
+        return value
+
+    def on_Constant(self, node: ast.Constant, frame: Frame) -> Value:
+        return node.value
+
+    def on_Name(self, node: ast.Name, frame: Frame) -> Value:
+        return self.lookup(node.id, frame)
+
+    def lookup(self, name: str, frame: Frame) -> Value:
+        for names in (frame.names, *frame.closure, frame.globals):
+            if name in names:
+                return names[name]
+        return library.builtin(name)
+
+    def on_Tuple(self, node: ast.Tuple, frame: Frame) -> Value:
+        items = self._elements(node.elts, frame)
+        return UNKNOWN if items is None else items
+
+    def on_List(self, node: ast.List, frame: Frame) -> Value:
+        return ListValue(self._elements(node.elts, frame))
+
+    def on_Set(self, node: ast.Set, frame: Frame) -> Value:
+        return ListValue(self._elements(node.elts, frame), "set")
+
+    def _elements(self, nodes: list[ast.expr], frame: Frame) -> tuple[Value, ...] | None:
+        items: list[Value] = []
+        known = True
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                more = self.sequence(self.eval(node.value, frame), node, frame)
+                if more is None:
+                    known = False
+                else:
+                    items.extend(more)
+            else:
+                items.append(self.eval(node, frame))
+        return tuple(items) if known else None
+
+    def on_Dict(self, node: ast.Dict, frame: Frame) -> Value:
+        items: dict[Any, Value] | None = {}
+        for key_node, value_node in zip(node.keys, node.values):
+            value = self.eval(value_node, frame)
+            if key_node is None:
+                if isinstance(value, DictValue) and value.items is not None and items is not None:
+                    items.update(value.items)
+                else:
+                    items = None
+                continue
+            key = self.eval(key_node, frame)
+            if items is not None and isinstance(key, str | int | float | bool | type(None) | DType):
+                items[key] = value
+            else:
+                items = None
+        return DictValue(items)
+
+    def on_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> Value:
+        pieces: list[str] = []
+        known = True
+        for part in node.values:
+            if isinstance(part, ast.Constant):
+                pieces.append(str(part.value))
+            elif isinstance(part, ast.FormattedValue):
+                value = self.eval(part.value, frame)
+                if isinstance(value, str | int | float | bool) and part.format_spec is None and part.conversion == -1:
+                    pieces.append(str(value))
+                else:
+                    if part.format_spec is not None:
+                        self.eval(part.format_spec, frame)
+                    known = False
+        return "".join(pieces) if known else Scalar("str")
+
+    def on_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> Value:
+        self.eval(node.value, frame)
+        return Scalar("str")
+
+    def on_NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> Value:
+        value = self.eval(node.value, frame)
+        self.assign(node.target, value, frame)
+        return value
+
+    def on_Lambda(self, node: ast.Lambda, frame: Frame) -> Value:
+        return self.make_function(node, "<lambda>", frame)
+
+    def on_Starred(self, node: ast.Starred, frame: Frame) -> Value:
+        return self.eval(node.value, frame)
+
+    def on_Await(self, node: ast.Await, frame: Frame) -> Value:
+        self.eval(node.value, frame)
+        return UNKNOWN
+
+    def on_Yield(self, node: ast.Yield, frame: Frame) -> Value:
+        value = self.eval(node.value, frame) if node.value is not None else None
+        if frame.yields is not None:
+            frame.yields.append(value)
+        return UNKNOWN
+
+    def on_YieldFrom(self, node: ast.YieldFrom, frame: Frame) -> Value:
+        iteration = self.iterate(self.eval(node.value, frame), node.value, frame)
+        if frame.yields is not None:
+            frame.yields.extend(iteration.items)
+        return UNKNOWN
+
+    def on_IfExp(self, node: ast.IfExp, frame: Frame) -> Value:
+        decided = self.truth(self.eval(node.test, frame))
+        if decided is not None:
+            return self.eval(node.body if decided else node.orelse, frame)
+        mark = self.heap.mark()
+        self.uncertain += 1
+        try:
+            left = self.eval(node.body, frame)
+            first = self.heap.rollback(mark)
+            right = self.eval(node.orelse, frame)
+            second = self.heap.rollback(mark)
+        finally:
+            self.uncertain -= 1
+        self.heap.join([first, second])
+        return self.heap.join_values(left, right)
+
+    def on_BoolOp(self, node: ast.BoolOp, frame: Frame) -> Value:
+        is_and = isinstance(node.op, ast.And)
+        result: Value = MISSING
+        for index, part in enumerate(node.values):
+            value = self.eval(part, frame)
+            decided = self.truth(value)
+            last = index == len(node.values) - 1
+            if decided is None:
+                result = self.heap.join_values(result, value)
+            elif decided != is_and:
+                return self.heap.join_values(result, value)
+            elif last:
+                result = self.heap.join_values(result, value)
+        return result if result is not MISSING else UNKNOWN
+
+    def on_UnaryOp(self, node: ast.UnaryOp, frame: Frame) -> Value:
+        value = self.eval(node.operand, frame)
+        if isinstance(node.op, ast.Not):
+            decided = self.truth(value)
+            return Scalar("bool") if decided is None else not decided
+        if isinstance(value, Tensor):
+            name = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}[type(node.op)]
+            return self.operate(f"operator.{name}", (value,), {}, node, frame)
+        if isinstance(value, _NUMBERS):
+            try:
+                unary = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(node.op)]
+                return unary(value)
+            except TypeError:
+                return UNKNOWN
+        if isinstance(value, Dim) and isinstance(node.op, ast.USub):
+            return dims.negate(value)
+        return value if isinstance(value, Scalar) else UNKNOWN
+
+    def on_BinOp(self, node: ast.BinOp, frame: Frame) -> Value:
+        left = self.eval(node.left, frame)
+        right = self.eval(node.right, frame)
+        return self.binary(type(node.op), left, right, node, frame)
+
+    def binary(
+        self, kind: type[ast.AST], left: Value, right: Value, node: ast.AST, frame: Frame, inplace: bool = False
+    ) -> Value:
+        name = _OPERATORS.get(kind)
+        if name is None:
+            return UNKNOWN
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            return self.tensor_binary(name, left, right, node, frame, inplace)
+        left, right = self.resolved(left), self.resolved(right)
+        if isinstance(left, Dim) or isinstance(right, Dim):
+            return self._symbolic(name, left, right)
+        if isinstance(left, _NUMBERS) and isinstance(right, _NUMBERS):
+            return _arithmetic(name, left, right)
+        if isinstance(left, Scalar | Availability) or isinstance(right, Scalar | Availability):
+            return _scalar_arithmetic(left, right)
+        return self._containers(name, left, right, inplace)
+
+    def _symbolic(self, name: str, left: Value, right: Value) -> Value:
+        if not is_int(left) or not is_int(right):
+            return Scalar("float") if name in ("add", "sub", "mul", "truediv", "pow") else UNKNOWN
+        try:
+            if name == "add":
+                return dims.add(left, right)
+            if name == "sub":
+                return dims.subtract(left, right)
+            if name == "mul":
+                return dims.multiply(left, right)
+            if name == "floordiv":
+                return dims.floor_divide(left, right)
+            if name == "mod":
+                return dims.modulo(left, right)
+            if name == "pow" and isinstance(right, int) and 0 <= right <= 6:
+                return dims.power(left, right)
+        except ZeroDivisionError:
+            return UNKNOWN
+        return Scalar("float") if name in ("truediv", "pow") else self.fresh_size(positive=False)
+
+    def _containers(self, name: str, left: Value, right: Value, inplace: bool) -> Value:
+        if name == "add":
+            if isinstance(left, str) and isinstance(right, str):
+                return left + right
+            if isinstance(left, tuple) and isinstance(right, tuple):
+                return left + right
+            if isinstance(left, ListValue):
+                more = right.items if isinstance(right, ListValue) else right if isinstance(right, tuple) else None
+                items = None if left.items is None or more is None else (*left.items, *more)
+                if inplace:
+                    self.heap.set(left.slots, "items", items)
+                    return left
+                return ListValue(items)
+        if name == "mul":
+            for sequence, count in ((left, right), (right, left)):
+                if isinstance(count, int):
+                    if isinstance(sequence, str | tuple) and len(sequence) * count <= MAX_SEQUENCE:
+                        return sequence * count
+                    if isinstance(sequence, ListValue):
+                        items = sequence.items
+                        fits = items is not None and len(items) * count <= MAX_SEQUENCE
+                        return ListValue(items * count if items is not None and fits else None)
+        if name == "mod" and isinstance(left, str):
+            return Scalar("str")
+        if name == "or_" and isinstance(left, DictValue) and isinstance(right, DictValue):
+            if left.items is not None and right.items is not None:
+                return DictValue({**left.items, **right.items})
+            return DictValue(None)
+        return UNKNOWN
+
+    def on_Compare(self, node: ast.Compare, frame: Frame) -> Value:
+        left = self.eval(node.left, frame)
+        result: Value = True
+        for op, right_node in zip(node.ops, node.comparators):
+            right = self.eval(right_node, frame)
+            value = self._compare(op, left, right, node, frame)
+            if len(node.ops) == 1:
+                return value
+            decided = self.truth(value)
+            if decided is False:
+                return False
+            if decided is None:
+                result = Scalar("bool")
+            left = right
+        return result
+
+    def _compare(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare, frame: Frame) -> Value:
+        if isinstance(op, ast.Is | ast.IsNot):
+            same = self._identical(left, right)
+            return Scalar("bool") if same is None else same == isinstance(op, ast.Is)
+        if isinstance(op, ast.In | ast.NotIn):
+            found = self._contains(left, right)
+            return Scalar("bool") if found is None else found == isinstance(op, ast.In)
+        name = _OPERATORS[type(op)]
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            if left is None or right is None or isinstance(left, str) or isinstance(right, str):
+                return Scalar("bool")
+            return self.tensor_binary(name, left, right, node, frame, False)
+        left, right = self.resolved(left), self.resolved(right)
+        if is_int(left) and is_int(right) and (isinstance(left, Dim) or isinstance(right, Dim)):
+            return _compare_sizes(name, left, right)
+        plain = (*_NUMBERS, str, bytes, type(None), DType)
+        if isinstance(left, plain) and isinstance(right, plain):
+            try:
+                return bool(getattr(operator, name)(left, right))
+            except TypeError:
+                return Scalar("bool")
+        if isinstance(left, tuple) and isinstance(right, tuple) and name in ("eq", "ne"):
+            parts = [_compare_parts(a, b) for a, b in zip(left, right)]
+            if len(left) != len(right) or False in parts:
+                return name == "ne"
+            if all(part is True for part in parts):
+                return name == "eq"
+        return Scalar("bool")
+
+    def _identical(self, left: Value, right: Value) -> bool | None:
+        if left is UNKNOWN or right is UNKNOWN:
+            return None
+        if left is None or right is None:
+            return left is right
+        if isinstance(left, bool) and isinstance(right, bool):
+            return left == right
+        if isinstance(left, Native) and isinstance(right, Native):
+            return left.path == right.path
+        return True if left is right else None
+
+    def _contains(self, item: Value, container: Value) -> bool | None:
+        if isinstance(item, str) and isinstance(container, str):
+            return item in container
+        if isinstance(container, DictValue) and container.items is not None:
+            return item in container.items if isinstance(item, str | int | float | bool) else None
+        if isinstance(container, LibraryModule) and container.children is not None and isinstance(item, str):
+            return any(name == item for name, _ in container.children)
+        items = container.items if isinstance(container, ListValue) else container
+        if isinstance(items, tuple) and isinstance(item, str | int | float | bool | type(None)):
+            if all(isinstance(other, str | int | float | bool | type(None)) for other in items):
+                return item in items
+        return None
+
+    def on_Subscript(self, node: ast.Subscript, frame: Frame) -> Value:
+        container = self.eval(node.value, frame)
+        key = self.eval(node.slice, frame)
+        return self.get_item(container, key, node, frame)
+
+    def on_Slice(self, node: ast.Slice, frame: Frame) -> Value:
+        return SliceValue(*(self.eval(part, frame) if part else None for part in (node.lower, node.upper, node.step)))
+
+    def get_item(self, container: Value, key: Value, node: ast.AST, frame: Frame) -> Value:
+        if isinstance(container, Tensor):
+            return self.tensor_get_item(container, key, node, frame)
+        items = container.items if isinstance(container, ListValue) else container
+        if isinstance(items, tuple | str):
+            index = self.resolved(key)
+            if isinstance(index, int) and not isinstance(index, bool):
+                return items[index] if -len(items) <= index < len(items) else UNKNOWN
+            if isinstance(index, SliceValue):
+                bounds = (index.start, index.stop, index.step)
+                if all(isinstance(bound, int | type(None)) for bound in bounds):
+                    part = items[slice(*bounds)]
+                    return ListValue(part) if isinstance(container, ListValue) else part
+                return ListValue(None) if isinstance(container, ListValue) else UNKNOWN
+            if isinstance(items, tuple) and items and len(items) <= 64:
+                return self._any_of(items)
+            return UNKNOWN
+        if isinstance(container, DictValue):
+            if container.items is None:
+                return UNKNOWN
+            if isinstance(key, str | int | float | bool | type(None) | DType | tuple):
+                try:
+                    return container.items.get(key, UNKNOWN)
+                except TypeError:
+                    return UNKNOWN
+            return self._any_of(tuple(container.items.values())) if container.items else UNKNOWN
+        if isinstance(container, LibraryModule):
+            return library.child(self, container, key)
+        if isinstance(container, Instance):
+            method = self.class_attribute(container.cls, "__getitem__")
+            if isinstance(method, Function):
+                return self.call_function(method, (container, key), {}, None, frame)
+            if container.native is not None:
+                return self.get_item(container.native, key, node, frame)
+        if isinstance(container, LibraryObject):
+            return library.object_item(self, container, key, frame)
+        return UNKNOWN
+
+    def _any_of(self, items: tuple[Value, ...]) -> Value:
+        """An element at a position that is not known."""
+        joined: Value = MISSING
+        for item in items:
+            joined = self.heap.join_values(joined, item)
+        return joined
+
+    # -- comprehensions ----------------------------------------------------------------------------
+
+    def on_ListComp(self, node: ast.ListComp, frame: Frame) -> Value:
+        return ListValue(self._comprehend(node.generators, node.elt, frame))
+
+    def on_SetComp(self, node: ast.SetComp, frame: Frame) -> Value:
+        return ListValue(self._comprehend(node.generators, node.elt, frame), "set")
+
+    def on_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
+        return ListValue(self._comprehend(node.generators, node.elt, frame), "generator")
+
+    def on_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
+        pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
+        items = self._comprehend(node.generators, pair, frame)
+        if items is None or not all(isinstance(item[0], str | int | float | bool) for item in items):
+            return DictValue(None)
+        return DictValue({item[0]: item[1] for item in items})
+
+    def _comprehend(
+        self, generators: list[ast.comprehension], element: ast.expr, frame: Frame
+    ) -> tuple[Value, ...] | None:
+        """The elements, or None where their number is not known; then the element is still evaluated once."""
+        inner = Frame(
+            frame.source,
+            {},
+            frame.globals,
+            (frame.names, *frame.closure) if frame.names is not frame.globals else frame.closure,
+            frame.function,
+            frame.receiver,
+            frame.caller,
+            frame.call,
+            frame.depth,
+            self.heap.mark(),
+        )
+        inner.loops = frame.loops
+        results: list[Value] = []
+        exact = True
+
+        def run(position: int) -> None:
+            nonlocal exact
+            if position == len(generators):
+                results.append(self.eval(element, inner))
+                return
+            generator = generators[position]
+            scope = frame if position == 0 else inner
+            iteration = self.iterate(self.eval(generator.iter, scope), generator.iter, scope)
+            items = iteration.items
+            if not iteration.exact or len(items) > MAX_SEQUENCE:
+                exact, items = False, items[:1]
+            for item in items:
+                self.assign(generator.target, item, inner)
+                verdicts = [self.truth(self.eval(test, inner)) for test in generator.ifs]
+                if False in verdicts:
+                    continue
+                if None in verdicts:
+                    exact = False
+                run(position + 1)
+
+        run(0)
+        return tuple(results) if exact else None
+
+    # -- attributes --------------------------------------------------------------------------------
+
+    def on_Attribute(self, node: ast.Attribute, frame: Frame) -> Value:
+        owner = self.eval(node.value, frame)
+        return self.attribute(owner, node.attr, node, frame)
+
+    def attribute(self, owner: Value, name: str, node: ast.AST, frame: Frame) -> Value:
+        """``owner.name``; unknown where it is not modelled."""
+        if isinstance(owner, Tensor):
+            return self.tensor_attribute(owner, name, node, frame)
+        if isinstance(owner, Instance):
+            return self._instance_attribute(owner, name, node, frame)
+        if isinstance(owner, ClassValue):
+            found = self.class_attribute(owner, name)
+            if isinstance(found, Function) and found.kind == "classmethod":
+                return Bound(owner, found)
+            return library.enum_member(owner, name, found) if found is not MISSING else UNKNOWN
+        if isinstance(owner, Namespace):
+            if name in owner.slots:
+                return owner.slots[name]
+            return UNKNOWN
+        if isinstance(owner, Native):
+            return self._native_attribute(owner, name)
+        if isinstance(owner, Super):
+            return self._super_attribute(owner, name, frame)
+        if isinstance(owner, Device):
+            if name == "type":
+                return Scalar("str") if owner.symbolic else owner.kind
+            return owner.index if name == "index" and not owner.symbolic else UNKNOWN
+        if isinstance(owner, DType):
+            return Scalar("bool") if name.startswith("is_") else UNKNOWN
+        return library.attribute(self, owner, name, node, frame)
+
+    def _native_attribute(self, owner: Native, name: str) -> Value:
+        path = f"{owner.path}.{name}"
+        if owner.kind == "external":
+            return library.external_constant(path)
+        try:
+            return self.oracle.resolve(path)
+        except LookupError:
+            return UNKNOWN
+
+    def class_attribute(self, cls: ClassValue, name: str, after: ClassValue | None = None) -> Value:
+        """The attribute in the class or its bases (of those after `after`): a value, a Native base, or MISSING."""
+        chain = cls.mro()
+        if after is not None and after in chain:
+            chain = chain[chain.index(after) + 1 :]
+        for base in chain:
+            if isinstance(base, ClassValue) and name in base.slots:
+                return base.slots[name]
+        return MISSING
+
+    def _instance_attribute(self, owner: Instance, name: str, node: ast.AST, frame: Frame) -> Value:
+        found = self.class_attribute(owner.cls, name)
+        if isinstance(found, Function) and found.kind == "property":
+            return self.call_function(found, (owner,), {}, None, frame)
+        if name in owner.slots:
+            return owner.slots[name]
+        if found is not MISSING:
+            if isinstance(found, Function):
+                if found.kind == "staticmethod":
+                    return found
+                return Bound(owner.cls if found.kind == "classmethod" else owner, found)
+            return found
+        if name == "__class__":
+            return owner.cls
+        if name == "__dict__":
+            return UNKNOWN
+        modelled = library.instance_attribute(self, owner, name, node, frame)
+        if modelled is not UNKNOWN or owner.cls.opaque:
+            return modelled
+        fallback = self.class_attribute(owner.cls, "__getattr__")
+        if isinstance(fallback, Function):
+            return self.call_function(fallback, (owner, name), {}, None, frame)
+        return UNKNOWN
+
+    def _super_attribute(self, owner: Super, name: str, frame: Frame) -> Value:
+        receiver = owner.instance
+        cls = receiver.cls if isinstance(receiver, Instance) else receiver
+        if not isinstance(cls, ClassValue):
+            return UNKNOWN
+        found = self.class_attribute(cls, name, after=owner.owner)
+        if isinstance(found, Function):
+            if found.kind == "property":
+                return self.call_function(found, (receiver,), {}, None, frame)
+            return found if found.kind == "staticmethod" else Bound(receiver, found)
+        if found is not MISSING:
+            return found
+        if isinstance(receiver, Instance):
+            if name == "__init__":
+                return Builtin("super().__init__", lambda call: library.native_init(self, receiver, call))
+            return library.instance_attribute(self, receiver, name, frame.call or ast.Pass(), frame)
+        return UNKNOWN
+
+    # -- truth and sequences -----------------------------------------------------------------------
+
+    def truth(self, value: Value) -> bool | None:
+        """Whether a condition holds: True, False, or None where it is not known."""
+        value = self.resolved(value)
+        if isinstance(value, bool | int | float | str | bytes | type(None)):
+            return bool(value)
+        if isinstance(value, tuple):
+            return bool(value)
+        if isinstance(value, ListValue | DictValue):
+            return None if value.items is None else bool(value.items)
+        if isinstance(value, Dim):
+            sign = dims.positive(value)
+            return None if sign is None else sign != 0
+        if isinstance(value, Function | ClassValue | Native | Bound | Builtin | DType | Device | Namespace):
+            return True
+        if isinstance(value, Instance):
+            plain = all(
+                self.class_attribute(value.cls, method) is MISSING for method in ("__bool__", "__len__")
+            )
+            return True if plain and not value.cls.opaque else None
+        if isinstance(value, LibraryModule) and value.children is None:
+            return True
+        return None
+
+    def sequence(self, value: Value, node: ast.AST, frame: Frame) -> tuple[Value, ...] | None:
+        """All elements in order, or None where they are not all known."""
+        iteration = self.iterate(value, node, frame)
+        return iteration.items if iteration.exact else None
+
+    def iterate(self, value: Value, node: ast.AST, frame: Frame) -> Iteration:
+        """What a loop over the value sees."""
+        if isinstance(value, tuple):
+            return Iteration(value, exact=True)
+        if isinstance(value, str):
+            return Iteration(tuple(value), exact=len(value) <= MAX_SEQUENCE)
+        if isinstance(value, ListValue):
+            if value.items is None:
+                return Iteration((UNKNOWN,), exact=False)
+            if value.type_name == "inexact":
+                return Iteration(value.items or (UNKNOWN,), exact=False)
+            return Iteration(value.items, exact=True)
+        if isinstance(value, DictValue):
+            return Iteration((UNKNOWN,), False) if value.items is None else Iteration(tuple(value.items), True)
+        if isinstance(value, Tensor):
+            return self.iterate_tensor(value, node, frame)
+        return library.iterate(self, value, node, frame)
+
+
+def _arithmetic(name: str, left: Value, right: Value) -> Value:
+    if name == "pow" and isinstance(right, _NUMBERS) and abs(right) > 512:
+        return UNKNOWN
+    if name == "lshift" and isinstance(right, int) and right > 64:
+        return UNKNOWN
+    try:
+        value = getattr(operator, name)(left, right)
+    except (ArithmeticError, TypeError, ValueError):
+        return UNKNOWN
+    return UNKNOWN if isinstance(value, float) and math.isnan(value) else value
+
+
+def _scalar_arithmetic(left: Value, right: Value) -> Value:
+    kinds = (*_NUMBERS, Scalar, Dim)
+    if isinstance(left, kinds) and isinstance(right, kinds):
+        if Scalar("str") in (left, right):
+            return UNKNOWN
+        return Scalar("float")
+    if isinstance(left, str) or isinstance(right, str):
+        return Scalar("str")
+    return UNKNOWN
+
+
+def _compare_sizes(name: str, left: Any, right: Any) -> Value:
+    same = dims.equal(left, right)
+    if name in ("eq", "ne"):
+        return Scalar("bool") if same is None else same == (name == "eq")
+    sign = dims.positive(dims.subtract(left, right))
+    if sign is None:
+        return Scalar("bool")
+    return bool(getattr(operator, name)(sign, 0))
+
+
+def _compare_parts(left: Value, right: Value) -> bool | None:
+    if is_int(left) and is_int(right):
+        return dims.equal(left, right)
+    plain = (bool, int, float, str, type(None))
+    return left == right if isinstance(left, plain) and isinstance(right, plain) else None
+
+
+def device_of(value: Value) -> Device | None:
+    """The device that a ``device=`` argument names."""
+    if isinstance(value, Device):
+        return value
+    if isinstance(value, str):
+        return parse(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Device("cuda", value)
+    return None

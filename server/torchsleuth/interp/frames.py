@@ -1,0 +1,49 @@
+"""One activation of a function, and the state of a loop in it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from torchsleuth.interp.heap import Delta
+from torchsleuth.interp.values import Function, Instance, Slots, Value
+from torchsleuth.syntax.text import SourceText
+
+
+@dataclass(eq=False)
+class Frame:
+    """`names`: locals (or globals of a module body). `call`: the call expression in `caller` that led here."""
+
+    source: SourceText
+    names: Slots
+    globals: Slots
+    closure: tuple[Slots, ...] = ()
+    function: Function | None = None
+    receiver: Value = None
+    caller: Frame | None = None
+    call: ast.Call | None = None
+    depth: int = 0
+    start: int = 0
+    returned: Value = None
+    returns: list[tuple[Value, Delta]] = field(default_factory=list)
+    yields: list[Value] | None = None
+    global_names: set[str] = field(default_factory=set)
+    nonlocal_names: set[str] = field(default_factory=set)
+    loops: list[LoopState] = field(default_factory=list)
+
+    @property
+    def path(self) -> str:
+        return self.source.path
+
+    def instance(self) -> Instance | None:
+        return self.receiver if isinstance(self.receiver, Instance) else None
+
+
+@dataclass(eq=False)
+class LoopState:
+    """Journal marks and the states of those paths that left the loop or the iteration early."""
+
+    start: int
+    iteration: int
+    breaks: list[Delta] = field(default_factory=list)
+    continues: list[Delta] = field(default_factory=list)

@@ -1,0 +1,180 @@
+"""The journal of every mutation, so that a branch can be undone, and two branches joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    DictValue,
+    ListValue,
+    Scalar,
+    Slots,
+    Tensor,
+    Value,
+    is_int,
+)
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.device import Device, parse
+from torchsleuth.tensors.dims import Dim, Symbol
+from torchsleuth.tensors.spec import DType, TensorSpec
+
+MISSING: Any = object()
+
+
+@dataclass
+class Change:
+    slots: Slots
+    key: Any
+    value: Any
+
+
+Delta = dict[tuple[int, Any], Change]
+
+
+class Heap:
+    """All writes to slots go through `set`; a mark is a position in the journal."""
+
+    def __init__(self, fresh: Callable[[str], Symbol]) -> None:
+        self._journal: list[tuple[Slots, Any, Any]] = []
+        self._fresh = fresh
+
+    def set(self, slots: Slots, key: Any, value: Value) -> None:
+        self._journal.append((slots, key, slots.get(key, MISSING)))
+        if value is MISSING:
+            slots.pop(key, None)
+        else:
+            slots[key] = value
+
+    def mark(self) -> int:
+        return len(self._journal)
+
+    def delta(self, mark: int) -> Delta:
+        """What changed since the mark, with the present values."""
+        found: Delta = {}
+        for slots, key, _ in self._journal[mark:]:
+            found[(id(slots), key)] = Change(slots, key, slots.get(key, MISSING))
+        return found
+
+    def rollback(self, mark: int) -> Delta:
+        """Undo everything since the mark and return it."""
+        undone = self.delta(mark)
+        while len(self._journal) > mark:
+            slots, key, old = self._journal.pop()
+            if old is MISSING:
+                slots.pop(key, None)
+            else:
+                slots[key] = old
+        return undone
+
+    def apply(self, delta: Delta) -> None:
+        for change in delta.values():
+            self.set(change.slots, change.key, change.value)
+
+    def join(self, deltas: list[Delta]) -> None:
+        """From the present state, the state that any one of `deltas` leads to."""
+        if len(deltas) == 1:
+            self.apply(deltas[0])
+            return
+        places = {place: change for delta in deltas for place, change in delta.items()}
+        for place, change in places.items():
+            base = change.slots.get(change.key, MISSING)
+            values = [delta[place].value if place in delta else base for delta in deltas]
+            joined = values[0]
+            for value in values[1:]:
+                joined = self.join_values(joined, value)
+            self.set(change.slots, change.key, joined)
+
+    # -- the lattice -------------------------------------------------------------------------------
+
+    def join_values(self, left: Value, right: Value) -> Value:
+        """The least value that covers both. A missing name covers nothing: using it would have failed."""
+        if left is right or left is MISSING:
+            return right
+        if right is MISSING:
+            return left
+        if isinstance(left, Tensor) and isinstance(right, Tensor):
+            if left.spec == right.spec and left.tags == right.tags and left.history == right.history:
+                return left
+            joined = Tensor(
+                self.join_specs(left.spec, right.spec),
+                left.origin or right.origin,
+                left.tags & right.tags,
+                left.history | right.history,
+            )
+            joined.parameter = left.parameter and right.parameter
+            return joined
+        if isinstance(left, TensorSpec) and isinstance(right, TensorSpec):
+            return self.join_specs(left, right)
+        if isinstance(left, bool) and isinstance(right, bool):
+            return left if left == right else Scalar("bool")
+        if is_int(left) and is_int(right):
+            return left if left == right else dims.of(self._fresh("?"))
+        numbers = (int, float)
+        if isinstance(left, numbers) and isinstance(right, numbers):
+            return left if left == right and type(left) is type(right) else Scalar("float")
+        if self._is_floating(left) and self._is_floating(right):
+            return left if left == right else Scalar("float")
+        if isinstance(left, str | Device) and isinstance(right, str | Device):
+            return left if left == right else self._join_devices(left, right)
+        if isinstance(left, frozenset) and isinstance(right, frozenset):
+            return left & right
+        if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
+            return tuple(self.join_values(a, b) for a, b in zip(left, right))
+        if isinstance(left, dict) and isinstance(right, dict) and left.keys() == right.keys():
+            return {key: self.join_values(left[key], right[key]) for key in left}
+        if isinstance(left, ListValue) and isinstance(right, ListValue):
+            return ListValue(self._join_items(left.items, right.items), left.type_name)
+        if isinstance(left, DictValue) and isinstance(right, DictValue):
+            items = self.join_values(left.items, right.items)
+            return DictValue(items if isinstance(items, dict) else None)
+        if isinstance(left, DType) and isinstance(right, DType) and left == right:
+            return left
+        try:
+            if type(left) is type(right) and left == right:
+                return left
+        except Exception:
+            pass
+        return UNKNOWN
+
+    def _join_items(
+        self, left: tuple[Value, ...] | None, right: tuple[Value, ...] | None
+    ) -> tuple[Value, ...] | None:
+        if left is None or right is None or len(left) != len(right):
+            return None
+        return tuple(self.join_values(a, b) for a, b in zip(left, right))
+
+    @staticmethod
+    def _is_floating(value: Value) -> bool:
+        return isinstance(value, float | Dim) or value == Scalar("float") or is_int(value)
+
+    @staticmethod
+    def _join_devices(left: str | Device, right: str | Device) -> Value:
+        """``"cuda"`` or ``"cpu"``, whatever decides it, is the accelerator when there is one."""
+        pair = [parse(side) if isinstance(side, str) else side for side in (left, right)]
+        kinds = {device.kind for device in pair}
+        if kinds & {"cuda", "mps", "xpu"}:
+            if "cpu" in kinds or any(device.symbolic for device in pair):
+                kind = next(kind for kind in ("cuda", "mps", "xpu") if kind in kinds)
+                return Device(kind, symbolic=True)
+        return Scalar("str") if isinstance(left, str) and isinstance(right, str) else UNKNOWN
+
+    def join_specs(self, left: TensorSpec, right: TensorSpec) -> TensorSpec:
+        if left == right:
+            return left
+        shape = None
+        if left.shape is not None and right.shape is not None and len(left.shape) == len(right.shape):
+            shape = tuple(a if a == b else dims.of(self._fresh("?")) for a, b in zip(left.shape, right.shape))
+        device = left.device if left.device == right.device else None
+        if device is None and left.device and right.device:
+            joined = self._join_devices(left.device, right.device)
+            device = joined if isinstance(joined, Device) else None
+        return TensorSpec(
+            shape,
+            left.dtype if left.dtype == right.dtype else None,
+            device,
+            left.requires_grad if left.requires_grad == right.requires_grad else None,
+            left.strides if left.strides == right.strides and shape == left.shape else None,
+        )

@@ -1,0 +1,70 @@
+"""Finds the source of a module of the user's: relative imports, packages, ``src/`` layouts, several roots."""
+
+from __future__ import annotations
+
+import os
+import tokenize
+from collections.abc import Mapping
+
+from torchsleuth.syntax.text import SourceText
+
+
+class Workspace:
+    """Module names to sources. `overlay`: texts of open documents by path, which win over the disk."""
+
+    def __init__(self, overlay: Mapping[str, str], roots: tuple[str, ...]) -> None:
+        self.overlay = {os.path.abspath(path): text for path, text in overlay.items()}
+        self.roots = roots
+        self._sources: dict[str, SourceText | None] = {}
+
+    def find(self, name: str, importer: str, level: int) -> SourceText | None:
+        """The source that ``import name`` in `importer` means, or None if it is not the user's own."""
+        folder = os.path.dirname(os.path.abspath(importer))
+        parts = [part for part in name.split(".") if part]
+        if level:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            return self._module(os.path.join(folder, *parts)) if parts or level else None
+        if not parts:
+            return None
+        for root in self._search_path(folder):
+            source = self._module(os.path.join(root, *parts))
+            if source is not None:
+                return source
+        return None
+
+    def _search_path(self, folder: str) -> list[str]:
+        """The importer's folder, the folder above its package, and every root with its ``src``."""
+        places = [folder]
+        top = folder
+        while self._exists(os.path.join(top, "__init__.py")):
+            top = os.path.dirname(top)
+        if top != folder:
+            places.append(top)
+        for root in self.roots:
+            places += [root, os.path.join(root, "src")]
+        return places
+
+    def _module(self, base: str) -> SourceText | None:
+        for candidate in (base + ".py", os.path.join(base, "__init__.py")):
+            if self._exists(candidate):
+                return self.source(candidate)
+        return None
+
+    def _exists(self, path: str) -> bool:
+        return os.path.abspath(path) in self.overlay or os.path.isfile(path)
+
+    def source(self, path: str) -> SourceText | None:
+        """The text of a file, decoded as Python decodes it; None when it cannot be."""
+        path = os.path.abspath(path)
+        if path not in self._sources:
+            text = self.overlay.get(path)
+            if text is None:
+                try:
+                    with tokenize.open(path) as file:
+                        text = file.read()
+                except (OSError, SyntaxError, UnicodeDecodeError):
+                    self._sources[path] = None
+                    return None
+            self._sources[path] = SourceText(path, text)
+        return self._sources[path]

@@ -1,0 +1,736 @@
+"""Statements: runs module bodies and functions over abstract values, forking and joining at unknown conditions."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from torchsleuth.interp import library
+from torchsleuth.interp.expressions import Expressions
+from torchsleuth.interp.frames import Frame, LoopState
+from torchsleuth.interp.heap import MISSING, Delta, Heap
+from torchsleuth.interp.imports import Workspace
+from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.trace import LoopPoint, Trace
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    ClassValue,
+    DictValue,
+    Function,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    ListValue,
+    Namespace,
+    Parameters,
+    Scalar,
+    Slots,
+    Tensor,
+    Value,
+)
+from torchsleuth.oracle import Operators
+from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size, Symbol
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native
+
+NORMAL, BREAK, CONTINUE, RETURN, RAISE = range(5)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Explicit limits; running out of one means unknown."""
+
+    steps: int = 400_000
+    """Nodes evaluated for one document."""
+    depth: int = 60
+    """Nested calls."""
+    unroll: int = 64
+    """Iterations of a loop with known bounds that are executed one by one."""
+    loop_steps: int = 60_000
+    """Nodes one loop may take to be unrolled."""
+
+
+class OutOfBudget(Exception):
+    """The analysis of this entry point ends here."""
+
+
+class Interpreter(Expressions):
+    """Runs one document (and what it imports from the workspace) and fills a `Trace`."""
+
+    def __init__(self, oracle: Operators, workspace: Workspace, budget: Budget | None = None) -> None:
+        self.oracle = oracle
+        self.workspace = workspace
+        self.budget = budget or Budget()
+        self.trace = Trace()
+        self._symbol_ids = itertools.count(1)
+        self.heap = Heap(self.fresh_symbol)
+        self.substitution: Slots = {}
+        self.steps = 0
+        self.grad = True
+        self.guarded = 0
+        self.uncertain = 0
+        self.loop_points: list[LoopPoint] = []
+        self.loop_executions = itertools.count(1)
+        self.forward_ids = itertools.count(1)
+        self.forward_depth = 0
+        self.symbolic_depth = 0
+        self.called: set[ast.AST] = set()
+        self.instantiated: set[ClassValue] = set()
+        self.modules: dict[str, Namespace] = {}
+        self.failures_seen: set[Any] = set()
+        self.classes: list[ClassValue] = []
+        self.functions: list[Function] = []
+
+    # -- entry points ------------------------------------------------------------------------------
+
+    def run_document(self, source: SourceText) -> Trace:
+        """Analyse a document: its body as ``__main__``, then whatever was not reached from there."""
+        tree = parse(source)
+        names: Slots = {"__name__": "__main__", "__file__": source.path}
+        frame = Frame(source, names, names)
+        self._protect(lambda: self.block(tree.body, frame))
+        for cls in list(self.classes):
+            if cls.path == source.path and cls.is_module() and cls not in self.instantiated:
+                self._protect(lambda cls=cls: self._try_class(cls, frame))  # type: ignore[misc]
+        for function in list(self.functions):
+            if function.path == source.path and function.node not in self.called:
+                self._protect(lambda function=function: self._try_function(function, frame))  # type: ignore[misc]
+        return self.trace
+
+    def _protect(self, run: Callable[[], Any]) -> None:
+        """Run an entry point; whatever stops it stops only it."""
+        self.loop_points, self.grad, self.guarded, self.uncertain = [], True, 0, 0
+        self.forward_depth = 0
+        try:
+            run()
+        except OutOfBudget as error:
+            self.trace.incomplete = str(error)
+        except RecursionError:
+            self.trace.incomplete = "the code nests too deeply"
+
+    def _try_class(self, cls: ClassValue, frame: Frame) -> None:
+        """A module class that nothing instantiates: built with its defaults, called with unknown tensors."""
+        found = self.class_attribute(cls, "__init__")
+        kwargs: dict[str, Value] = {}
+        if isinstance(found, Function):
+            if found.node.args.vararg or found.node.args.kwarg:
+                return
+            kwargs = self._symbolic_arguments(found, skip=1, constructor=True)
+        self.symbolic_depth += 1
+        try:
+            instance = self.instantiate(cls, (), kwargs, None, frame)
+            forward = self.class_attribute(cls, "forward")
+            if isinstance(forward, Function) and isinstance(instance, Instance):
+                arguments = self._symbolic_arguments(forward, skip=1, constructor=False)
+                self.call_function(forward, (instance,), arguments, None, frame)
+                for method in list(cls.slots.values()):
+                    if isinstance(method, Function) and method.node not in self.called and method.kind == "function":
+                        arguments = self._symbolic_arguments(method, skip=1, constructor=False)
+                        self.call_function(method, (instance,), arguments, None, frame)
+        finally:
+            self.symbolic_depth -= 1
+
+    def _try_function(self, function: Function, frame: Frame) -> None:
+        if function.owner is not None or isinstance(function.node, ast.Lambda):
+            return
+        self.symbolic_depth += 1
+        try:
+            self.call_function(function, (), self._symbolic_arguments(function, 0, False), None, frame)
+        finally:
+            self.symbolic_depth -= 1
+
+    def _symbolic_arguments(self, function: Function, skip: int, constructor: bool) -> dict[str, Value]:
+        """Arguments for parameters without defaults. A constructor's unannotated ones are unknown; those of
+        `forward` are tensors of unknown rank."""
+        spec = function.node.args
+        positional = [*spec.posonlyargs, *spec.args][skip:]
+        required = positional[: len(positional) - len(spec.defaults)] if spec.defaults else positional
+        required += [argument for argument, default in zip(spec.kwonlyargs, spec.kw_defaults) if default is None]
+        values: dict[str, Value] = {}
+        for argument in required:
+            annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+            if annotation == "int":
+                values[argument.arg] = dims.of(self.fresh_symbol(argument.arg))
+            elif annotation == "float":
+                values[argument.arg] = Scalar("float")
+            elif annotation.rpartition(".")[2] == "Tensor" or (
+                function.owner is not None and function.name == "forward" and not annotation
+            ):
+                values[argument.arg] = Tensor(UNKNOWN_TENSOR)
+            elif annotation == "str":
+                values[argument.arg] = Scalar("str")
+            else:
+                values[argument.arg] = UNKNOWN
+        return values
+
+    # -- the engine room ---------------------------------------------------------------------------
+
+    def fresh_symbol(self, name: str, positive: bool = True) -> Symbol:
+        return Symbol(name, next(self._symbol_ids), positive)
+
+    def fresh_size(self, name: str = "?", positive: bool = True) -> Size:
+        return dims.of(self.fresh_symbol(name, positive))
+
+    def tick(self, cost: int = 1) -> None:
+        self.steps += cost
+        if self.steps > self.budget.steps:
+            raise OutOfBudget("the analysis budget of this document is used up")
+
+    def execute_module(self, source: SourceText, name: str) -> Namespace:
+        """The namespace of an imported workspace module."""
+        names: Slots = {"__name__": name, "__file__": source.path}
+        namespace = Namespace(name, names)
+        self.modules[source.path] = namespace
+        frame = Frame(source, names, names)
+        points, self.loop_points = self.loop_points, []
+        try:
+            self.block(parse(source).body, frame)
+        finally:
+            self.loop_points = points
+        return namespace
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def block(self, statements: Iterable[ast.stmt], frame: Frame) -> int:
+        for statement in statements:
+            completion = self.statement(statement, frame)
+            if completion != NORMAL:
+                return completion
+        return NORMAL
+
+    def statement(self, node: ast.stmt, frame: Frame) -> int:
+        self.tick()
+        handler = getattr(self, f"do_{type(node).__name__}", None)
+        if handler is None:
+            return NORMAL
+        completion = handler(node, frame)
+        return NORMAL if completion is None else completion
+
+    def do_Expr(self, node: ast.Expr, frame: Frame) -> None:
+        self.eval(node.value, frame)
+
+    def do_Assign(self, node: ast.Assign, frame: Frame) -> None:
+        value = self.eval(node.value, frame)
+        for target in node.targets:
+            self.assign(target, value, frame)
+
+    def do_AnnAssign(self, node: ast.AnnAssign, frame: Frame) -> None:
+        if node.value is not None:
+            self.assign(node.target, self.eval(node.value, frame), frame)
+
+    def do_AugAssign(self, node: ast.AugAssign, frame: Frame) -> None:
+        load = ast.copy_location(_as_load(node.target), node.target)
+        left = self.eval(load, frame)
+        right = self.eval(node.value, frame)
+        self.assign(node.target, self.binary(type(node.op), left, right, node, frame, inplace=True), frame)
+
+    def do_Delete(self, node: ast.Delete, frame: Frame) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name) and target.id in frame.names:
+                self.heap.set(frame.names, target.id, MISSING)
+
+    def do_Return(self, node: ast.Return, frame: Frame) -> int:
+        frame.returned = self.eval(node.value, frame) if node.value is not None else None
+        return RETURN
+
+    def do_Raise(self, node: ast.Raise, frame: Frame) -> int:
+        return RAISE
+
+    def do_Break(self, node: ast.Break, frame: Frame) -> int:
+        return BREAK
+
+    def do_Continue(self, node: ast.Continue, frame: Frame) -> int:
+        return CONTINUE
+
+    def do_Global(self, node: ast.Global, frame: Frame) -> None:
+        frame.global_names.update(node.names)
+
+    def do_Nonlocal(self, node: ast.Nonlocal, frame: Frame) -> None:
+        frame.nonlocal_names.update(node.names)
+
+    def do_Assert(self, node: ast.Assert, frame: Frame) -> None:
+        self.eval(node.test, frame)
+
+    def do_If(self, node: ast.If, frame: Frame) -> int:
+        decided = self.truth(self.eval(node.test, frame))
+        if decided is not None:
+            return self.block(node.body if decided else node.orelse, frame)
+        return self.fork([lambda: self.block(node.body, frame), lambda: self.block(node.orelse, frame)], frame)
+
+    def fork(self, branches: list[Callable[[], int]], frame: Frame) -> int:
+        """Run every branch from the present state and join those that go on."""
+        mark = self.heap.mark()
+        going: list[Delta] = []
+        left: list[tuple[int, Delta, list[Any]]] = []
+        self.uncertain += 1
+        try:
+            for branch in branches:
+                completion = branch()
+                recorded = self._record_exit(completion, frame)
+                delta = self.heap.rollback(mark)
+                if completion == NORMAL:
+                    going.append(delta)
+                else:
+                    left.append((completion, delta, recorded))
+        finally:
+            self.uncertain -= 1
+        if going:
+            self.heap.join(going)
+            return NORMAL
+        # No branch goes on: one of the recorded early exits becomes the way this statement ends.
+        for wanted in (RETURN, BREAK, CONTINUE):
+            for completion, delta, recorded in left:
+                if completion == wanted:
+                    if recorded:
+                        entry = recorded.pop()
+                        if wanted == RETURN:
+                            frame.returned = entry[0]
+                    self.heap.apply(delta)
+                    return completion
+        return RAISE
+
+    def _record_exit(self, completion: int, frame: Frame) -> list[Any]:
+        """Keep the state of a branch that leaves the function or the loop early; returns the list it went to."""
+        kept: list[Any] = []
+        if completion == RETURN:
+            frame.returns.append((frame.returned, self.heap.delta(frame.start)))
+            kept = frame.returns
+        elif completion == BREAK and frame.loops:
+            frame.loops[-1].breaks.append(self.heap.delta(frame.loops[-1].start))
+            kept = frame.loops[-1].breaks
+        elif completion == CONTINUE and frame.loops:
+            frame.loops[-1].continues.append(self.heap.delta(frame.loops[-1].iteration))
+            kept = frame.loops[-1].continues
+        return kept
+
+    def do_For(self, node: ast.For, frame: Frame) -> int:
+        iteration = self.iterate(self.eval(node.iter, frame), node.iter, frame)
+        return self._loop(node, frame, iteration)
+
+    do_AsyncFor = do_For
+
+    def do_While(self, node: ast.While, frame: Frame) -> int:
+        decided = self.truth(self.eval(node.test, frame))
+        if decided is False:
+            return self.block(node.orelse, frame)
+        return self._loop(node, frame, Iteration((None,), exact=False))
+
+    def _loop(self, node: ast.For | ast.While, frame: Frame, iteration: Iteration) -> int:
+        """Known short sequences one by one; anything else twice as it is, then with what changed forgotten."""
+        execution = next(self.loop_executions)
+        state = LoopState(self.heap.mark(), self.heap.mark())
+        frame.loops.append(state)
+        span = frame.source.span(node)
+        steps_before = self.steps
+        after: list[Delta] = []
+        left_early = False
+        completion = NORMAL
+        try:
+            for number, item in enumerate(self._items(node, frame, iteration)):
+                state.iteration = self.heap.mark()
+                state.continues = []
+                point = LoopPoint(node, span, execution, number, iteration.over_loader)  # type: ignore[arg-type]
+                self.loop_points.append(point)
+                try:
+                    if isinstance(node, ast.For):
+                        self.assign(node.target, item, frame)
+                    completion = self.block(node.body, frame)
+                finally:
+                    self.loop_points.pop()
+                if completion in (NORMAL, CONTINUE):
+                    self._join_with(state.iteration, state.continues)
+                    completion = NORMAL
+                elif state.continues:
+                    left = self.heap.rollback(state.iteration)
+                    if completion == BREAK:
+                        self.heap.apply(left)
+                        state.breaks.append(self.heap.delta(state.start))
+                        self.heap.rollback(state.iteration)
+                    elif completion == RETURN:
+                        self.heap.apply(left)
+                        frame.returns.append((frame.returned, self.heap.delta(frame.start)))
+                        self.heap.rollback(state.iteration)
+                    self.heap.join(state.continues)
+                    completion = NORMAL
+                else:
+                    left_early = True
+                    break
+                after.append(self.heap.delta(state.start))
+                if number == 0 and iteration.exact and len(iteration.items) > 2:
+                    cost = (self.steps - steps_before) * len(iteration.items)
+                    if cost > self.budget.loop_steps:
+                        iteration = Iteration(iteration.items[:2], exact=False, over_loader=iteration.over_loader)
+            if not left_early and not iteration.exact and after and completion == NORMAL:
+                self._widen(node, frame, iteration, state, after, span, execution)
+        finally:
+            frame.loops.pop()
+        if left_early and completion == BREAK:
+            completion = NORMAL
+        if state.breaks:
+            self._join_with(state.start, state.breaks)
+        if completion == NORMAL and not left_early and node.orelse:
+            return self.block(node.orelse, frame)
+        return completion
+
+    def _items(self, node: ast.For | ast.While, frame: Frame, iteration: Iteration) -> Iterable[Value]:
+        if isinstance(node, ast.For):
+            if iteration.exact and len(iteration.items) <= self.budget.unroll:
+                yield from iteration.items
+            else:
+                yield from iteration.items[:2]
+                if len(iteration.items) == 1:
+                    yield iteration.items[0]
+            return
+        yield None
+        for number in range(self.budget.unroll):
+            decided = self.truth(self.eval(node.test, frame))
+            if decided is False or (decided is None and number > 0):
+                return
+            yield None
+            if decided is None or number == 1:
+                return
+
+    def _widen(
+        self,
+        node: ast.For | ast.While,
+        frame: Frame,
+        iteration: Iteration,
+        state: LoopState,
+        after: list[Delta],
+        span: Any,
+        execution: int,
+    ) -> None:
+        """Run the body once more with everything that changes from iteration to iteration joined."""
+        if len(after) > 1 and self._stable(after[-2], after[-1]) and isinstance(node, ast.For):
+            return
+        self.heap.rollback(state.start)
+        self.heap.join(after)
+        state.iteration = self.heap.mark()
+        state.continues = []
+        self.loop_points.append(LoopPoint(node, span, execution, len(after), iteration.over_loader))
+        self.uncertain += 1
+        try:
+            if isinstance(node, ast.For):
+                joined = iteration.items[0]
+                for item in iteration.items[1:]:
+                    joined = self.heap.join_values(joined, item)
+                self.assign(node.target, joined, frame)
+            self.block(node.body, frame)
+        finally:
+            self.uncertain -= 1
+            self.loop_points.pop()
+        last = self.heap.rollback(state.start)
+        self.heap.join([*after, last])
+
+    def _stable(self, first: Delta, second: Delta) -> bool:
+        """Whether one more iteration changed nothing."""
+        if first.keys() != second.keys():
+            return False
+        for place, change in first.items():
+            one, two = change.value, second[place].value
+            if one is two:
+                continue
+            if isinstance(one, Tensor) and isinstance(two, Tensor) and one.spec == two.spec:
+                continue
+            if type(one) is type(two) and isinstance(one, int | float | str | tuple) and one == two:
+                continue
+            return False
+        return True
+
+    def _join_with(self, mark: int, others: list[Delta]) -> None:
+        if others:
+            current = self.heap.rollback(mark)
+            self.heap.join([current, *others])
+
+    def do_With(self, node: ast.With, frame: Frame) -> int:
+        grad, guarded = self.grad, self.guarded
+        try:
+            for item in node.items:
+                manager = self.eval(item.context_expr, frame)
+                mode = library.grad_mode(self, manager)
+                if mode is not None:
+                    self.grad = mode
+                if library.expects_error(manager, item.context_expr):
+                    self.guarded += 1
+                if item.optional_vars is not None:
+                    entered = library.entered(self, manager)
+                    self.assign(item.optional_vars, entered, frame)
+            return self.block(node.body, frame)
+        finally:
+            self.grad, self.guarded = grad, guarded
+
+    do_AsyncWith = do_With
+
+    def do_Try(self, node: ast.Try, frame: Frame) -> int:
+        self.guarded += bool(node.handlers)
+        try:
+            completion = self.block(node.body, frame)
+        finally:
+            self.guarded -= bool(node.handlers)
+        if completion == RAISE and node.handlers:
+            completion = self.fork([self._handler(handler, frame) for handler in node.handlers], frame)
+        elif completion == NORMAL:
+            completion = self.block(node.orelse, frame)
+        if node.finalbody:
+            final = self.block(node.finalbody, frame)
+            completion = final if final != NORMAL else completion
+        return completion
+
+    do_TryStar = do_Try
+
+    def _handler(self, handler: ast.ExceptHandler, frame: Frame) -> Callable[[], int]:
+        def run() -> int:
+            if handler.name:
+                self.heap.set(frame.names, handler.name, UNKNOWN)
+            return self.block(handler.body, frame)
+
+        return run
+
+    def do_Match(self, node: ast.Match, frame: Frame) -> int:
+        subject = self.eval(node.subject, frame)
+        branches: list[Callable[[], int]] = []
+        for case in node.cases:
+            pattern = case.pattern
+            if isinstance(pattern, ast.MatchValue) and isinstance(subject, str | int | float):
+                wanted = self.eval(pattern.value, frame)
+                if isinstance(wanted, str | int | float) and wanted != subject:
+                    continue
+                if wanted == subject and case.guard is None and not branches:
+                    return self.block(case.body, frame)
+            branches.append(self._case(case, subject, frame))
+            if isinstance(pattern, ast.MatchAs) and pattern.pattern is None and case.guard is None:
+                break
+        else:
+            branches.append(lambda: NORMAL)
+        return branches[0]() if len(branches) == 1 else self.fork(branches, frame)
+
+    def _case(self, case: ast.match_case, subject: Value, frame: Frame) -> Callable[[], int]:
+        def run() -> int:
+            for part in ast.walk(case.pattern):
+                name = getattr(part, "name", None)
+                if isinstance(part, ast.MatchAs | ast.MatchStar) and name:
+                    whole = part is case.pattern
+                    self.heap.set(frame.names, name, subject if whole else UNKNOWN)
+            return self.block(case.body, frame)
+
+        return run
+
+    # -- definitions -------------------------------------------------------------------------------
+
+    def do_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
+        function = self.make_function(node, node.name, frame)
+        self.functions.append(function)
+        self.assign_name(node.name, self.decorate(function, node.decorator_list, frame), frame)
+
+    do_AsyncFunctionDef = do_FunctionDef
+
+    def make_function(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str, frame: Frame
+    ) -> Function:
+        spec = node.args
+        return Function(
+            name,
+            node,
+            frame.path,
+            frame.globals,
+            (frame.names, *frame.closure) if frame.names is not frame.globals else frame.closure,
+            tuple(self.eval(default, frame) for default in spec.defaults),
+            {
+                argument.arg: self.eval(default, frame)
+                for argument, default in zip(spec.kwonlyargs, spec.kw_defaults)
+                if default is not None
+            },
+            is_generator=_is_generator(node),
+        )
+
+    def decorate(self, function: Function, decorators: list[ast.expr], frame: Frame) -> Value:
+        value: Value = function
+        for node in reversed(decorators):
+            decorator = self.eval(node, frame)
+            value = library.decorated(self, decorator, value, node, frame)
+        return value
+
+    def do_ClassDef(self, node: ast.ClassDef, frame: Frame) -> None:
+        bases = tuple(self.eval(base, frame) for base in node.bases)
+        cls = ClassValue(node.name, bases, node, frame.path)
+        body = Frame(
+            frame.source,
+            cls.slots,
+            frame.globals,
+            (frame.names, *frame.closure) if frame.names is not frame.globals else frame.closure,
+            caller=frame,
+            depth=frame.depth,
+            start=self.heap.mark(),
+        )
+        self.block(node.body, body)
+        for name, value in list(cls.slots.items()):
+            for function in library.functions_in(value):
+                if function.owner is None and function.name == name:
+                    function.owner = cls
+        for statement in node.body:
+            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                cls.annotations.append((statement.target.id, statement.annotation))
+        self.classes.append(cls)
+        value: Value = cls
+        for decorator in reversed(node.decorator_list):
+            value = library.decorated(self, self.eval(decorator, frame), value, decorator, frame)
+        self.assign_name(node.name, value, frame)
+
+    # -- imports -----------------------------------------------------------------------------------
+
+    def do_Import(self, node: ast.Import, frame: Frame) -> None:
+        for alias in node.names:
+            whole = self.import_module(alias.name, frame, 0)
+            if alias.asname:
+                self.assign_name(alias.asname, whole, frame)
+            else:
+                top = alias.name.partition(".")[0]
+                self.assign_name(top, self.import_module(top, frame, 0), frame)
+
+    def do_ImportFrom(self, node: ast.ImportFrom, frame: Frame) -> None:
+        module = self.import_module(node.module or "", frame, node.level)
+        for alias in node.names:
+            if alias.name == "*":
+                if isinstance(module, Namespace):
+                    for name, value in list(module.slots.items()):
+                        if not name.startswith("_"):
+                            self.assign_name(name, value, frame)
+                elif isinstance(module, Native):
+                    for name in self.oracle.public_names(module.path):
+                        self.assign_name(name, self.attribute(module, name, node, frame), frame)
+                continue
+            if isinstance(module, Namespace) and alias.name not in module.slots:
+                value = self.import_module(f"{node.module or ''}.{alias.name}".strip("."), frame, node.level)
+            else:
+                value = self.attribute(module, alias.name, node, frame)
+            self.assign_name(alias.asname or alias.name, value, frame)
+
+    def import_module(self, name: str, frame: Frame, level: int) -> Value:
+        """A workspace module, an installed library's module, or an external one known by name only."""
+        source = self.workspace.find(name, frame.path, level)
+        if source is not None:
+            if source.path in self.modules:
+                return self.modules[source.path]
+            return self.execute_module(source, name)
+        if level:
+            return UNKNOWN
+        try:
+            return self.oracle.resolve(name)
+        except LookupError:
+            return Native(name, "external")
+
+    # -- assignment --------------------------------------------------------------------------------
+
+    def assign_name(self, name: str, value: Value, frame: Frame) -> None:
+        if name in frame.global_names:
+            self.heap.set(frame.globals, name, value)
+            return
+        if name in frame.nonlocal_names:
+            for names in frame.closure:
+                if name in names:
+                    self.heap.set(names, name, value)
+                    return
+        self.heap.set(frame.names, name, value)
+
+    def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
+        if isinstance(target, ast.Name):
+            self.assign_name(target.id, value, frame)
+            self.record_fact(target, value, frame, target.id)
+        elif isinstance(target, ast.Tuple | ast.List):
+            self._unpack(target, value, frame)
+        elif isinstance(target, ast.Starred):
+            self.assign(target.value, value, frame)
+        elif isinstance(target, ast.Attribute):
+            self.set_attribute(self.eval(target.value, frame), target.attr, value, target, frame)
+            self.record_fact(target, value, frame, ast.unparse(target))
+        elif isinstance(target, ast.Subscript):
+            self.set_item(self.eval(target.value, frame), self.eval(target.slice, frame), value, target, frame)
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: Value, frame: Frame) -> None:
+        parts = target.elts
+        items = self.unpacked(value, len(parts), [ast.unparse(part) for part in parts], target, frame)
+        star = next((index for index, part in enumerate(parts) if isinstance(part, ast.Starred)), None)
+        if items is not None and star is not None and len(items) >= len(parts) - 1:
+            tail = len(parts) - star - 1
+            middle = ListValue(tuple(items[star : len(items) - tail]))
+            items = (*items[:star], middle, *items[len(items) - tail :])
+        if items is None or len(items) != len(parts):
+            items = tuple(UNKNOWN for _ in parts)
+        for part, item in zip(parts, items):
+            self.assign(part, item, frame)
+
+    def set_item(self, container: Value, key: Value, value: Value, node: ast.expr, frame: Frame) -> None:
+        if isinstance(container, ListValue) and container.items is not None:
+            items = container.items
+            if isinstance(key, int) and -len(items) <= key < len(items):
+                changed = list(items)
+                changed[key] = value
+                self.heap.set(container.slots, "items", tuple(changed))
+            else:
+                self.heap.set(container.slots, "items", None)
+        elif isinstance(container, DictValue) and container.items is not None:
+            if isinstance(key, str | int | float | bool | type(None) | tuple) and _hashable(key):
+                self.heap.set(container.slots, "items", {**container.items, key: value})
+            else:
+                self.heap.set(container.slots, "items", None)
+        elif isinstance(container, LibraryModule):
+            library.set_child(self, container, key, value)
+        elif isinstance(container, Tensor):
+            self.tensor_set_item(container, key, value, node, frame)
+
+    def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
+        if isinstance(owner, Instance | ClassValue):
+            if isinstance(owner, Instance):
+                setter = self.class_attribute(owner.cls, name)
+                if isinstance(setter, Function) and setter.kind == "property":
+                    return
+                if isinstance(value, LibraryModule | Instance) and value.name is None:
+                    value.name = name
+            self.heap.set(owner.slots, name, value)
+        elif isinstance(owner, Namespace):
+            self.heap.set(owner.slots, name, value)
+        elif isinstance(owner, LibraryModule):
+            library.set_module_attribute(self, owner, name, value)
+        elif isinstance(owner, LibraryObject):
+            self.heap.set(owner.slots, name, value)
+        elif isinstance(owner, Tensor):
+            self.set_tensor_attribute(owner, name, value, node, frame)
+        elif isinstance(owner, Parameters):
+            self.event("grad_touched", owner, node, frame)
+
+
+def _as_load(target: ast.expr) -> ast.expr:
+    copied: ast.expr
+    if isinstance(target, ast.Name):
+        copied = ast.Name(target.id, ast.Load())
+    elif isinstance(target, ast.Attribute):
+        copied = ast.Attribute(target.value, target.attr, ast.Load())
+    elif isinstance(target, ast.Subscript):
+        copied = ast.Subscript(target.value, target.slice, ast.Load())
+    else:
+        copied = target
+    return copied
+
+
+def _is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+    pending: list[ast.AST] = list(node.body) if isinstance(node.body, list) else [node.body]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            pending.extend(ast.iter_child_nodes(part))
+    return False
+
+
+def _hashable(value: Value) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

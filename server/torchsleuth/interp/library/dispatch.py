@@ -1,0 +1,128 @@
+"""Where attributes and calls of library values are sent: torch functions, tensor methods, modules, objects."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.library import data, external, modules, optim, python, torch_calls
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    Bound,
+    DictValue,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    ListValue,
+    Parameters,
+    Scalar,
+    Tensor,
+    Value,
+)
+from torchsleuth.tensors.spec import Native
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+_METHOD_OWNERS = (ListValue, DictValue, str, tuple, Scalar, int, float)
+
+
+def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame: Frame) -> Value:
+    if isinstance(owner, LibraryModule):
+        return modules.module_attribute(interp, owner, name, frame)
+    if isinstance(owner, LibraryObject):
+        return _object_attribute(interp, owner, name)
+    if isinstance(owner, Parameters):
+        if name == "grad":
+            interp.event("grad_touched", owner, node, frame)
+            return UNKNOWN
+        return UNKNOWN
+    if isinstance(owner, _METHOD_OWNERS) and not isinstance(owner, bool):
+        return Bound(owner, name)
+    return UNKNOWN
+
+
+def _object_attribute(interp: Interpreter, owner: LibraryObject, name: str) -> Value:
+    if name in owner.slots:
+        return owner.slots[name]
+    if owner.path.startswith("enum:"):
+        return owner.args[0] if name == "value" else Scalar("str") if name == "name" else UNKNOWN
+    if owner.path == data.LOADER:
+        if name in ("dataset", "batch_size", "collate_fn", "sampler", "drop_last"):
+            return owner.argument({"dataset": 0, "batch_size": 1}.get(name, 99), name, 1 if name == "batch_size" else UNKNOWN)
+    if owner.type_name == "Subset" and name in ("dataset", "indices"):
+        return owner.argument(0 if name == "dataset" else 1, name, UNKNOWN)
+    if owner.type_name == "TensorDataset" and name == "tensors":
+        return owner.args
+    return Bound(owner, name)
+
+
+def instance_attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, frame: Frame) -> Value:
+    """An attribute that an instance of a user's class has from its library base."""
+    if owner.is_module:
+        if name == "training":
+            return owner.state["training"]
+        if modules.is_module_method(name):
+            return Bound(owner, name)
+    if owner.native is not None:
+        return interp.attribute(owner.native, name, node, frame)
+    return UNKNOWN
+
+
+def native_init(interp: Interpreter, instance: Instance, call: Arguments) -> Value:
+    """``super().__init__(…)`` of a library base."""
+    base = instance.cls.native_base()
+    if base is None:
+        return None
+    site = instance.site or interp.site(call.frame.call, call.frame.caller or call.frame) if call.frame.call else instance.site
+    if base.kind == "module-class" and base.path != "torch.nn.Module":
+        native = LibraryModule(base.path, call.args, call.kwargs, site)
+        if base.path in modules.CONTAINERS:
+            modules.make_container(interp, native, call)
+        instance.native = native
+    elif base.path.startswith(("torch.utils.data.", "torch.optim")):
+        instance.native = LibraryObject(base.path, call.args, call.kwargs, site)
+    return None
+
+
+def call_native(interp: Interpreter, callee: Native, call: Arguments) -> Value:
+    path = callee.path
+    if callee.kind == "builtin":
+        return python.call_builtin(interp, path.removeprefix("builtins."), call)
+    if callee.kind == "external":
+        return external.call(interp, path, call)
+    if callee.kind == "module-class":
+        return torch_calls.construct_module(interp, path, call)
+    if path.startswith("torch.optim"):
+        return optim.construct(interp, path, call)
+    return torch_calls.call(interp, path, callee.kind, call)
+
+
+def call_method(interp: Interpreter, receiver: Value, name: Any, call: Arguments) -> Value:
+    if isinstance(receiver, Tensor):
+        return torch_calls.tensor_method(interp, receiver, name, call)
+    if isinstance(receiver, LibraryModule) or (isinstance(receiver, Instance) and modules.is_module_method(name)):
+        return modules.module_method(interp, receiver, name, call)
+    if isinstance(receiver, LibraryObject):
+        return _object_method(interp, receiver, name, call)
+    return python.container_method(interp, receiver, name, call)
+
+
+def _object_method(interp: Interpreter, receiver: LibraryObject, name: str, call: Arguments) -> Value:
+    if optim.handles(receiver):
+        return optim.method(interp, receiver, name, call)
+    value = external.method(interp, receiver, name, call)
+    if value is UNKNOWN:
+        interp.escape((*call.args, *call.kwargs.values()))
+    return value
+
+
+def call_object(interp: Interpreter, callee: Value, call: Arguments) -> Value:
+    """A call of a value that is not a function: unknown, but a scaler's or scheduler's own calls are harmless."""
+    return UNKNOWN
+
+
+def external_constant(path: str) -> Value:
+    return external.constant(path)

@@ -1,0 +1,397 @@
+"""Modules: containers, methods shared by library and user modules, losses, and tensors inside values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    DictValue,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    ListValue,
+    Parameters,
+    Tensor,
+    Value,
+    is_module,
+)
+from torchsleuth.tensors.device import Device
+from torchsleuth.tensors.spec import DType
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
+PARAMETER_CONTAINERS = frozenset({"torch.nn.ParameterList", "torch.nn.ParameterDict"})
+LOSSES = frozenset(
+    f"torch.nn.{name}"
+    for name in (
+        "L1Loss NLLLoss PoissonNLLLoss GaussianNLLLoss KLDivLoss MSELoss BCELoss BCEWithLogitsLoss HingeEmbeddingLoss "
+        "MultiLabelMarginLoss SmoothL1Loss HuberLoss SoftMarginLoss CrossEntropyLoss MultiLabelSoftMarginLoss "
+        "CosineEmbeddingLoss MarginRankingLoss MultiMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss CTCLoss "
+        "NLLLoss2d"
+    ).split()
+)
+_TUPLE_RESULTS = frozenset(
+    "torch.nn.LSTM torch.nn.GRU torch.nn.RNN torch.nn.LSTMCell torch.nn.MultiheadAttention "
+    "torch.nn.AdaptiveLogSoftmaxWithLoss".split()
+)
+_NO_PARAMETERS = frozenset(
+    "ReLU ReLU6 GELU SiLU Mish Sigmoid Tanh Softmax LogSoftmax Softplus Softsign ELU SELU CELU LeakyReLU Hardswish "
+    "Hardsigmoid Hardtanh Identity Flatten Unflatten Dropout Dropout1d Dropout2d Dropout3d AlphaDropout MaxPool1d "
+    "MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d "
+    "AdaptiveMaxPool1d AdaptiveMaxPool2d Upsample UpsamplingNearest2d UpsamplingBilinear2d PixelShuffle "
+    "PixelUnshuffle ZeroPad2d ReflectionPad2d ReplicationPad2d ConstantPad1d ConstantPad2d Fold Unfold "
+    "CosineSimilarity PairwiseDistance Softmin GLU LogSigmoid Threshold Softshrink Hardshrink Tanhshrink".split()
+)
+_SETTABLE = frozenset({"name", "training"})
+
+
+def is_loss(path: str) -> bool:
+    return path in LOSSES
+
+
+def is_reduced_loss(module: LibraryModule) -> bool:
+    """Whether calling the module gives a scalar."""
+    return module.path in LOSSES and module.kwargs.get("reduction", "mean") in ("mean", "sum")
+
+
+def returns_tensor(path: str) -> bool:
+    return path not in _TUPLE_RESULTS
+
+
+def has_parameters(interp: Interpreter, module: LibraryModule) -> bool:
+    if module.children is not None:
+        return any(
+            has_parameters(interp, child) if isinstance(child, LibraryModule) else isinstance(child, Instance)
+            for _, child in module.children
+        )
+    return not is_loss(module.path) and module.type_name not in _NO_PARAMETERS
+
+
+def training_of(module: Value) -> bool | None:
+    mode: bool | None = module.slots["training"] if isinstance(module, LibraryModule) else module.state["training"]
+    return mode
+
+
+def tensors_in(value: Value, depth: int = 4) -> list[Tensor]:
+    """Every tensor in a tree of containers, in order."""
+    if isinstance(value, Tensor):
+        return [value]
+    if depth == 0:
+        return []
+    items: Any = ()
+    if isinstance(value, tuple):
+        items = value
+    elif isinstance(value, ListValue):
+        items = value.items or ()
+    elif isinstance(value, DictValue):
+        items = (value.items or {}).values()
+    return [tensor for item in items for tensor in tensors_in(item, depth - 1)]
+
+
+# -- containers ------------------------------------------------------------------------------------
+
+
+def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) -> None:
+    """Fill the children of a Sequential, ModuleList or ModuleDict from its constructor's arguments."""
+    children: list[tuple[str, Value]] | None = []
+    first = call.args[0] if call.args else None
+    if module.path == "torch.nn.Sequential" and not isinstance(first, DictValue):
+        children = [(str(index), value) for index, value in enumerate(call.args)]
+    elif isinstance(first, DictValue):
+        children = None if first.items is None else [(str(key), value) for key, value in first.items.items()]
+    elif first is not None:
+        items = interp.sequence(first, call.node, call.frame)
+        if items is None:
+            children = None
+        elif all(isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) for item in items) and items:
+            children = list(items)
+        else:
+            children = [(str(index), value) for index, value in enumerate(items)]
+    if not call.exact:
+        children = None
+    if children is None:
+        interp.heap.set(module.slots, "children", None)
+        module.broken = True
+        return
+    for name, value in children:
+        if isinstance(value, LibraryModule | Instance) and value.name is None:
+            value.name = name
+    interp.heap.set(module.slots, "children", tuple(children))
+
+
+def run_sequential(interp: Interpreter, module: LibraryModule, call: Arguments) -> Value:
+    from torchsleuth.interp.calls import Arguments as Args
+
+    if module.children is None or len(call.args) != 1:
+        interp.escape(call.args)
+        return Tensor(_unknown_output(interp))
+    value = call.args[0]
+    for _, part in module.children:
+        if not is_module(part):
+            return UNKNOWN
+        value = interp.call(part, Args((value,), {}, call.node, call.frame))
+    return value
+
+
+def _unknown_output(interp: Interpreter) -> Any:
+    from torchsleuth.tensors.spec import UNKNOWN_TENSOR
+
+    return UNKNOWN_TENSOR
+
+
+def child(interp: Interpreter, module: LibraryModule, key: Value) -> Value:
+    """``module[key]``."""
+    from torchsleuth.interp.values import SliceValue
+
+    children = module.children
+    if children is None:
+        return UNKNOWN
+    if isinstance(key, str):
+        return next((value for name, value in children if name == key), UNKNOWN)
+    if isinstance(key, int):
+        return children[key][1] if -len(children) <= key < len(children) else UNKNOWN
+    if isinstance(key, SliceValue) and all(isinstance(b, int | None) for b in (key.start, key.stop, key.step)):  # type: ignore[arg-type]
+        part = LibraryModule(module.path, (), {}, module.site)
+        selected = children[slice(key.start, key.stop, key.step)]
+        part.slots["children"] = tuple((str(index), value) for index, (_, value) in enumerate(selected))
+        part.slots["training"] = module.slots["training"]
+        return part
+    if children and len(children) <= 32:
+        joined = children[0][1]
+        for _, value in children[1:]:
+            joined = interp.heap.join_values(joined, value)
+        return joined
+    return UNKNOWN
+
+
+def set_child(interp: Interpreter, module: LibraryModule, key: Value, value: Value) -> None:
+    """``module[key] = value``."""
+    children = module.children
+    if children is None:
+        return
+    if module.path == "torch.nn.ModuleDict" and isinstance(key, str):
+        rest = tuple(item for item in children if item[0] != key)
+        interp.heap.set(module.slots, "children", (*rest, (key, value)))
+    elif isinstance(key, int) and -len(children) <= key < len(children):
+        changed = list(children)
+        changed[key] = (changed[key][0], value)
+        interp.heap.set(module.slots, "children", tuple(changed))
+    else:
+        interp.heap.set(module.slots, "children", None)
+
+
+def set_module_attribute(interp: Interpreter, module: LibraryModule, name: str, value: Value) -> None:
+    if module.children is not None and is_module(value):
+        rest = tuple(item for item in module.children if item[0] != name)
+        interp.heap.set(module.slots, "children", (*rest, (name, value)))
+    elif name not in _SETTABLE:
+        interp.heap.set(module.slots, "attributes", {**module.slots["attributes"], name: value})
+
+
+# -- the tree --------------------------------------------------------------------------------------
+
+
+def named_children(module: Value) -> list[tuple[str, Value]]:
+    if isinstance(module, LibraryModule):
+        return list(module.children or ())
+    if isinstance(module, Instance):
+        own = [(str(name), value) for name, value in module.slots.items() if is_module(value)]
+        if module.native is not None and isinstance(module.native, LibraryModule):
+            own += named_children(module.native)
+        return own
+    return []
+
+
+def descendants(module: Value, seen: set[int] | None = None) -> Iterator[Value]:
+    """The module and every module below it, once each."""
+    seen = set() if seen is None else seen
+    if not isinstance(module, LibraryModule | Instance) or module.identity in seen:
+        return
+    seen.add(module.identity)
+    yield module
+    if isinstance(module, Instance) and isinstance(module.native, LibraryModule):
+        yield from descendants(module.native, seen)
+    for _, part in named_children(module):
+        yield from descendants(part, seen)
+
+
+def _own_tensors(module: Value) -> list[Tensor]:
+    """Parameters and buffers that are attributes of a user module."""
+    if not isinstance(module, Instance):
+        return []
+    return [value for value in module.slots.values() if isinstance(value, Tensor) and (value.parameter or value.buffer)]
+
+
+def move(interp: Interpreter, module: Value, device: Device | None, dtype: str | None) -> None:
+    """``module.to(…)``: changes the module in place. `device` None with no dtype means not known."""
+    for part in descendants(module):
+        slots = part.slots if isinstance(part, LibraryModule) else part.state
+        if dtype is None or device is not None:
+            interp.heap.set(slots, "device", device)
+        if dtype is not None and isinstance(part, LibraryModule):
+            interp.heap.set(slots, "dtype", dtype)
+        for tensor in _own_tensors(part):
+            spec = tensor.spec
+            if dtype is not None and spec.dtype is not None and spec.dtype.startswith(("float", "bfloat")):
+                spec = spec.with_(dtype=dtype)
+            if dtype is None or device is not None:
+                spec = spec.with_(device=device)
+            interp.heap.set(tensor.slots, "spec", spec)
+
+
+def set_training(interp: Interpreter, module: Value, mode: bool | None) -> None:
+    for part in descendants(module):
+        interp.heap.set(part.slots if isinstance(part, LibraryModule) else part.state, "training", mode)
+
+
+def set_requires_grad(interp: Interpreter, module: Value, value: bool) -> None:
+    for part in descendants(module):
+        if isinstance(part, LibraryModule):
+            interp.heap.set(part.slots, "requires_grad", value)
+        for tensor in _own_tensors(part):
+            if tensor.parameter:
+                interp.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=value))
+
+
+_METHODS = frozenset(
+    "to cuda cpu half float double bfloat16 train eval parameters named_parameters children named_children modules "
+    "named_modules state_dict load_state_dict zero_grad requires_grad_ apply forward append extend insert add_module "
+    "register_module register_buffer register_parameter items keys values buffers named_buffers compile share_memory "
+    "register_forward_hook register_forward_pre_hook register_full_backward_hook get_parameter get_submodule to_empty "
+    "type xpu mps".split()
+)
+_CASTS = {"half": "float16", "float": "float32", "double": "float64", "bfloat16": "bfloat16"}
+
+
+def is_module_method(name: str) -> bool:
+    return name in _METHODS
+
+
+def module_method(interp: Interpreter, module: Value, name: str, call: Arguments) -> Value:
+    """A method of nn.Module on a library module or an instance of a user's module class."""
+    from torchsleuth.interp.expressions import device_of
+
+    if name in ("to", "cuda", "cpu", "xpu", "mps", *_CASTS, "type"):
+        device: Device | None = None
+        dtype: str | None = _CASTS.get(name)
+        if name == "cpu":
+            device = Device("cpu")
+        elif name in ("cuda", "xpu", "mps"):
+            device = Device("cuda" if name == "cuda" else name)
+        elif name in ("to", "type"):
+            for value in (*call.args, *call.kwargs.values()):
+                if isinstance(value, DType):
+                    dtype = value.name
+                elif isinstance(value, Tensor):
+                    device, dtype = value.spec.device, value.spec.dtype
+                else:
+                    device = device_of(value) or device
+        move(interp, module, device, dtype)
+        return module
+    if name in ("train", "eval"):
+        mode: bool | None = False
+        if name == "train":
+            mode = interp.truth(call.get(0, "mode", True))
+        set_training(interp, module, mode)
+        interp.event(name if mode is not False or name == "eval" else "eval", module, call.node, call.frame)
+        return module
+    if name in ("parameters", "named_parameters", "buffers", "named_buffers"):
+        return Parameters((module,), name.startswith("named"))
+    if name in ("state_dict", "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"):
+        return LibraryObject(f"torch.nn.Module.{name}", (module,), {}, interp.site(call.node, call.frame))
+    if name == "zero_grad":
+        interp.event("zero_grad", module, call.node, call.frame)
+        return None
+    if name == "requires_grad_":
+        decided = interp.truth(call.get(0, "requires_grad", True))
+        set_requires_grad(interp, module, decided is not False)
+        return module
+    if name in ("apply", "share_memory", "to_empty"):
+        return module
+    if name == "compile":
+        return None
+    if name == "forward":
+        return _call_forward(interp, module, call)
+    if name in ("children", "modules"):
+        parts = [part for _, part in named_children(module)] if name == "children" else list(descendants(module))
+        return ListValue(tuple(parts))
+    if name in ("named_children", "named_modules", "items"):
+        pairs = named_children(module) if name != "named_modules" else [("", part) for part in descendants(module)]
+        return ListValue(tuple((key, value) for key, value in pairs))
+    if name in ("keys", "values"):
+        return ListValue(tuple(pair[0 if name == "keys" else 1] for pair in named_children(module)))
+    if name in ("append", "extend", "insert"):
+        return _grow(interp, module, name, call)
+    if name in ("add_module", "register_module"):
+        key, value = call.get(0, "name"), call.get(1, "module")
+        if isinstance(module, Instance) and isinstance(key, str) and is_module(value):
+            interp.set_attribute(module, key, value, call.node, call.frame)
+        elif isinstance(module, LibraryModule) and isinstance(key, str):
+            set_module_attribute(interp, module, key, value)
+        return None
+    if name in ("register_buffer", "register_parameter"):
+        key, value = call.get(0, "name"), call.get(1, "tensor", call.get(1, "param"))
+        if isinstance(module, Instance) and isinstance(key, str):
+            if isinstance(value, Tensor):
+                value.buffer = name == "register_buffer"
+            interp.heap.set(module.slots, key, value)
+        return None
+    return UNKNOWN
+
+
+def _call_forward(interp: Interpreter, module: Value, call: Arguments) -> Value:
+    return interp.call_module(module, call)
+
+
+def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Value:
+    """append, extend and insert of ModuleList and Sequential."""
+    target = module.native if isinstance(module, Instance) else module
+    if not isinstance(target, LibraryModule) or target.children is None:
+        return module
+    children = [value for _, value in target.children]
+    if name == "append" and call.args:
+        children.append(call.args[0])
+    elif name == "extend" and call.args:
+        more = interp.sequence(call.args[0], call.node, call.frame)
+        if more is None:
+            interp.heap.set(target.slots, "children", None)
+            return module
+        children.extend(more)
+    elif name == "insert" and len(call.args) == 2 and isinstance(call.args[0], int):
+        children.insert(call.args[0], call.args[1])
+    interp.heap.set(target.slots, "children", tuple((str(index), value) for index, value in enumerate(children)))
+    return module
+
+
+def module_attribute(interp: Interpreter, module: LibraryModule, name: str, frame: Frame) -> Value:
+    """An attribute of a library module: a set one, a child, a size, or a parameter."""
+    from torchsleuth.interp.tensors import NotASpec
+    from torchsleuth.interp.values import Bound
+
+    if name in module.slots["attributes"]:
+        return module.slots["attributes"][name]
+    if name == "training":
+        return training_of(module)
+    if module.children is not None:
+        for key, value in module.children:
+            if key == name:
+                return value
+    if is_module_method(name):
+        return Bound(module, name)
+    try:
+        spec = interp.oracle.attribute(interp.recipe(module), name)
+    except (LookupError, NotASpec):
+        return UNKNOWN
+
+    def make(tensor_spec: Any) -> Tensor:
+        tensor = Tensor(tensor_spec.with_(device=module.slots["device"] or Device("cpu")))
+        tensor.parameter = True
+        return tensor
+
+    return interp.from_spec(spec, make)

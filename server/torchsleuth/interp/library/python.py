@@ -1,0 +1,745 @@
+"""Python's own: builtin functions, decorators, context managers, dataclasses, methods of containers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.heap import MISSING
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    Bound,
+    Builtin,
+    ClassValue,
+    DictValue,
+    Function,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    ListValue,
+    Namespace,
+    Partial,
+    Scalar,
+    Super,
+    Tensor,
+    Value,
+    is_int,
+)
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.spec import Native
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+_BUILTINS: dict[str, Callable[[Interpreter, Arguments], Value]] = {}
+_TYPES = "int float str bool list tuple dict set frozenset bytes complex type object slice".split()
+MAX_RANGE = 4096
+
+
+def _model(name: str) -> Callable[[Any], Any]:
+    def register(function: Any) -> Any:
+        _BUILTINS[name] = function
+        return function
+
+    return register
+
+
+def builtin(name: str) -> Value:
+    """The value of a builtin name; unknown where it is not modelled."""
+    if name in _BUILTINS or name in _TYPES or name.endswith("Error") or name in ("Exception", "NotImplemented"):
+        return Native(f"builtins.{name}", "builtin")
+    return UNKNOWN
+
+
+def call_builtin(interp: Interpreter, name: str, call: Arguments) -> Value:
+    model = _BUILTINS.get(name)
+    if model is None:
+        return UNKNOWN
+    return model(interp, call) if call.exact else UNKNOWN
+
+
+@_model("len")
+def _len(interp: Interpreter, call: Arguments) -> Value:
+    from torchsleuth.interp.library import data
+
+    value = call.get(0, "obj")
+    if isinstance(value, tuple | str):
+        return len(value)
+    if isinstance(value, ListValue) and value.items is not None and value.type_name != "inexact":
+        return len(value.items)
+    if isinstance(value, DictValue) and value.items is not None:
+        return len(value.items)
+    if isinstance(value, Tensor):
+        shape = interp.resolved_spec(value.spec).shape
+        return shape[0] if shape else interp.fresh_size()
+    if isinstance(value, LibraryModule) and value.children is not None:
+        return len(value.children)
+    length = data.length(interp, value, call.frame)
+    return interp.fresh_size("?", positive=False) if length is None else length
+
+
+@_model("range")
+def _range(interp: Interpreter, call: Arguments) -> Value:
+    bounds = [interp.resolved(value) for value in call.args]
+    if all(isinstance(bound, int) for bound in bounds) and bounds:
+        try:
+            numbers = range(*bounds)
+        except (TypeError, ValueError):
+            return UNKNOWN
+        if len(numbers) <= MAX_RANGE:
+            return ListValue(tuple(numbers), "range")
+        return ListValue((numbers[0], numbers[1], interp.fresh_size("?", positive=False)), "inexact")
+    start = bounds[0] if len(bounds) > 1 else 0
+    return ListValue((start if is_int(start) else 0, interp.fresh_size("?", positive=False)), "inexact")
+
+
+@_model("enumerate")
+def _enumerate(interp: Interpreter, call: Arguments) -> Value:
+    iteration = interp.iterate(call.get(0, "iterable"), call.node, call.frame)
+    start = call.get(1, "start", 0)
+    if not isinstance(start, int):
+        start = 0
+    if iteration.exact:
+        return ListValue(tuple((start + index, item) for index, item in enumerate(iteration.items)))
+    items = tuple((start + index, item) for index, item in enumerate(iteration.items))
+    rest = (interp.fresh_size("?", positive=False), iteration.items[0])
+    return _inexact((*items, rest), iteration.over_loader)
+
+
+def _inexact(items: tuple[Value, ...], over_loader: bool) -> ListValue:
+    value = ListValue(items, "inexact")
+    value.slots["over_loader"] = over_loader
+    return value
+
+
+@_model("zip")
+def _zip(interp: Interpreter, call: Arguments) -> Value:
+    iterations = [interp.iterate(value, call.node, call.frame) for value in call.args]
+    if not iterations:
+        return ListValue(())
+    # The shortest one ends it; where only some lengths are known, the others stand for as many as needed.
+    exact = [iteration for iteration in iterations if iteration.exact]
+    if len(exact) == len(iterations):
+        return ListValue(tuple(zip(*(iteration.items for iteration in iterations))))
+    first = tuple(iteration.items[0] if iteration.items else UNKNOWN for iteration in iterations)
+    return _inexact((first,), any(iteration.over_loader for iteration in iterations))
+
+
+@_model("reversed")
+def _reversed(interp: Interpreter, call: Arguments) -> Value:
+    items = interp.sequence(call.get(0, "sequence"), call.node, call.frame)
+    return ListValue(None if items is None else tuple(reversed(items)))
+
+
+@_model("sorted")
+def _sorted(interp: Interpreter, call: Arguments) -> Value:
+    items = interp.sequence(call.get(0, "iterable"), call.node, call.frame)
+    if items is None:
+        return ListValue(None)
+    if "key" not in call.kwargs and all(isinstance(item, str) or isinstance(item, int | float) for item in items):
+        try:
+            return ListValue(tuple(sorted(items, reverse=call.kwargs.get("reverse") is True)))
+        except TypeError:
+            return ListValue(None)
+    return ListValue(None)
+
+
+@_model("list")
+def _list(interp: Interpreter, call: Arguments) -> Value:
+    if not call.args:
+        return ListValue(())
+    iteration = interp.iterate(call.args[0], call.node, call.frame)
+    if not iteration.exact:
+        return _inexact(iteration.items, False) if iteration.items and iteration.items[0] is not UNKNOWN else ListValue(None)
+    return ListValue(iteration.items)
+
+
+@_model("tuple")
+def _tuple(interp: Interpreter, call: Arguments) -> Value:
+    items = interp.sequence(call.args[0], call.node, call.frame) if call.args else ()
+    return UNKNOWN if items is None else items
+
+
+@_model("set")
+def _set(interp: Interpreter, call: Arguments) -> Value:
+    return ListValue(() if not call.args else None, "set")
+
+
+_BUILTINS["frozenset"] = _set
+
+
+@_model("dict")
+def _dict(interp: Interpreter, call: Arguments) -> Value:
+    items: dict[Any, Value] = {}
+    if call.args:
+        first = call.args[0]
+        if isinstance(first, DictValue):
+            if first.items is None:
+                return DictValue(None)
+            items.update(first.items)
+        else:
+            pairs = interp.sequence(first, call.node, call.frame)
+            if pairs is None or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+                return DictValue(None)
+            for key, value in pairs:
+                if not isinstance(key, str | int | float | bool):
+                    return DictValue(None)
+                items[key] = value
+    items.update(call.kwargs)
+    return DictValue(items)
+
+
+@_model("map")
+def _map(interp: Interpreter, call: Arguments) -> Value:
+    from torchsleuth.interp.calls import Arguments as Args
+
+    sequences = [interp.sequence(value, call.node, call.frame) for value in call.args[1:]]
+    if not sequences or any(sequence is None for sequence in sequences):
+        return ListValue(None)
+    results = [
+        interp.call(call.args[0], Args(tuple(items), {}, call.node, call.frame))
+        for items in zip(*(sequence or () for sequence in sequences))
+    ]
+    return ListValue(tuple(results))
+
+
+@_model("filter")
+def _filter(interp: Interpreter, call: Arguments) -> Value:
+    return ListValue(None)
+
+
+@_model("int")
+def _int(interp: Interpreter, call: Arguments) -> Value:
+    value = interp.resolved(call.args[0]) if call.args else 0
+    if isinstance(value, bool | int | float | str):
+        try:
+            return int(value)
+        except (ValueError, OverflowError):
+            return UNKNOWN
+    return value if isinstance(value, Dim) else interp.fresh_size("?", positive=False)
+
+
+@_model("float")
+def _float(interp: Interpreter, call: Arguments) -> Value:
+    value = call.args[0] if call.args else 0.0
+    if isinstance(value, bool | int | float | str):
+        try:
+            return float(value)
+        except ValueError:
+            return Scalar("float")
+    return Scalar("float")
+
+
+@_model("bool")
+def _bool(interp: Interpreter, call: Arguments) -> Value:
+    decided = interp.truth(call.args[0]) if call.args else False
+    return Scalar("bool") if decided is None else decided
+
+
+@_model("str")
+def _str(interp: Interpreter, call: Arguments) -> Value:
+    value = call.args[0] if call.args else ""
+    return str(value) if isinstance(value, str | int | float | bool) else Scalar("str")
+
+
+for _name in ("repr", "format", "chr", "hex", "bin", "ascii", "input"):
+    _BUILTINS[_name] = lambda interp, call: Scalar("str")
+
+
+@_model("ord")
+def _ord(interp: Interpreter, call: Arguments) -> Value:
+    value = call.args[0] if call.args else UNKNOWN
+    return ord(value) if isinstance(value, str) and len(value) == 1 else interp.fresh_size("?", positive=False)
+
+
+@_model("print")
+def _print(interp: Interpreter, call: Arguments) -> Value:
+    return None
+
+
+@_model("abs")
+def _abs(interp: Interpreter, call: Arguments) -> Value:
+    value = call.args[0] if call.args else UNKNOWN
+    if isinstance(value, Tensor):
+        return interp.operate("torch.abs", (value,), {}, call.node, call.frame)
+    return abs(value) if isinstance(value, bool | int | float | complex) else Scalar("float")
+
+
+@_model("round")
+def _round(interp: Interpreter, call: Arguments) -> Value:
+    value = call.args[0] if call.args else UNKNOWN
+    digits = call.get(1, "ndigits")
+    if isinstance(value, int | float) and isinstance(digits, int | type(None)):
+        try:
+            return round(value, digits)
+        except (ValueError, OverflowError):
+            return UNKNOWN
+    return Scalar("float") if digits is not None else interp.fresh_size("?", positive=False)
+
+
+@_model("divmod")
+def _divmod(interp: Interpreter, call: Arguments) -> Value:
+    left, right = (interp.resolved(value) for value in call.args[:2])
+    return (
+        interp.binary(ast.FloorDiv, left, right, call.node, call.frame),
+        interp.binary(ast.Mod, left, right, call.node, call.frame),
+    )
+
+
+@_model("pow")
+def _pow(interp: Interpreter, call: Arguments) -> Value:
+    return interp.binary(ast.Pow, call.args[0], call.args[1], call.node, call.frame) if len(call.args) == 2 else UNKNOWN
+
+
+def _extremum(name: str) -> Callable[[Interpreter, Arguments], Value]:
+    def model(interp: Interpreter, call: Arguments) -> Value:
+        values: tuple[Value, ...] | None = call.args
+        if len(call.args) == 1:
+            values = interp.sequence(call.args[0], call.node, call.frame)
+        if not values or "key" in call.kwargs:
+            return UNKNOWN
+        values = tuple(interp.resolved(value) for value in values)
+        if all(isinstance(value, int | float) for value in values):
+            return max(values) if name == "max" else min(values)
+        if all(is_int(value) for value in values):
+            result = values[0]
+            for value in values[1:]:
+                result = dims.extremum(name, result, value)
+            return result
+        return Scalar("float") if all(isinstance(value, int | float | Scalar) for value in values) else UNKNOWN
+
+    return model
+
+
+_BUILTINS["max"] = _extremum("max")
+_BUILTINS["min"] = _extremum("min")
+
+
+@_model("sum")
+def _sum(interp: Interpreter, call: Arguments) -> Value:
+    items = interp.sequence(call.args[0], call.node, call.frame) if call.args else None
+    if items is None:
+        return UNKNOWN
+    total = call.get(1, "start", 0)
+    for item in items:
+        total = interp.binary(ast.Add, total, item, call.node, call.frame)
+    return total
+
+
+def _quantifier(name: str) -> Callable[[Interpreter, Arguments], Value]:
+    def model(interp: Interpreter, call: Arguments) -> Value:
+        items = interp.sequence(call.args[0], call.node, call.frame) if call.args else None
+        if items is None:
+            return Scalar("bool")
+        truths = [interp.truth(item) for item in items]
+        if name == "any":
+            return True if True in truths else Scalar("bool") if None in truths else False
+        return False if False in truths else Scalar("bool") if None in truths else True
+
+    return model
+
+
+_BUILTINS["any"] = _quantifier("any")
+_BUILTINS["all"] = _quantifier("all")
+
+
+@_model("isinstance")
+def _isinstance(interp: Interpreter, call: Arguments) -> Value:
+    value, types = (call.get(0, "obj"), call.get(1, "class"))
+    wanted = types if isinstance(types, tuple) else (types,)
+    verdicts = [_is_instance(interp, value, kind) for kind in wanted]
+    return True if True in verdicts else Scalar("bool") if None in verdicts else False
+
+
+def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
+    value = interp.resolved(value)
+    if value is UNKNOWN or kind is UNKNOWN:
+        return None
+    if isinstance(value, Instance):
+        if value.cls.opaque:
+            return None
+        return any(
+            base is kind or (isinstance(base, Native) and isinstance(kind, Native) and kind.path in interp.oracle.mro(base.path))
+            for base in value.cls.mro()
+        )
+    if not isinstance(kind, Native):
+        return False if isinstance(kind, ClassValue) else None
+    name = kind.path.removeprefix("builtins.")
+    if isinstance(value, LibraryModule | LibraryObject):
+        return kind.path in interp.oracle.mro(value.path)
+    if isinstance(value, Tensor):
+        return {"torch.Tensor": True, "torch.nn.Parameter": value.parameter}.get(kind.path, False)
+    python: dict[str, Any] = {"int": int, "float": float, "str": str, "bool": bool, "tuple": tuple}
+    if isinstance(value, Dim):
+        return name == "int"
+    if isinstance(value, Scalar):
+        return value.type == name
+    if isinstance(value, ListValue):
+        return name == value.type_name if value.type_name in ("list", "set") else None
+    if isinstance(value, DictValue):
+        return name == "dict"
+    if name in python:
+        return isinstance(value, python[name])
+    if value is None or isinstance(value, str | int | float | bool | tuple):
+        return False
+    return None
+
+
+@_model("hasattr")
+def _hasattr(interp: Interpreter, call: Arguments) -> Value:
+    owner, name = call.args[:2] if len(call.args) >= 2 else (UNKNOWN, UNKNOWN)
+    if isinstance(owner, Instance) and isinstance(name, str) and not owner.cls.opaque:
+        if name in owner.slots or interp.class_attribute(owner.cls, name) is not MISSING:
+            return True
+    return Scalar("bool")
+
+
+@_model("getattr")
+def _getattr(interp: Interpreter, call: Arguments) -> Value:
+    if len(call.args) < 2 or not isinstance(call.args[1], str):
+        return UNKNOWN
+    owner, name = call.args[:2]
+    value = interp.attribute(owner, name, call.node, call.frame)
+    if value is UNKNOWN and len(call.args) > 2 and isinstance(owner, Instance) and not owner.cls.opaque:
+        if name not in owner.slots and interp.class_attribute(owner.cls, name) is MISSING and not owner.is_module:
+            return call.args[2]
+    return value
+
+
+@_model("setattr")
+def _setattr(interp: Interpreter, call: Arguments) -> Value:
+    if len(call.args) == 3 and isinstance(call.args[1], str):
+        interp.set_attribute(call.args[0], call.args[1], call.args[2], call.node, call.frame)
+    return None
+
+
+@_model("iter")
+def _iter(interp: Interpreter, call: Arguments) -> Value:
+    return call.args[0] if call.args else UNKNOWN
+
+
+@_model("next")
+def _next(interp: Interpreter, call: Arguments) -> Value:
+    if not call.args:
+        return UNKNOWN
+    iteration = interp.iterate(call.args[0], call.node, call.frame)
+    return iteration.items[0] if iteration.items else UNKNOWN
+
+
+@_model("callable")
+def _callable(interp: Interpreter, call: Arguments) -> Value:
+    return True if call.args and isinstance(call.args[0], Function | Bound | ClassValue) else Scalar("bool")
+
+
+@_model("type")
+def _type(interp: Interpreter, call: Arguments) -> Value:
+    return call.args[0].cls if call.args and isinstance(call.args[0], Instance) else UNKNOWN
+
+
+@_model("super")
+def _super(interp: Interpreter, call: Arguments) -> Value:
+    return UNKNOWN
+
+
+for _name in ("open", "id", "hash", "vars", "dir", "eval", "exec", "memoryview", "bytearray", "delattr"):
+    _BUILTINS.setdefault(_name, lambda interp, call: UNKNOWN)
+for _name in ("staticmethod", "classmethod", "property"):
+    _BUILTINS[_name] = lambda interp, call: call.args[0] if call.args else UNKNOWN
+
+
+def frame_builtin(interp: Interpreter, node: ast.Call, frame: Frame) -> Value | None:
+    """``super()``, which needs the frame it is called in."""
+    assert isinstance(node.func, ast.Name)
+    if node.func.id != "super":
+        return None
+    function, scope = frame.function, frame
+    if function is None or function.owner is None:
+        return UNKNOWN
+    if node.args:
+        owner = interp.eval(node.args[0], frame)
+        return Super(scope.receiver, owner) if isinstance(owner, ClassValue) else UNKNOWN
+    return Super(scope.receiver, function.owner)
+
+
+# -- decorators and context managers ---------------------------------------------------------------
+
+_GRAD_OFF = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad")
+_GRAD_ON = ("torch.enable_grad", "torch.autograd.enable_grad")
+_TRANSPARENT = (
+    "functools.wraps", "functools.lru_cache", "functools.cache", "torch.compile", "torch.jit.script",
+    "torch.jit.ignore", "torch.jit.export", "typing.overload", "typing.no_type_check", "abc.abstractmethod",
+    "torch.jit.unused", "torch.jit.script_if_tracing", "typing.final", "functools.total_ordering",
+    "torch.compiler.disable", "torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast",
+)  # fmt: skip
+
+
+def functions_in(value: Value) -> list[Function]:
+    if isinstance(value, Function):
+        return [value]
+    return [value.function] if isinstance(value, Bound) and isinstance(value.function, Function) else []
+
+
+def _path_of(value: Value) -> str:
+    if isinstance(value, Native):
+        return value.path
+    return value.path if isinstance(value, LibraryObject) else ""
+
+
+def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.expr, frame: Frame) -> Value:
+    """The function or class that a decorator makes of another; unknown decorators give an unknown value."""
+    from torchsleuth.interp.calls import Arguments as Args
+
+    path = _path_of(decorator)
+    name = path.rpartition(".")[2]
+    if isinstance(value, Function):
+        if path in ("builtins.staticmethod", "builtins.classmethod", "builtins.property"):
+            value.kind = name
+            return value
+        if path in ("functools.cached_property", "torch.jit.unused_property"):
+            value.kind = "property"
+            return value
+        mode = grad_mode(interp, decorator)
+        if mode is not None or path in _GRAD_OFF or path in _GRAD_ON:
+            value.grad_mode = mode if mode is not None else path in _GRAD_ON
+            return value
+    if path in _TRANSPARENT or path.startswith(("functools.wraps", "functools.lru_cache", "pytest.")):
+        return value
+    if path in ("dataclasses.dataclass",) and isinstance(value, ClassValue):
+        value.is_dataclass = True
+        return value
+    if isinstance(node, ast.Attribute) and node.attr in ("setter", "deleter", "getter"):
+        return interp.lookup(value.name, frame) if isinstance(value, Function) else value
+    if isinstance(decorator, Function | Builtin | Partial | Bound):
+        return interp.call(decorator, Args((value,), {}, node, frame))
+    return UNKNOWN
+
+
+def grad_mode(interp: Interpreter, manager: Value) -> bool | None:
+    """What entering a context manager sets grad mode to, None if it does not."""
+    path = _path_of(manager)
+    if isinstance(manager, LibraryObject):
+        if path in _GRAD_OFF:
+            return manager.argument(0, "mode", True) is not True if path == "torch.inference_mode" else False
+        if path in _GRAD_ON:
+            return True
+        if path == "torch.set_grad_enabled":
+            mode = manager.argument(0, "mode")
+            decided = interp.truth(mode)
+            return True if decided is None else decided
+    return None
+
+
+def expects_error(manager: Value, node: ast.expr) -> bool:
+    """``with pytest.raises(…)`` and its like: what fails inside is meant to."""
+    text = ast.unparse(node)
+    return any(word in text for word in ("raises", "assertRaises", "suppress("))
+
+
+def entered(interp: Interpreter, manager: Value) -> Value:
+    return manager if isinstance(manager, LibraryObject) else UNKNOWN
+
+
+# -- classes ---------------------------------------------------------------------------------------
+
+
+def is_enum(cls: ClassValue) -> bool:
+    return any(isinstance(base, Native) and base.path.startswith("enum.") for base in cls.mro())
+
+
+def is_named_tuple(cls: ClassValue) -> bool:
+    return any(isinstance(base, Native) and base.path == "typing.NamedTuple" for base in cls.mro())
+
+
+def enum_member(cls: ClassValue, name: str, value: Value) -> Value:
+    if is_enum(cls) and not isinstance(value, Function):
+        return LibraryObject(f"enum:{cls.name}.{name}", (value,), {}, None)
+    return value
+
+
+def dataclass_init(
+    interp: Interpreter, instance: Instance, args: tuple[Value, ...], kwargs: dict[str, Value], frame: Frame
+) -> None:
+    """Fields in order of definition over the bases, with their defaults."""
+    fields: dict[str, ClassValue] = {}
+    for base in reversed(instance.cls.mro()):
+        if isinstance(base, ClassValue):
+            for name, annotation in base.annotations:
+                if not ast.unparse(annotation).startswith("ClassVar"):
+                    fields[name] = base
+    names = list(fields)
+    values = dict(zip(names, args))
+    values.update(kwargs)
+    for name in names:
+        value = values.get(name, MISSING)
+        if value is MISSING:
+            value = interp.class_attribute(instance.cls, name)
+            if isinstance(value, LibraryObject) and value.path == "dataclasses.field":
+                value = _field_default(interp, value, frame)
+        interp.heap.set(instance.slots, name, UNKNOWN if value is MISSING else value)
+    post = interp.class_attribute(instance.cls, "__post_init__")
+    if isinstance(post, Function):
+        interp.call_function(post, (instance,), {}, None, frame)
+
+
+def _field_default(interp: Interpreter, field: LibraryObject, frame: Frame) -> Value:
+    from torchsleuth.interp.calls import Arguments as Args
+
+    if "default" in field.kwargs:
+        return field.kwargs["default"]
+    if "default_factory" in field.kwargs:
+        return interp.call(field.kwargs["default_factory"], Args((), {}, ast.Pass(), frame))
+    return UNKNOWN
+
+
+# -- methods of containers -------------------------------------------------------------------------
+
+
+def container_method(interp: Interpreter, receiver: Value, name: str, call: Arguments) -> Value:
+    if isinstance(receiver, ListValue):
+        return _list_method(interp, receiver, name, call)
+    if isinstance(receiver, DictValue):
+        return _dict_method(interp, receiver, name, call)
+    if isinstance(receiver, str):
+        return _str_method(interp, receiver, name, call)
+    if isinstance(receiver, tuple):
+        if name == "index" and call.args and call.args[0] in receiver:
+            return receiver.index(call.args[0])
+        if name == "numel":
+            return dims.product([item for item in receiver if is_int(item)])
+        if name == "count":
+            return interp.fresh_size("?", positive=False)
+    if isinstance(receiver, Scalar):
+        return Scalar("str") if receiver.type == "str" else UNKNOWN
+    if isinstance(receiver, int | float) and name == "is_integer":
+        return float(receiver).is_integer()
+    return UNKNOWN
+
+
+def _list_method(interp: Interpreter, receiver: ListValue, name: str, call: Arguments) -> Value:
+    items = receiver.items
+
+    def store(changed: tuple[Value, ...] | None) -> None:
+        interp.heap.set(receiver.slots, "items", changed)
+
+    if name in ("append", "add", "appendleft") and call.args:
+        value = call.args[0]
+        if receiver.type_name == "set":
+            store(None)
+        else:
+            store(None if items is None else ((value, *items) if name == "appendleft" else (*items, value)))
+        return None
+    if name in ("extend", "update") and call.args:
+        more = interp.sequence(call.args[0], call.node, call.frame)
+        store(None if items is None or more is None or receiver.type_name == "set" else (*items, *more))
+        return None
+    if name == "insert" and len(call.args) == 2:
+        position, value = call.args
+        known = items is not None and isinstance(position, int)
+        store((*items[:position], value, *items[position:]) if known and items is not None else None)
+        return None
+    if name in ("pop", "popleft"):
+        if items:
+            index = 0 if name == "popleft" else call.get(0, "index", -1)
+            if isinstance(index, int) and -len(items) <= index < len(items):
+                changed = list(items)
+                value = changed.pop(index)
+                store(tuple(changed))
+                return value
+        store(None)
+        return UNKNOWN
+    if name == "reverse":
+        store(None if items is None else tuple(reversed(items)))
+        return None
+    if name == "clear":
+        store(())
+        return None
+    if name in ("sort", "remove", "discard"):
+        store(None)
+        return None
+    if name == "copy":
+        return ListValue(items, receiver.type_name)
+    if name in ("index", "count"):
+        return interp.fresh_size("?", positive=False)
+    return UNKNOWN
+
+
+def _dict_method(interp: Interpreter, receiver: DictValue, name: str, call: Arguments) -> Value:
+    items = receiver.items
+    if name == "items":
+        return ListValue(None if items is None else tuple(items.items()))
+    if name == "keys":
+        return ListValue(None if items is None else tuple(items))
+    if name == "values":
+        return ListValue(None if items is None else tuple(items.values()))
+    if name == "copy":
+        return DictValue(items)
+    if name == "get" and call.args:
+        key = call.args[0]
+        if items is not None and isinstance(key, str | int | float | bool):
+            return items.get(key, call.get(1, "default"))
+        return UNKNOWN
+    if name in ("pop", "setdefault") and call.args:
+        key = call.args[0]
+        if items is None or not isinstance(key, str | int | float | bool):
+            interp.heap.set(receiver.slots, "items", None)
+            return UNKNOWN
+        value = items.get(key, call.get(1, "default"))
+        if name == "pop":
+            interp.heap.set(receiver.slots, "items", {name: item for name, item in items.items() if name != key})
+        else:
+            interp.heap.set(receiver.slots, "items", {**items, key: value})
+        return value
+    if name == "update":
+        changed = dict(items) if items is not None else None
+        for value in call.args:
+            if isinstance(value, DictValue) and value.items is not None and changed is not None:
+                changed.update(value.items)
+            else:
+                changed = None
+        if changed is not None:
+            changed.update(call.kwargs)
+        interp.heap.set(receiver.slots, "items", changed)
+        return None
+    if name == "clear":
+        interp.heap.set(receiver.slots, "items", {})
+        return None
+    return UNKNOWN
+
+
+_PURE_STRING = frozenset(
+    "lower upper strip lstrip rstrip split replace startswith endswith join title capitalize format count find "
+    "isdigit isalpha removeprefix removesuffix splitlines partition rpartition zfill encode ljust rjust center".split()
+)
+
+
+def _str_method(interp: Interpreter, receiver: str, name: str, call: Arguments) -> Value:
+    if name not in _PURE_STRING:
+        return UNKNOWN
+    args: list[Any] = []
+    for value in call.args:
+        if isinstance(value, ListValue):
+            if value.items is None or not all(isinstance(item, str) for item in value.items):
+                return Scalar("str") if name in ("join", "format") else UNKNOWN
+            value = list(value.items)
+        if not isinstance(value, str | int | float | bool | type(None) | tuple | list):
+            return Scalar("str") if name in ("join", "format", "replace") else UNKNOWN
+        args.append(value)
+    if call.kwargs:
+        return Scalar("str") if name == "format" else UNKNOWN
+    try:
+        result = getattr(receiver, name)(*args)
+    except (TypeError, ValueError, IndexError, KeyError):
+        return UNKNOWN
+    return ListValue(tuple(result)) if isinstance(result, list) else result
+
+
+def is_pure(name: str) -> bool:
+    """Operators that read a graph without keeping it."""
+    return name in {"item", "tolist", "argmax", "argmin", "eq", "ne", "lt", "le", "gt", "ge", "size", "dim", "topk"}
+
+
+__all__ = [name for name in dir() if not name.startswith("_")] + ["Namespace"]

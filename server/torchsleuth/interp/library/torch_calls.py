@@ -1,0 +1,446 @@
+"""Functions of torch and methods of tensors: what the oracle is not asked, and how it is asked the rest."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp.library import modules
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    Availability,
+    DictValue,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    ListValue,
+    Parameters,
+    Scalar,
+    Tensor,
+    Value,
+    is_int,
+    is_module,
+)
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.device import CPU, Device, parse
+from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, TensorSpec
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+FACTORIES = frozenset(
+    "zeros ones empty full rand randn randint randperm arange linspace logspace eye tensor as_tensor asarray "
+    "empty_strided normal tril_indices triu_indices hann_window hamming_window range scalar_tensor".split()
+)
+_AVAILABLE = {
+    "torch.cuda.is_available": "cuda",
+    "torch.backends.mps.is_available": "mps",
+    "torch.xpu.is_available": "xpu",
+    "torch.mps.is_available": "mps",
+    "torch.accelerator.is_available": "cuda",
+}
+_NOTHING = frozenset(
+    "torch.manual_seed torch.set_num_threads torch.cuda.manual_seed torch.cuda.manual_seed_all torch.cuda.empty_cache "
+    "torch.cuda.synchronize torch.use_deterministic_algorithms torch.set_printoptions torch.save torch.seed "
+    "torch.autograd.set_detect_anomaly torch.set_float32_matmul_precision torch.backends.cudnn.benchmark".split()
+)
+_TRANSPARENT = frozenset(
+    "torch.compile torch.jit.script torch.nn.DataParallel torch.nn.parallel.DistributedDataParallel "
+    "torch.nn.utils.weight_norm torch.nn.utils.spectral_norm torch.nn.utils.parametrizations.weight_norm "
+    "torch.nn.utils.parametrizations.spectral_norm torch.nn.utils.parametrizations.orthogonal".split()
+)
+_GLOBAL_DEFAULTS = frozenset(
+    "torch.set_default_dtype torch.set_default_device torch.set_default_tensor_type torch.set_grad_enabled_".split()
+)
+_CASTS = {
+    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "long": "int64",
+    "int": "int32", "short": "int16", "bool": "bool", "byte": "uint8", "char": "int8",
+}  # fmt: skip
+_CONTEXTS = frozenset(
+    "torch.no_grad torch.enable_grad torch.inference_mode torch.set_grad_enabled torch.autocast torch.amp.autocast "
+    "torch.cuda.amp.autocast torch.autograd.no_grad torch.autograd.enable_grad torch.Generator torch.cuda.Stream".split()
+)
+
+
+def construct_module(interp: Interpreter, path: str, call: Arguments) -> Value:
+    """``nn.Linear(…)`` and its like."""
+    if path in _TRANSPARENT and call.args:
+        return call.args[0]
+    made = LibraryModule(path, call.args, call.kwargs, interp.site(call.node, call.frame))
+    if not call.exact:
+        made.broken = True
+    for name, slot in (("device", "device"), ("dtype", "dtype")):
+        value = call.kwargs.get(name)
+        if slot == "dtype" and isinstance(value, DType):
+            made.slots[slot] = value.name
+        elif slot == "device" and value is not None:
+            from torchsleuth.interp.expressions import device_of
+
+            made.slots[slot] = device_of(value)
+    if path in modules.CONTAINERS:
+        modules.make_container(interp, made, call)
+        return made
+    if path in modules.PARAMETER_CONTAINERS:
+        return UNKNOWN
+    from torchsleuth.interp.tensors import NotASpec
+
+    try:
+        recipe = interp.recipe(made)
+    except NotASpec:
+        made.broken = True
+        return made
+    verdict = interp.oracle.construct(recipe)
+    if isinstance(verdict, Failure):
+        operation = interp._operation(path, call.args, call.kwargs, call.node, call.frame, made)
+        interp.report(operation, verdict)
+        made.broken = True
+    elif verdict is not None:
+        made.broken = True
+    return made
+
+
+def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
+    """A call of a torch function or class."""
+    name = path.rpartition(".")[2]
+    if path in _AVAILABLE:
+        return Availability(_AVAILABLE[path])
+    if path in _NOTHING:
+        return None
+    if path in _TRANSPARENT:
+        return call.args[0] if call.args else UNKNOWN
+    if path in _GLOBAL_DEFAULTS:
+        from torchsleuth.interp.interpreter import OutOfBudget
+
+        raise OutOfBudget(f"{name} changes the defaults of everything that follows")
+    if path.startswith("math."):
+        return _math(interp, name, call)
+    if path == "torch.device":
+        return _device(call)
+    if path in ("torch.Size",):
+        items = interp.sequence(call.args[0], call.node, call.frame) if call.args else ()
+        return UNKNOWN if items is None else items
+    if path in _CONTEXTS or path.endswith("GradScaler"):
+        return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
+    if path in ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer"):
+        return _parameter(interp, path, call)
+    if path.startswith("torch.nn.utils.clip_grad"):
+        interp.event("clip", call.get(0, "parameters"), call.node, call.frame)
+        return UNKNOWN
+    if path.startswith("torch.nn.init."):
+        return call.args[0] if call.args else UNKNOWN
+    if path.startswith("torch.utils.data."):
+        return _data(interp, path, name, call)
+    if path.startswith(("torch.autograd.", "torch.func.")):
+        interp.escape((*call.args, *call.kwargs.values()))
+        return UNKNOWN
+    if path.startswith(("torch.utils.", "torch.jit.", "torch.distributed.", "torch.cuda.", "torch.backends.")):
+        interp.escape((*call.args, *call.kwargs.values()))
+        return UNKNOWN
+    if path == "torch.is_tensor":
+        return isinstance(call.args[0], Tensor) if call.args and call.args[0] is not UNKNOWN else Scalar("bool")
+    if path in ("torch.from_numpy", "torch.load", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor"):
+        return _legacy(interp, name, call)
+    if kind not in ("function",):
+        interp.escape((*call.args, *call.kwargs.values()))
+        return UNKNOWN
+    if name in FACTORIES and path.startswith("torch."):
+        return _factory(interp, path, name, call)
+    if name.endswith("_like"):
+        return _like(interp, path, call)
+    if any(value is UNKNOWN for value in (*call.args, *call.kwargs.values())):
+        value = interp.operate(path, call.args, call.kwargs, call.node, call.frame)
+        if value is UNKNOWN:
+            interp.escape((*call.args, *call.kwargs.values()))
+        return value
+    if path.startswith("torch.nn.functional.") and (name.endswith("loss") or "cross_entropy" in name or name == "mse_loss"):
+        interp.event("loss", path, call.node, call.frame)
+    return interp.operate(path, call.args, call.kwargs, call.node, call.frame)
+
+
+def _math(interp: Interpreter, name: str, call: Arguments) -> Value:
+    values = [interp.resolved(value) for value in call.args]
+    if name == "prod" and len(values) == 1:
+        items = interp.sequence(values[0], call.node, call.frame)
+        if items is not None and all(is_int(item) for item in items):
+            return dims.product(list(items))
+        return UNKNOWN
+    if all(isinstance(value, bool | int | float) for value in values) and not call.kwargs:
+        try:
+            result = getattr(math, name)(*values)
+        except (ValueError, TypeError, OverflowError, AttributeError):
+            return UNKNOWN
+        return result if isinstance(result, bool | int | float) else UNKNOWN
+    if name in ("ceil", "floor", "isqrt", "gcd", "comb", "factorial", "trunc", "lcm"):
+        return interp.fresh_size("?", positive=False)
+    return Scalar("float") if all(isinstance(v, int | float | Scalar | Dim) for v in values) else UNKNOWN
+
+
+def _device(call: Arguments) -> Value:
+    value = call.get(0, "type", call.get(0, "device"))
+    if isinstance(value, Device):
+        return value
+    if isinstance(value, str):
+        place = parse(value)
+        index = call.get(1, "index")
+        return Device(place.kind, index) if isinstance(index, int) else place
+    return UNKNOWN
+
+
+def _parameter(interp: Interpreter, path: str, call: Arguments) -> Value:
+    source = call.get(0, "data")
+    grad = call.get(1, "requires_grad", path != "torch.nn.Buffer")
+    spec = source.spec if isinstance(source, Tensor) else UNKNOWN_TENSOR
+    made = Tensor(
+        spec.with_(requires_grad=grad if isinstance(grad, bool) else None, strides=spec.strides),
+        source.origin if isinstance(source, Tensor) else None,
+    )
+    made.parameter = path != "torch.nn.Buffer"
+    made.buffer = not made.parameter
+    return made
+
+
+def _data(interp: Interpreter, path: str, name: str, call: Arguments) -> Value:
+    site = interp.site(call.node, call.frame)
+    if name == "random_split":
+        dataset, lengths = call.get(0, "dataset"), call.get(1, "lengths")
+        parts = interp.sequence(lengths, call.node, call.frame)
+        if parts is None:
+            return UNKNOWN
+        subsets = []
+        for part in parts:
+            indices: Value = UNKNOWN
+            if isinstance(part, int) and not isinstance(part, bool):
+                indices = ListValue((0,) * part) if part <= 1_000_000 else UNKNOWN
+            subsets.append(LibraryObject("torch.utils.data.Subset", (dataset, indices), {}, site))
+        return ListValue(tuple(subsets))
+    if name in ("default_collate",):
+        return UNKNOWN
+    return LibraryObject(path, call.args, call.kwargs, site)
+
+
+def _legacy(interp: Interpreter, name: str, call: Arguments) -> Value:
+    """``torch.Tensor(2, 3)`` and arrays from numpy."""
+    if name in ("Tensor", "FloatTensor", "LongTensor"):
+        dtype = "int64" if name == "LongTensor" else "float32"
+        sizes = [interp.resolved(value) for value in call.args]
+        if sizes and all(is_int(size) for size in sizes):
+            return Tensor(TensorSpec(tuple(sizes), dtype, CPU, False))
+        if len(call.args) == 1 and isinstance(call.args[0], ListValue):
+            kwargs = {"dtype": DType(dtype)}
+            return interp.operate("torch.tensor", call.args, kwargs, call.node, call.frame, CPU)
+        return Tensor(UNKNOWN_TENSOR.with_(dtype=dtype, device=CPU, requires_grad=False))
+    if name == "from_numpy":
+        return Tensor(UNKNOWN_TENSOR.with_(device=CPU, requires_grad=False))
+    return UNKNOWN
+
+
+def _factory(interp: Interpreter, path: str, name: str, call: Arguments) -> Value:
+    """A function that makes a tensor from sizes or data."""
+    kwargs = dict(call.kwargs)
+    place = _take_device(kwargs)
+    sources = modules.tensors_in(call.args)
+    if place is MISSING_DEVICE:
+        place = sources[0].spec.device if sources and name in ("tensor", "as_tensor", "asarray", "normal") else CPU
+    grad = kwargs.pop("requires_grad", False)
+    args = call.args
+    if name in ("full", "linspace", "logspace", "normal"):
+        args = tuple(interp.resolved(value) for value in args)
+    if name == "tensor" and sources:
+        args = tuple(_detached(value) for value in args)
+    if name in ("randint",):
+        # The bounds do not matter to the shape; only the size does.
+        args = tuple(1 if index < len(args) - 1 and isinstance(value, Dim) else value for index, value in enumerate(args))
+        kwargs = {key: 1 if key in ("low", "high") and isinstance(value, Dim) else value for key, value in kwargs.items()}
+        bounds = [value for value in args if isinstance(value, int) and not isinstance(value, bool)]
+        if len(bounds) == 1 and "high" not in kwargs and bounds[0] < 1:
+            args = (1, *args[1:])
+    value = interp.operate(path, args, kwargs, call.node, call.frame, place if isinstance(place, Device) else None)
+    if not isinstance(value, Tensor):
+        dtype = kwargs.get("dtype")
+        known = dtype.name if isinstance(dtype, DType) else None
+        value = Tensor(UNKNOWN_TENSOR.with_(dtype=known))
+    spec = value.spec.with_(device=place if isinstance(place, Device) else None)
+    if isinstance(grad, bool):
+        spec = spec.with_(requires_grad=grad)
+    interp.heap.set(value.slots, "spec", spec)
+    return value
+
+
+MISSING_DEVICE: Any = object()
+
+
+def _take_device(kwargs: dict[str, Value]) -> Any:
+    """The device named by a ``device=`` argument, None if it is not known, MISSING_DEVICE if there is none."""
+    from torchsleuth.interp.expressions import device_of
+
+    if "device" not in kwargs:
+        return MISSING_DEVICE
+    value = kwargs.pop("device")
+    return MISSING_DEVICE if value is None else device_of(value)
+
+
+def _detached(value: Value) -> Value:
+    return value
+
+
+def _like(interp: Interpreter, path: str, call: Arguments) -> Value:
+    kwargs = dict(call.kwargs)
+    place = _take_device(kwargs)
+    grad = kwargs.pop("requires_grad", False)
+    value = interp.operate(path, call.args, kwargs, call.node, call.frame)
+    if isinstance(value, Tensor):
+        spec = value.spec
+        if place is not MISSING_DEVICE:
+            spec = spec.with_(device=place)
+        if isinstance(grad, bool) and grad:
+            spec = spec.with_(requires_grad=True)
+        interp.heap.set(value.slots, "spec", spec)
+    return value
+
+
+# -- methods of tensors ----------------------------------------------------------------------------
+
+
+def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
+    spec = interp.resolved_spec(tensor.spec)
+    if name in ("size",):
+        return _size(interp, tensor, spec, call)
+    if name in ("dim", "ndimension"):
+        return UNKNOWN if spec.rank is None else spec.rank
+    if name in ("numel", "nelement"):
+        count = spec.numel()
+        return interp.fresh_size() if count is None else count
+    if name in ("to", "type", "cuda", "cpu", "xpu"):
+        return _to(interp, tensor, name, call)
+    if name in _CASTS and not call.args:
+        return _convert(interp, tensor, _CASTS[name], spec.device, call)
+    if name == "backward":
+        interp.trace.consumed.update(tensor.history)
+        interp.event("backward", tensor, call.node, call.frame, tensor=tensor)
+        return None
+    if name in ("item", "tolist"):
+        if name == "tolist" and (spec.rank or 0) > 0:
+            return ListValue(None)
+        if spec.dtype is None or spec.dtype.startswith(("float", "bfloat")):
+            return Scalar("float")
+        return Scalar("bool") if spec.dtype == "bool" else interp.fresh_size("?", positive=False)
+    if name in ("numpy", "__array__"):
+        return UNKNOWN
+    if name in ("requires_grad_",):
+        decided = interp.truth(call.get(0, "requires_grad", True))
+        interp.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=decided))
+        return tensor
+    if name in ("detach", "detach_"):
+        detached = Tensor(spec.with_(requires_grad=False), tensor.origin, tensor.tags)
+        if name == "detach_":
+            interp.heap.set(tensor.slots, "spec", spec.with_(requires_grad=False))
+            interp.heap.set(tensor.slots, "history", frozenset())
+            return tensor
+        return detached
+    if name in ("register_hook", "retain_grad", "share_memory_", "pin_memory"):
+        return tensor if name in ("share_memory_", "pin_memory") else UNKNOWN
+    if name in ("is_contiguous", "data_ptr", "get_device", "is_floating_point", "storage", "untyped_storage"):
+        return UNKNOWN
+    if name == "contiguous":
+        return Tensor(spec.with_(strides=None), tensor.origin, tensor.tags, tensor.history)
+    if name.startswith("new_"):
+        return _new(interp, tensor, name, call)
+    if name in ("type_as",) and call.args and isinstance(call.args[0], Tensor):
+        other = call.args[0].spec
+        return _convert(interp, tensor, other.dtype, other.device, call)
+    if name in ("view", "reshape", "expand", "permute") and spec.shape is None:
+        return _reshape_unknown(interp, tensor, name, call)
+    if name in ("apply_", "map_", "bool") and call.args:
+        return UNKNOWN
+    return interp.operate(f"Tensor.{name}", (tensor, *call.args), call.kwargs, call.node, call.frame)
+
+
+def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
+    """A view of a tensor of unknown shape still has the rank, and most of the sizes, that it asks for."""
+    sizes = call.args[0] if len(call.args) == 1 and isinstance(call.args[0], tuple | ListValue) else call.args
+    items = sizes.items if isinstance(sizes, ListValue) else sizes
+    if name == "permute" or items is None or not all(is_int(item) for item in items):
+        return Tensor(UNKNOWN_TENSOR.with_(dtype=tensor.spec.dtype, device=tensor.spec.device), tensor.origin)
+    shape = tuple(interp.fresh_size("?") if size == -1 else interp.resolved(size) for size in items)
+    return Tensor(tensor.spec.with_(shape=shape, strides=None), tensor.origin, tensor.tags, tensor.history)
+
+
+def _size(interp: Interpreter, tensor: Tensor, spec: TensorSpec, call: Arguments) -> Value:
+    from torchsleuth.interp.tensors import Shape
+
+    index = call.get(0, "dim")
+    if spec.shape is None:
+        return Shape(tensor) if index is None else interp.fresh_size("?")
+    if index is None:
+        return spec.shape
+    if isinstance(index, int) and -len(spec.shape) <= index < len(spec.shape):
+        return spec.shape[index]
+    if isinstance(index, int):
+        return interp.operate("Tensor.size", (tensor, index), {}, call.node, call.frame)
+    return interp.fresh_size("?")
+
+
+def _to(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
+    from torchsleuth.interp.expressions import device_of
+
+    device, dtype = tensor.spec.device, tensor.spec.dtype
+    if name == "cpu":
+        device = CPU
+    elif name in ("cuda", "xpu"):
+        index = call.get(0, "device")
+        device = device_of(index) if index is not None else Device(name)
+    elif name == "type" and not call.args and not call.kwargs:
+        return Scalar("str")
+    else:
+        for key, value in [*((None, value) for value in call.args), *call.kwargs.items()]:
+            if key in ("non_blocking", "copy", "memory_format"):
+                continue
+            if isinstance(value, DType):
+                dtype = value.name
+            elif isinstance(value, Tensor):
+                device, dtype = value.spec.device, value.spec.dtype
+            elif isinstance(value, bool):
+                continue
+            elif isinstance(value, str | int | Device) and (place := device_of(value)) is not None:
+                device = place
+            elif value is not None:
+                device = None
+                if value is UNKNOWN:
+                    # It may as well be a dtype.
+                    dtype = None
+    return _convert(interp, tensor, dtype, device, call)
+
+
+def _convert(
+    interp: Interpreter, tensor: Tensor, dtype: str | None, device: Device | None, call: Arguments
+) -> Tensor:
+    """The tensor with another dtype or device; the same object's graph goes on in it."""
+    from torchsleuth.interp.values import Origin
+
+    spec = interp.resolved_spec(tensor.spec)
+    grad = spec.requires_grad
+    if dtype is not None and not dtype.startswith(("float", "bfloat", "complex")):
+        grad = False
+    origin = tensor.origin or Origin(interp.site(call.node, call.frame), "to", (spec,), (tensor,))
+    return Tensor(
+        spec.with_(dtype=dtype, device=device, requires_grad=grad if interp.grad or not grad else grad),
+        origin,
+        tensor.tags,
+        tensor.history if grad is not False else frozenset(),
+    )
+
+
+def _new(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
+    kwargs = dict(call.kwargs)
+    place = _take_device(kwargs)
+    value = interp.operate(f"Tensor.{name}", (tensor, *call.args), kwargs, call.node, call.frame)
+    if isinstance(value, Tensor):
+        device = tensor.spec.device if place is MISSING_DEVICE else place
+        interp.heap.set(value.slots, "spec", value.spec.with_(device=device, requires_grad=False))
+        interp.heap.set(value.slots, "history", frozenset())
+    return value
+
+
+__all__ = ["call", "construct_module", "tensor_method", "DictValue", "Instance", "Parameters", "is_module"]

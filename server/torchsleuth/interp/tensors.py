@@ -1,0 +1,550 @@
+"""Tensor operators: abstract arguments to the oracle and back, devices, provenance, in-place effects, facts."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+from torchsleuth.interp import library
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.heap import MISSING, Heap
+from torchsleuth.interp.imports import Workspace
+from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.trace import DeviceConflict, Event, LoopPoint, Operation, OperatorFailure, Trace
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    Bound,
+    ClassValue,
+    DictValue,
+    Function,
+    Instance,
+    LibraryModule,
+    ListValue,
+    Namespace,
+    Origin,
+    Scalar,
+    SliceValue,
+    Slots,
+    Tensor,
+    Value,
+)
+from torchsleuth.oracle import Operators
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.device import CPU, Device, conflict, parse
+from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.spec import (
+    UNKNOWN_TENSOR,
+    DictSpec,
+    DType,
+    Equality,
+    Failure,
+    Hole,
+    ListSpec,
+    ModuleSpec,
+    Native,
+    Result,
+    SliceSpec,
+    TensorSpec,
+)
+
+_KEEPS_TAGS = frozenset(
+    "view reshape squeeze unsqueeze flatten contiguous permute transpose clone float double half to detach "
+    "getitem type t expand chunk split unflatten movedim swapaxes identity Identity Flatten".split()
+)
+_TAGS = {
+    "softmax": "softmax",
+    "log_softmax": "log_softmax",
+    "Softmax": "softmax",
+    "LogSoftmax": "log_softmax",
+    "sigmoid": "sigmoid",
+    "Sigmoid": "sigmoid",
+    "Softmax2d": "softmax",
+}
+_DEVICE_FREE = frozenset({"pack_padded_sequence", "PackedSequence", "load_state_dict", "from_numpy"})
+_DROPPED_KEYWORDS = frozenset({"generator", "pin_memory", "non_blocking", "memory_format", "layout"})
+_ERRORS_OF_TYPES = ("must be Tensor, not", "must be tuple of ints", "must be tuple of Tensors", "be list of Tensors")
+
+
+class NotASpec(Exception):
+    """The value has no description that the oracle understands."""
+
+
+class TensorOperations:
+    """Everything that touches tensors. The attributes are set by `Interpreter`."""
+
+    oracle: Operators
+    workspace: Workspace
+    heap: Heap
+    trace: Trace
+    substitution: Slots
+    budget: Any
+    grad: bool
+    guarded: int
+    uncertain: int
+    symbolic_depth: int
+    forward_depth: int
+    loop_points: list[LoopPoint]
+    failures_seen: set[Any]
+    called: set[ast.AST]
+    instantiated: set[ClassValue]
+    modules: dict[str, Namespace]
+    classes: list[ClassValue]
+    functions: list[Function]
+    forward_ids: itertools.count[int]
+    tick: Callable[..., None]
+    fresh_symbol: Callable[..., Symbol]
+    fresh_size: Callable[..., Size]
+    site: Callable[..., Any]
+    block: Callable[..., int]
+    call: Callable[..., Value]
+    call_function: Callable[..., Value]
+    assign: Callable[..., None]
+    attribute: Callable[..., Value]
+    make_function: Callable[..., Function]
+    truth: Callable[[Value], bool | None]
+
+    # -- from abstract values to specs -------------------------------------------------------------
+
+    def resolved(self, value: Value) -> Value:
+        """A symbolic size with everything that is known by now put in."""
+        if isinstance(value, Dim) and self.substitution:
+            return dims.rebuild(value, self._known)
+        return value
+
+    def _known(self, symbol: Symbol) -> Size:
+        value = self.substitution.get(symbol)
+        return dims.of(symbol) if value is None else self.resolved(value)
+
+    def resolved_spec(self, spec: TensorSpec) -> TensorSpec:
+        if not self.substitution or spec.shape is None:
+            return spec
+        shape = tuple(self.resolved(size) for size in spec.shape)
+        strides = spec.strides and tuple(self.resolved(stride) for stride in spec.strides)
+        return spec if shape == spec.shape and strides == spec.strides else spec.with_(shape=shape, strides=strides)
+
+    def to_spec(self, value: Value) -> Any:
+        """The oracle's description of a value. Raises NotASpec."""
+        if isinstance(value, Tensor):
+            if not value.spec.known:
+                raise NotASpec("a tensor of unknown shape")
+            return self.resolved_spec(value.spec)
+        if isinstance(value, Dim):
+            return self.resolved(value)
+        if value is None or isinstance(value, bool | int | float | complex | str | type(...) | DType):
+            return value
+        if isinstance(value, tuple):
+            return tuple(self.to_spec(item) for item in value)
+        if isinstance(value, ListValue):
+            if value.items is None:
+                raise NotASpec("a list of unknown length")
+            return ListSpec(tuple(self.to_spec(item) for item in value.items))
+        if isinstance(value, DictValue):
+            if value.items is None:
+                raise NotASpec("an unknown dict")
+            return DictSpec(tuple((key, self.to_spec(item)) for key, item in value.items.items()))
+        if isinstance(value, Scalar):
+            return Hole(value.type)
+        if isinstance(value, SliceValue):
+            return SliceSpec(*(self.to_spec(part) for part in (value.start, value.stop, value.step)))
+        if isinstance(value, Native) and value.kind in ("function", "module-class", "class"):
+            return value
+        if isinstance(value, LibraryModule):
+            return self.recipe(value)
+        raise NotASpec(type(value).__name__)
+
+    def recipe(self, module: LibraryModule) -> ModuleSpec:
+        """How to build the module. Raises NotASpec if that depends on something unknown."""
+        if module.children is not None or module.slots["attributes"] or module.broken:
+            raise NotASpec("a container or a changed module")
+        kwargs = {
+            name: value
+            for name, value in module.kwargs.items()
+            if name != "device" and not (name == "dtype" and value is None)
+        }
+        return ModuleSpec(
+            module.path,
+            tuple(self.to_spec(value) for value in module.args),
+            tuple(sorted((name, self.to_spec(value)) for name, value in kwargs.items())),
+            module.slots["training"] is not False,
+            module.slots["dtype"],
+            module.slots["requires_grad"] is not False,
+        )
+
+    def from_spec(self, value: Any, make: Callable[[TensorSpec], Tensor]) -> Value:
+        if isinstance(value, TensorSpec):
+            return make(value)
+        if isinstance(value, tuple):
+            return tuple(self.from_spec(item, make) for item in value)
+        if isinstance(value, ListSpec):
+            return ListValue(tuple(self.from_spec(item, make) for item in value.items))
+        if isinstance(value, DictSpec):
+            return DictValue({key: self.from_spec(item, make) for key, item in value.items})
+        return Scalar(value.type) if isinstance(value, Hole) else value
+
+    # -- operators ---------------------------------------------------------------------------------
+
+    def operate(
+        self,
+        target: str,
+        args: tuple[Value, ...],
+        kwargs: dict[str, Value],
+        node: ast.AST,
+        frame: Frame,
+        device: Device | None = None,
+    ) -> Value:
+        """Apply an operator by its dotted name. `device`: where a factory puts its result."""
+        kwargs = {name: value for name, value in kwargs.items() if name not in _DROPPED_KEYWORDS}
+        operation = self._operation(target, args, kwargs, node, frame, None)
+        place = device or self._common_device(operation)
+        if "out" in kwargs:
+            return UNKNOWN
+        return self._apply(operation, target, place)
+
+    def apply_module(self, module: LibraryModule, call: Any) -> Value:
+        """Call a library module."""
+        operation = self._operation(module.path, call.args, call.kwargs, call.node, call.frame, module)
+        place = self._common_device(operation)
+        if library.is_loss(module.path):
+            self.event("loss", module, call.node, call.frame)
+        try:
+            target: ModuleSpec = self.recipe(module)
+        except NotASpec:
+            return self._undecided(operation, place)
+        return self._apply(operation, target, place)
+
+    def _operation(
+        self,
+        target: str,
+        args: tuple[Value, ...],
+        kwargs: dict[str, Value],
+        node: ast.AST,
+        frame: Frame,
+        module: LibraryModule | None,
+    ) -> Operation:
+        tensors = library.tensors_in((*args, *kwargs.values()))
+        specs = tuple(self.resolved_spec(tensor.spec) for tensor in tensors)
+        return Operation(target, self.site(node, frame), args, kwargs, module, specs)
+
+    def _apply(self, operation: Operation, target: str | ModuleSpec, place: Device | None) -> Value:
+        self.tick(3)
+        self.trace.operations.append(operation)
+        try:
+            args = tuple(self.to_spec(value) for value in operation.args)
+            kwargs = {name: self.to_spec(value) for name, value in operation.kwargs.items()}
+        except NotASpec:
+            return self._undecided(operation, place)
+        outcome = self.oracle.call(target, args, kwargs, self.fresh_symbol, self.grad)
+        if isinstance(outcome, Failure):
+            self.report(operation, outcome)
+            return self._undecided(operation, place)
+        if not isinstance(outcome, Result):
+            return self._undecided(operation, place)
+        for fact in outcome.facts:
+            self.learn(fact)
+        value = self.from_spec(outcome.value, self._maker(operation, place))
+        return self._in_place(operation, value)
+
+    def _maker(self, operation: Operation, place: Device | None) -> Callable[[TensorSpec], Tensor]:
+        tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
+        name = operation.target.rpartition(".")[2]
+        tags: frozenset[str] = frozenset()
+        if name in _TAGS:
+            tags = frozenset({_TAGS[name]})
+        elif name in _KEEPS_TAGS and tensors:
+            tags = tensors[0].tags
+        history = frozenset(item for tensor in tensors for item in tensor.history)
+        uncertain_grad = any(tensor.spec.requires_grad is None for tensor in tensors)
+        origin = Origin(operation.site, operation.target, operation.specs, tuple(tensors))
+
+        def make(spec: TensorSpec) -> Tensor:
+            requires_grad: bool | None = spec.requires_grad
+            if not requires_grad and uncertain_grad and self.grad and _differentiable(spec.dtype):
+                requires_grad = None
+            spec = spec.with_(device=place, requires_grad=requires_grad)
+            return Tensor(spec, origin, tags, history if requires_grad is not False else frozenset())
+
+        return make
+
+    def _undecided(self, operation: Operation, place: Device | None) -> Value:
+        """The value of an operator whose outcome is not known: a tensor where that much is certain."""
+        name = operation.target.rpartition(".")[2]
+        tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
+        if operation.module is None and not (operation.target.startswith("operator.") and name != "getitem"):
+            if name not in _KEEPS_TAGS | {"softmax", "log_softmax", "sigmoid", "relu", "tanh", "dropout"}:
+                history = frozenset(item for tensor in tensors for item in tensor.history)
+                self.trace.consumed.update(history if not library.is_pure(name) else ())
+                return UNKNOWN
+        if operation.target.startswith("operator.") and not all(
+            isinstance(value, Tensor | Dim | bool | int | float | Scalar) for value in operation.args
+        ):
+            return UNKNOWN
+        if operation.module is not None and not library.returns_tensor(operation.module.path):
+            return UNKNOWN
+        grads = [tensor.spec.requires_grad for tensor in tensors]
+        parameters = operation.module is not None and library.has_parameters(self, operation.module)
+        requires_grad: bool | None = None
+        if not self.grad:
+            requires_grad = False
+        elif True in grads or parameters:
+            requires_grad = True
+        shape = () if operation.module is not None and library.is_reduced_loss(operation.module) else None
+        make = self._maker(operation, place)
+        tensor = make(TensorSpec(shape, None, place, bool(requires_grad)))
+        self.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=requires_grad))
+        return tensor
+
+    def _in_place(self, operation: Operation, value: Value) -> Value:
+        """Methods ending in an underscore change their receiver and return it."""
+        name = operation.target.rpartition(".")[2]
+        inplace = operation.target.startswith("Tensor.") and name.endswith("_") and not name.endswith("__")
+        if not inplace or not operation.args or not isinstance(operation.args[0], Tensor):
+            return value
+        receiver = operation.args[0]
+        if isinstance(value, Tensor):
+            spec = value.spec.with_(device=receiver.spec.device)
+            if receiver.parameter:
+                spec = spec.with_(requires_grad=receiver.spec.requires_grad)
+            self.heap.set(receiver.slots, "spec", spec)
+            self.heap.set(receiver.slots, "history", receiver.history | value.history)
+        return receiver
+
+    def report(self, operation: Operation, failure: Failure) -> None:
+        """Record that PyTorch raises here, once per place and message."""
+        if self.guarded:
+            return
+        if failure.exception == "TypeError" and not any(part in failure.message for part in _ERRORS_OF_TYPES):
+            return
+        span = operation.site.span
+        key = (span, failure.message.partition("(")[0])
+        if key not in self.failures_seen:
+            self.failures_seen.add(key)
+            self.trace.failures.append(OperatorFailure(operation, failure))
+
+    def learn(self, fact: Equality) -> None:
+        """Take in an equality of sizes that an operator proved; soft ones prove nothing."""
+        if fact.soft:
+            return
+        difference = dims.subtract(self.resolved(fact.left), self.resolved(fact.right))
+        solution = dims.solve(difference)
+        if solution is not None:
+            self.heap.set(self.substitution, solution[0], solution[1])
+
+    # -- devices -----------------------------------------------------------------------------------
+
+    def _common_device(self, operation: Operation) -> Device | None:
+        """The device of the result; operands on different ones are recorded as a conflict."""
+        sides: list[tuple[str, Device | None, Value, int | None]] = []
+        if operation.module is not None and library.has_parameters(self, operation.module):
+            sides.append(("module", operation.module.slots["device"] or CPU, operation.module, None))
+        for tensor in library.tensors_in((*operation.args, *operation.kwargs.values())):
+            sides.append(("tensor", tensor.spec.device, tensor, tensor.spec.rank))
+        if operation.module is not None:
+            for value in (*operation.module.args, *operation.module.kwargs.values()):
+                if isinstance(value, Tensor) and library.is_loss(operation.module.path):
+                    place = operation.module.slots["device"] or value.spec.device
+                    sides.append(("weight", place, value, value.spec.rank))
+        name = operation.target.rpartition(".")[2]
+        known = [side for side in sides if side[1] is not None]
+        if not sides:
+            return CPU if operation.module is None else None
+        if name in _DEVICE_FREE:
+            return known[0][1] if known else None
+        # A zero-dimensional CPU tensor mixes with any device, and CPU indices may index any tensor.
+        strict = [side for side in known if side[3] != 0]
+        if name == "getitem" and strict and strict[0][2] is sides[0][2] and strict[0][1] != CPU:
+            strict = [strict[0], *(side for side in strict[1:] if side[1] != CPU)]
+        for side in strict[1:]:
+            left, right = strict[0], side
+            assert left[1] is not None and right[1] is not None
+            if conflict(left[1], right[1]):
+                self._report_conflict(operation, left[:3], right[:3])
+                return None
+        if len(known) < len(sides):
+            return None
+        ranked = strict or known
+        return ranked[0][1] if ranked else None
+
+    def _report_conflict(self, operation: Operation, left: Any, right: Any) -> None:
+        key = (operation.site.span, "device")
+        if not self.guarded and key not in self.failures_seen:
+            self.failures_seen.add(key)
+            self.trace.conflicts.append(DeviceConflict(operation, left, right))
+
+    # -- binary operators, items, attributes -------------------------------------------------------
+
+    def tensor_binary(
+        self, name: str, left: Value, right: Value, node: ast.AST, frame: Frame, inplace: bool
+    ) -> Value:
+        if left is UNKNOWN or right is UNKNOWN:
+            tensors = library.tensors_in((left, right))
+            history = frozenset(item for tensor in tensors for item in tensor.history)
+            return self._opaque(history, tensors)
+        if inplace and isinstance(left, Tensor):
+            method = f"Tensor.__i{name.rstrip('_')}__"
+            value = self.operate(method, (left, right), {}, node, frame)
+            if isinstance(value, Tensor):
+                self.heap.set(left.slots, "spec", value.spec.with_(device=left.spec.device))
+                self.heap.set(left.slots, "history", left.history | value.history)
+                return left
+            return value
+        return self.operate(f"operator.{name}", (left, right), {}, node, frame)
+
+    def _opaque(self, history: frozenset[int], sources: list[Tensor]) -> Tensor:
+        """A tensor about which nothing is known but the graph it may carry."""
+        tensor = Tensor(UNKNOWN_TENSOR, None, frozenset(), history)
+        return tensor
+
+    def tensor_get_item(self, container: Tensor, key: Value, node: ast.AST, frame: Frame) -> Value:
+        if container.spec.shape is None or key is UNKNOWN:
+            return self._opaque(container.history, [container])
+        mask = self._mask_item(container, key, node, frame)
+        if mask is not None:
+            return mask
+        key = _index(key)
+        parts = key if isinstance(key, tuple) else (key,)
+        if any(part is UNKNOWN or isinstance(part, Scalar) for part in parts):
+            return self._opaque(container.history, [container])
+        # An index that is not known picks one element: any index does for the shape.
+        parts = tuple(0 if isinstance(self.resolved(part), Dim) else part for part in parts)
+        bounds = [bound for part in parts if isinstance(part, SliceValue) for bound in (part.start, part.stop)]
+        if any(bound is UNKNOWN or isinstance(bound, Scalar) for bound in bounds):
+            return self._opaque(container.history, [container])
+        key = parts if isinstance(key, tuple) else parts[0]
+        return self.operate("operator.getitem", (container, key), {}, node, frame)
+
+    def _mask_item(self, container: Tensor, key: Value, node: ast.AST, frame: Frame) -> Tensor | None:
+        """``x[mask]`` with a boolean mask: how many elements remain depends on the data."""
+        if not isinstance(key, Tensor) or key.spec.dtype not in ("bool", "uint8"):
+            return None
+        shape, mask = container.spec.shape, key.spec.shape
+        if shape is None or mask is None or len(mask) > len(shape) or not mask:
+            return self._opaque(container.history, [container])
+        rest = shape[len(mask) :]
+        spec = container.spec.with_(shape=(self.fresh_size("?"), *rest), strides=None)
+        origin = Origin(self.site(node, frame), "getitem", (container.spec, key.spec), (container, key))
+        return Tensor(spec, origin, frozenset(), container.history)
+
+    def tensor_set_item(self, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
+        if isinstance(value, Tensor):
+            self.heap.set(container.slots, "history", container.history | value.history)
+            if value.spec.requires_grad is not False and container.spec.requires_grad is False:
+                grad = value.spec.requires_grad if self.grad else False
+                self.heap.set(container.slots, "spec", container.spec.with_(requires_grad=grad))
+
+    def tensor_attribute(self, owner: Tensor, name: str, node: ast.AST, frame: Frame) -> Value:
+        spec = self.resolved_spec(owner.spec)
+        if name == "shape":
+            return Shape(owner) if spec.shape is None else spec.shape
+        if name in ("ndim",):
+            return UNKNOWN if spec.rank is None else spec.rank
+        if name == "dtype":
+            return UNKNOWN if spec.dtype is None else DType(spec.dtype)
+        if name == "device":
+            return UNKNOWN if spec.device is None else spec.device
+        if name == "requires_grad":
+            return Scalar("bool") if spec.requires_grad is None else spec.requires_grad
+        if name == "is_cuda":
+            place = spec.device
+            return Scalar("bool") if place is None or place.symbolic else place.kind == "cuda"
+        if name in ("T", "mT", "H", "mH", "real", "imag"):
+            return self.operate(f"Tensor.{name}.__get__", (owner,), {}, node, frame)
+        if name == "data":
+            return Tensor(spec.with_(requires_grad=False), owner.origin, owner.tags)
+        if name == "grad":
+            self.event("grad_touched", owner, node, frame)
+            return UNKNOWN
+        if name in ("grad_fn", "is_leaf", "names", "itemsize", "nbytes", "layout", "is_sparse"):
+            return UNKNOWN
+        return Bound(owner, name)
+
+    def set_tensor_attribute(self, owner: Tensor, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
+        if name == "requires_grad" and isinstance(value, bool):
+            self.heap.set(owner.slots, "spec", owner.spec.with_(requires_grad=value))
+        elif name == "requires_grad":
+            self.heap.set(owner.slots, "spec", owner.spec.with_(requires_grad=None))
+        elif name == "data":
+            self.heap.set(owner.slots, "spec", value.spec if isinstance(value, Tensor) else UNKNOWN_TENSOR)
+        elif name == "grad":
+            self.event("grad_touched", owner, node, frame)
+
+    def iterate_tensor(self, value: Tensor, node: ast.AST, frame: Frame) -> Iteration:
+        shape = self.resolved_spec(value.spec).shape
+        if not shape:
+            return Iteration((UNKNOWN,), exact=False)
+        element = self.tensor_get_item(value, 0, node, frame)
+        count = shape[0]
+        if isinstance(count, int) and count <= 64:
+            return Iteration(tuple(self.tensor_get_item(value, index, node, frame) for index in range(count)), True)
+        return Iteration((element,), exact=False)
+
+    def unpacked(
+        self, value: Value, count: int, names: list[str], node: ast.AST, frame: Frame
+    ) -> tuple[Value, ...] | None:
+        """The values that ``a, b, c = value`` binds. The unpacked shape of a tensor of unknown rank fixes
+        its rank, and the targets name its sizes."""
+        if isinstance(value, Shape):
+            tensor = value.tensor
+            if tensor.spec.shape is None and not any(name.startswith("*") for name in names):
+                shape = tuple(
+                    dims.of(self.fresh_symbol(name if name.isidentifier() and name != "_" else "?")) for name in names
+                )
+                self.heap.set(tensor.slots, "spec", tensor.spec.with_(shape=shape))
+                return shape
+            return tensor.spec.shape
+        iteration = self.iterate(value, node, frame)  # type: ignore[attr-defined]
+        if iteration.exact:
+            items: tuple[Value, ...] = iteration.items
+            return items
+        return None
+
+    # -- records -----------------------------------------------------------------------------------
+
+    def record_fact(self, node: ast.AST, value: Value, frame: Frame, binding: str | None) -> None:
+        if not isinstance(value, Tensor):
+            return
+        key = (
+            frame.path,
+            node.lineno,  # type: ignore[attr-defined]
+            node.col_offset,  # type: ignore[attr-defined]
+            node.end_lineno,  # type: ignore[attr-defined]
+            node.end_col_offset,  # type: ignore[attr-defined]
+        )
+        seen = self.trace.facts.setdefault(key, [])
+        spec = self.resolved_spec(value.spec)
+        if len(seen) < 8 and not any(entry[1] == spec for entry in seen):
+            seen.append((self.site(node, frame), spec, binding))
+
+    def event(self, kind: str, subject: Value, node: ast.AST, frame: Frame, **more: Any) -> None:
+        self.trace.events.append(
+            Event(
+                kind,
+                len(self.trace.events),
+                self.site(node, frame),
+                subject,
+                tuple(self.loop_points),
+                self.uncertain == 0,
+                self.grad,
+                **more,
+            )
+        )
+
+
+class Shape:
+    """The shape of a tensor whose rank is not known yet."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+
+
+def _index(key: Value) -> Value:
+    """An index with lists of constants left as they are and symbolic parts of tuples kept."""
+    return key
+
+
+def _differentiable(dtype: str | None) -> bool:
+    return dtype is None or dtype.startswith(("float", "bfloat", "complex"))
+
+
+__all__ = ["MISSING", "Instance", "Shape", "TensorOperations", "parse"]

@@ -1,0 +1,94 @@
+"""What the interpreter records for the rules: failures, events of training loops, calls, tensor facts."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import Any
+
+from torchsleuth.interp.values import LibraryModule, LibraryObject, Site, Tensor, Value
+from torchsleuth.schema import Span
+from torchsleuth.tensors.spec import Failure, TensorSpec
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One application of an operator or a library module to abstract arguments."""
+
+    target: str
+    site: Site
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+    module: LibraryModule | None
+    specs: tuple[TensorSpec, ...]
+    """The specs of the tensor arguments at that moment, in order."""
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        return [value for value in (*self.args, *self.kwargs.values()) if isinstance(value, Tensor)]
+
+
+@dataclass(frozen=True)
+class OperatorFailure:
+    """PyTorch would raise here."""
+
+    operation: Operation
+    failure: Failure
+
+
+@dataclass(frozen=True)
+class DeviceConflict:
+    """Two operands on different devices; each side is (what it is, device, tensor or module)."""
+
+    operation: Operation
+    left: tuple[str, Any, Value]
+    right: tuple[str, Any, Value]
+
+
+@dataclass(frozen=True)
+class LoopPoint:
+    """One iteration of one execution of a loop."""
+
+    node: ast.For | ast.While
+    span: Span
+    execution: int
+    iteration: int
+    over_loader: bool
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something a training loop is made of, in the order of execution.
+
+    kind: forward, loss, zero_grad, backward, step, scheduler_step, clip, unscale, train, eval, grad_touched.
+    `loops`: the iterations it happened in, outermost first. `certain`: not under a condition that the
+    analysis could not decide. `training`: mode of the module for a forward. `grad`: grad mode.
+    """
+
+    kind: str
+    index: int
+    site: Site
+    subject: Value
+    loops: tuple[LoopPoint, ...]
+    certain: bool
+    grad: bool = True
+    training: bool | None = None
+    tensor: Tensor | None = None
+    forward_id: int | None = None
+
+
+@dataclass
+class Trace:
+    """Everything recorded during the analysis of one document."""
+
+    failures: list[OperatorFailure] = field(default_factory=list)
+    conflicts: list[DeviceConflict] = field(default_factory=list)
+    operations: list[Operation] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    facts: dict[tuple[str, int, int, int, int], list[tuple[Site, TensorSpec, str | None]]] = field(
+        default_factory=dict
+    )
+    consumed: set[int] = field(default_factory=set)
+    """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""
+    optimizers: list[LibraryObject] = field(default_factory=list)
+    incomplete: str | None = None

@@ -1,0 +1,325 @@
+"""Abstract values. Plain Python constants and tuples stand for themselves; everything else is here.
+
+A `Ref` is an object with identity; its mutable state lives in `slots`, written only through the `Heap`,
+so that branches can be undone and joined.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.schema import Span
+from torchsleuth.tensors.device import Device
+from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.spec import DType, Native, TensorSpec
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.frames import Frame
+
+Value = Any
+Slots = dict[Any, Any]
+
+
+class _Unknown:
+    """Nothing is known. Every operation on it is unknown, and silent."""
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = _Unknown()
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """An unknown Python scalar of a known type: float, bool or str. Unknown ints are symbolic sizes."""
+
+    type: str
+
+
+@dataclass(frozen=True)
+class Availability:
+    """The answer of ``torch.cuda.is_available()``: true on some machines. `kind`: cuda, mps …"""
+
+    kind: str
+
+
+@dataclass(frozen=True)
+class SliceValue:
+    start: Value
+    stop: Value
+    step: Value
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where something happened: the node, its file, and the frame it ran in."""
+
+    span: Span
+    node: ast.AST
+    frame: Frame
+
+
+_identities = itertools.count(1)
+
+
+class Ref:
+    """An object with identity and journaled slots."""
+
+    def __init__(self, **slots: Any) -> None:
+        self.identity = next(_identities)
+        self.slots: Slots = slots
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How a tensor came to be: the expression, the operator, and the tensors it was computed from."""
+
+    site: Site
+    operator: str
+    inputs: tuple[TensorSpec, ...] = ()
+    sources: tuple[Tensor, ...] = ()
+
+
+class Tensor(Ref):
+    """A tensor (or, with `library="numpy"`, an array).
+
+    `origin`: where it was computed. `tags`: properties of its values that survive reshaping, such as
+    "softmax". `history`: the forward calls whose graph it carries.
+    """
+
+    def __init__(
+        self,
+        spec: TensorSpec,
+        origin: Origin | None = None,
+        tags: frozenset[str] = frozenset(),
+        history: frozenset[int] = frozenset(),
+    ) -> None:
+        super().__init__(spec=spec, tags=tags, history=history)
+        self.origin = origin
+        self.parameter = False
+        self.buffer = False
+
+    @property
+    def spec(self) -> TensorSpec:
+        spec: TensorSpec = self.slots["spec"]
+        return spec
+
+    @property
+    def tags(self) -> frozenset[str]:
+        tags: frozenset[str] = self.slots["tags"]
+        return tags
+
+    @property
+    def history(self) -> frozenset[int]:
+        history: frozenset[int] = self.slots["history"]
+        return history
+
+
+class ListValue(Ref):
+    """A list, set or deque. `items` is a tuple, or None when the elements are not known."""
+
+    def __init__(self, items: tuple[Value, ...] | None, type_name: str = "list") -> None:
+        super().__init__(items=items)
+        self.type_name = type_name
+
+    @property
+    def items(self) -> tuple[Value, ...] | None:
+        items: tuple[Value, ...] | None = self.slots["items"]
+        return items
+
+
+class DictValue(Ref):
+    """A dict with constant keys in `items`, or None when not known. The dict in the slot is never mutated."""
+
+    def __init__(self, items: dict[Any, Value] | None) -> None:
+        super().__init__(items=items)
+
+    @property
+    def items(self) -> dict[Any, Value] | None:
+        items: dict[Any, Value] | None = self.slots["items"]
+        return items
+
+
+@dataclass(eq=False)
+class Function:
+    """A function of the user's."""
+
+    name: str
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    path: str
+    globals: Slots
+    closure: tuple[Slots, ...]
+    defaults: tuple[Value, ...]
+    keyword_defaults: dict[str, Value]
+    owner: ClassValue | None = None
+    kind: str = "function"
+    grad_mode: bool | None = None
+    is_generator: bool = False
+
+
+@dataclass(eq=False)
+class Bound:
+    """A callable of ours bound to its receiver: a user method, or a modelled library method."""
+
+    receiver: Value
+    function: Function | str
+    owner: ClassValue | None = None
+
+
+@dataclass(eq=False)
+class Builtin:
+    """A modelled function."""
+
+    name: str
+    call: Callable[..., Value]
+
+
+@dataclass(eq=False)
+class Partial:
+    function: Value
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+
+
+class ClassValue(Ref):
+    """A class of the user's. `slots` is its namespace."""
+
+    def __init__(self, name: str, bases: tuple[Value, ...], node: ast.ClassDef, path: str) -> None:
+        super().__init__()
+        self.name = name
+        self.bases = bases
+        self.node = node
+        self.path = path
+        self.is_dataclass = False
+        self.annotations: list[tuple[str, ast.expr]] = []
+
+    def mro(self) -> list[ClassValue | Native]:
+        """Linearised bases, most derived first (depth first, last occurrence kept)."""
+        order: list[ClassValue | Native] = [self]
+        for base in self.bases:
+            chain = base.mro() if isinstance(base, ClassValue) else [base] if isinstance(base, Native) else []
+            order = [entry for entry in order if entry not in chain] + chain
+        return order
+
+    @property
+    def opaque(self) -> bool:
+        """Whether some base is not known, so that attributes may come from anywhere."""
+        return any(
+            not isinstance(base, ClassValue | Native) or (isinstance(base, ClassValue) and base.opaque)
+            for base in self.bases
+        )
+
+    def native_base(self) -> Native | None:
+        return next((base for base in self.mro() if isinstance(base, Native)), None)
+
+    def is_module(self) -> bool:
+        return any(isinstance(base, Native) and base.kind == "module-class" for base in self.mro())
+
+
+class Instance(Ref):
+    """An instance of a user's class. `slots` are its attributes.
+
+    `native`: the library part of an instance whose class derives from one, such as nn.Linear.
+    """
+
+    def __init__(self, cls: ClassValue) -> None:
+        super().__init__()
+        self.cls = cls
+        self.site: Site | None = None
+        self.name: str | None = None
+        self.native: LibraryModule | LibraryObject | None = None
+        self.state: Slots = {"training": True, "device": None}
+
+    @property
+    def is_module(self) -> bool:
+        return self.cls.is_module()
+
+
+class LibraryModule(Ref):
+    """A module of torch.nn, by its constructor and arguments.
+
+    Slots: training, device, dtype, requires_grad; containers have `children`, a tuple of (name, module).
+    """
+
+    def __init__(self, path: str, args: tuple[Value, ...], kwargs: dict[str, Value], site: Site | None) -> None:
+        super().__init__(training=True, device=None, dtype=None, requires_grad=True, children=None, attributes={})
+        self.path = path
+        self.args = args
+        self.kwargs = kwargs
+        self.site = site
+        self.name: str | None = None
+        self.broken = False
+
+    @property
+    def type_name(self) -> str:
+        return self.path.rpartition(".")[2]
+
+    @property
+    def children(self) -> tuple[tuple[str, Value], ...] | None:
+        children: tuple[tuple[str, Value], ...] | None = self.slots["children"]
+        return children
+
+
+class LibraryObject(Ref):
+    """An object of any other modelled library class: optimizer, scheduler, dataset, loader, scaler."""
+
+    def __init__(self, path: str, args: tuple[Value, ...], kwargs: dict[str, Value], site: Site | None) -> None:
+        super().__init__()
+        self.path = path
+        self.args = args
+        self.kwargs = kwargs
+        self.site = site
+
+    @property
+    def type_name(self) -> str:
+        return self.path.rpartition(".")[2]
+
+    def argument(self, position: int, name: str, default: Value = None) -> Value:
+        if name in self.kwargs:
+            return self.kwargs[name]
+        return self.args[position] if position < len(self.args) else default
+
+
+@dataclass(eq=False)
+class Namespace:
+    """An imported module of the user's."""
+
+    name: str
+    slots: Slots
+
+
+@dataclass(eq=False)
+class Super:
+    instance: Value
+    owner: ClassValue
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """``model.parameters()``: the parameters of these modules, in a container that is never opened."""
+
+    modules: tuple[Value, ...]
+    named: bool = False
+
+
+Constant = (bool, int, float, complex, str, bytes, type(None), type(...))
+
+
+def is_constant(value: Value) -> bool:
+    return isinstance(value, Constant) or isinstance(value, DType)
+
+
+def is_int(value: Value) -> bool:
+    return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, Dim)
+
+
+def is_module(value: Value) -> bool:
+    return isinstance(value, LibraryModule) or (isinstance(value, Instance) and value.is_module)
+
+
+__all__ = [name for name in dir() if not name.startswith("_")] + ["Device"]

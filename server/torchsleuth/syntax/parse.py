@@ -1,0 +1,76 @@
+"""Parses text that may be broken right now: the offending statement is blanked, positions never shift."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+from torchsleuth.syntax.text import SourceText
+
+MAX_REPAIRS = 40
+"""Broken places that are blanked before the rest of the file is given up."""
+
+
+def parse(source: SourceText) -> ast.Module:
+    """The tree of a text. Never fails: what cannot be parsed is left out."""
+    tree, _ = parse_with_errors(source)
+    return tree
+
+
+def parse_with_errors(source: SourceText) -> tuple[ast.Module, tuple[int, ...]]:
+    """The tree, and the 1-based lines that were blanked to get it."""
+    lines = source.text.replace("\0", " ").splitlines(keepends=True) if "\0" in source.text else None
+    text = source.text if lines is None else "".join(lines)
+    blanked: list[int] = []
+    for _ in range(MAX_REPAIRS):
+        try:
+            return _parse(text), tuple(sorted(set(blanked)))
+        except SyntaxError as error:
+            line = min(max(error.lineno or 1, 1), source.line_count)
+            repaired = _blank(SourceText(source.path, text), line, error, blanked)
+            if repaired is None:
+                break
+            text = repaired
+        except (ValueError, RecursionError, MemoryError):
+            break
+    return ast.Module([], []), tuple(range(1, source.line_count + 1))
+
+
+def _parse(text: str) -> ast.Module:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.parse(text)
+
+
+def _blank(source: SourceText, line: int, error: SyntaxError, blanked: list[int]) -> str | None:
+    """The text with one line replaced by ``pass`` at its indentation (so that no block becomes empty)."""
+    while line >= 1 and (line in blanked or not source.line(line).strip()):
+        line -= 1
+    if line < 1:
+        return None
+    content = source.line(line)
+    indent = content[: len(content) - len(content.lstrip())]
+    if isinstance(error, IndentationError) and "expected an indented block" in str(error):
+        # The statement before opens a block that has no body: blank that header.
+        header = line - 1
+        while header >= 1 and (header in blanked or not source.line(header).strip()):
+            header -= 1
+        if header >= 1 and source.line(header).rstrip().endswith(":"):
+            line, content = header, source.line(header)
+            indent = content[: len(content) - len(content.lstrip())]
+    elif isinstance(error, IndentationError) and line > 1:
+        # Align with the line before, whatever it was meant to be.
+        before = line - 1
+        while before > 1 and not source.line(before).strip():
+            before -= 1
+        previous = source.line(before)
+        indent = previous[: len(previous) - len(previous.lstrip())]
+    blanked.append(line)
+    width = len(content)
+    filler = (indent + "pass").ljust(width)
+    start = source.offset(source.position(_start_offset(source, line)))
+    return source.text[:start] + filler[: max(width, len(indent) + 4)] + source.text[start + width :]
+
+
+def _start_offset(source: SourceText, line: int) -> int:
+    return source._starts[line - 1]
