@@ -110,10 +110,9 @@ class Session:
         else:
             tensor = torch.empty_strided(shape, [self.size(stride) for stride in spec.strides], dtype=dtype)
         if spec.requires_grad and (dtype.is_floating_point or dtype.is_complex):
-            tensor.requires_grad_()
-            # Not a leaf: an in-place operation on an intermediate value must not be an error.
+            # Not a leaf, and no view of one: an in-place operation on an intermediate value is no error.
             with torch.enable_grad():
-                tensor = tensor.view_as(tensor)
+                tensor = tensor + torch.zeros((), dtype=dtype, requires_grad=True)
         return tensor
 
     def size_from(self, value: Any) -> Size:

@@ -398,8 +398,8 @@ class _Witness:
                 raise Unsupported("too large to execute")
             tensor = torch.zeros(max(extent, 1), dtype=tensor.dtype).as_strided(shape, strides)
         if spec.requires_grad and tensor.is_floating_point():
-            tensor.requires_grad_()
-            tensor = tensor.view_as(tensor)
+            with torch.enable_grad():
+                tensor = tensor + torch.zeros((), dtype=tensor.dtype, requires_grad=True)
         return tensor
 
 

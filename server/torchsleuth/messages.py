@@ -1,0 +1,62 @@
+"""Every user-facing message of the Python side, in one catalogue, so that a translation is one more table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+ENGLISH: dict[str, str] = {
+    # shapes
+    "matmul.linear": (
+        "{tensor} is {shape}: its last size {got} does not fit {layer}, which was built with in_features={wanted}"
+    ),
+    "matmul.operands": "{left} is {left_shape} and {right} is {right_shape}: inner sizes {a} and {b} differ",
+    "conv.channels": "{tensor} is {shape} with {got} channels, but {layer} was built with in_channels={wanted}",
+    "reshape.size": "{tensor} is {shape}, {count} elements, which {call} cannot arrange",
+    "view.layout": "{tensor} is {shape} and not contiguous after {producer}: view cannot be used on it, reshape can",
+    "operator.error": "{operator}({shapes}): {error}",
+    "operator.plain": "{operator}: {error}",
+    "related.constructor": "{layer} is defined here with {argument}={value}",
+    "related.constructor.plain": "{layer} is defined here",
+    "related.origin": "{tensor} becomes {shape} here, by {operator} of {inputs}",
+    "related.origin.plain": "{tensor} becomes {shape} here",
+    "related.call": "reached by this call",
+    # devices
+    "device.operands": "{left} is on {left_device} and {right} is on {right_device}: {operator} needs both on one device",
+    "device.module": "{tensor} is on {tensor_device}, but the weights of {module} are on {module_device}",
+    "device.born": "{tensor} is created here, on {device}",
+    "device.moved": "{module} is used with its weights on {device}",
+    # losses
+    "softmax.cross_entropy": (
+        "{tensor} already went through {softmax}, and cross entropy applies log_softmax itself: pass the raw logits"
+    ),
+    "softmax.here": "{softmax} is applied here",
+    # loop
+    "zero_grad.missing": "gradients of {optimizer} are never cleared: each backward() adds to those of the steps before",
+    "zero_grad.step": "{optimizer} steps here with the gradients of all iterations so far",
+    "no_grad.missing": (
+        "{module} is evaluated here with autograd recording: no backward() follows, so the graph only costs memory"
+    ),
+    "clip.missing": "{module} is recurrent or attention-based and trained without gradient clipping",
+    # fixes
+    "fix.argument": "Change {argument} of {layer} from {old} to {new}",
+    "fix.call_argument": "Pass {new} instead of {old} for {argument} of {layer}",
+    "fix.to_device": "Move {tensor} to {device} here",
+    "fix.to_device_loop": "Move {tensor} to {device} at the top of the loop",
+    "fix.reshape": "Use reshape instead of view",
+    "fix.flatten": "Use flatten(1) to keep the batch dimension",
+    "fix.size": "Change {old} to {new}",
+    "fix.transpose": "Transpose {tensor}",
+    "fix.permute": "Permute {tensor} from channels-last to channels-first",
+    "fix.unsqueeze": "Add the missing channel dimension to {tensor}",
+    "fix.remove_softmax": "Remove {softmax}",
+    "fix.zero_grad": "Insert {optimizer}.zero_grad() before backward()",
+    "fix.no_grad": "Wrap in with torch.no_grad():",
+    "fix.clip": "Clip gradients between backward() and step()",
+    # analysis
+    "analysis.budget": "the analysis stopped early: {reason}",
+}
+
+
+def message(identifier: str, **values: Any) -> str:
+    """The message with its placeholders filled. Raises KeyError for an unknown identifier."""
+    return ENGLISH[identifier].format(**values)

@@ -1,0 +1,1 @@
+"""Repair: apply → re-check → re-run."""

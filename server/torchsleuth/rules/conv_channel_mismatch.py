@@ -1,0 +1,89 @@
+"""conv-channel-mismatch: a convolution whose input has another number of channels.
+
+What it finds
+    Conv1d, Conv2d, Conv3d and their transposed forms applied to an input whose channel dimension is not
+    `in_channels`.
+Why it hurts
+    PyTorch stops in forward with "expected input to have 3 channels, but got 1", while the mistake is in the
+    constructor, in the layer before, or in the layout of the image.
+Example
+    conv = nn.Conv2d(3, 16, 3)
+    conv(torch.randn(8, 1, 28, 28))
+Use instead
+    conv = nn.Conv2d(1, 16, 3)
+Fix safety
+    Changing `in_channels` is safe. Channels-last input is permuted instead, when its last size is the expected one.
+References
+    torch.nn.Conv2d
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.values import LibraryModule
+from torchsleuth.messages import message
+from torchsleuth.rules.constructors import change_argument
+from torchsleuth.rules.describe import expression_text, layer_text, operand_node, shape_text
+from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+
+CODE = "TS102"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    plain = list(generic(analysis, CODE))
+    for failure, finding in zip(failures(analysis, CODE), plain):
+        module = failure.operation.module
+        named = module is not None and module.type_name.startswith("Conv") and bool(failure.operation.specs)
+        yield _conv(analysis, failure, module) if named and module is not None else finding
+
+
+def _conv(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule) -> Finding:
+    operation = failure.operation
+    spec = operation.specs[0]
+    spatial = int(layer.type_name[-2])
+    shape = spec.shape or ()
+    batched = len(shape) == spatial + 2
+    got = shape[1] if batched else shape[0] if shape else "?"
+    wanted = layer.kwargs.get("in_channels", layer.args[0] if layer.args else "?")
+    node = operand_node(operation, 0)
+    name = expression_text(node, "the input")
+    text = message(
+        "conv.channels", tensor=name, shape=shape_text(spec), got=got, layer=layer_text(layer), wanted=wanted
+    )
+    candidates: list[Candidate] = []
+    source = analysis.source_of(operation.site.span.path)
+    if node is not None and batched and shape[-1] == wanted and got != wanted:
+        order = ", ".join(str(axis) for axis in (0, spatial + 1, *range(1, spatial + 1)))
+        edit = edits.insert_after_node(source, node, f".permute({order})")
+        candidates.append(Candidate(message("fix.permute", tensor=name), (edit,)))
+    if node is not None and len(shape) == spatial + 1 and wanted == 1:
+        edit = edits.insert_after_node(source, node, ".unsqueeze(1)")
+        candidates.append(Candidate(message("fix.unsqueeze", tensor=name), (edit,)))
+    if isinstance(got, int) and batched:
+        candidates += change_argument(analysis, layer, 0, "in_channels", got)
+        for previous in _producers(analysis, failure):
+            made = change_argument(analysis, previous, 1, "out_channels", wanted) if isinstance(wanted, int) else ()
+            candidates += [Candidate(item.title, item.edits, safe=False) for item in made]
+    return Finding(operation.site.span, text, trail(analysis, failure, "in_channels", wanted), tuple(candidates))
+
+
+def _producers(analysis: Analysis, failure: OperatorFailure) -> list[LibraryModule]:
+    """The convolution that made the input, followed through layers that keep the channels."""
+    current = failure.operation.tensors[0]
+    for _ in range(8):
+        origin = current.origin
+        if origin is None or not origin.sources:
+            return []
+        for operation in analysis.trace.operations:
+            module = operation.module
+            if operation.site is origin.site and module is not None and module.type_name.startswith("Conv"):
+                return [module]
+        current = origin.sources[0]
+    return []
+
+
+RULE = Rule(CODE, "conv-channel-mismatch", "error", "shape", __doc__, find)

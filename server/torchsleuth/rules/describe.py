@@ -1,0 +1,118 @@
+"""Words for tensors, layers and shapes in messages, and the trail of where a size came from."""
+
+from __future__ import annotations
+
+import ast
+
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.trace import Operation
+from torchsleuth.interp.values import Instance, LibraryModule, Tensor, Value
+from torchsleuth.messages import message
+from torchsleuth.schema import Related
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.spec import TensorSpec
+
+MAX_NAME = 40
+
+
+def shape_text(spec: TensorSpec) -> str:
+    """``(64, 3, H, W)``."""
+    if spec.shape is None:
+        return "of unknown shape"
+    inner = ", ".join(dims.text(size) for size in spec.shape)
+    return f"({inner},)" if len(spec.shape) == 1 else f"({inner})"
+
+
+def expression_text(node: ast.AST | None, fallback: str) -> str:
+    if node is None:
+        return fallback
+    text = " ".join(ast.unparse(node).split())
+    return f"`{text}`" if len(text) <= MAX_NAME else fallback
+
+
+def argument_nodes(operation: Operation) -> list[ast.expr]:
+    """The expressions that an operation was written with, receiver first for a method."""
+    node = operation.site.node
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.AugAssign):
+        return [node.target, node.value]
+    if isinstance(node, ast.Subscript):
+        return [node.value, node.slice]
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.Call):
+        receiver = [node.func.value] if operation.target.startswith("Tensor.") and isinstance(node.func, ast.Attribute) else []
+        return [*receiver, *node.args]
+    return []
+
+
+def operand_node(operation: Operation, index: int) -> ast.expr | None:
+    """The expression of an operand, None where it is not written there (inside a Sequential, say)."""
+    if operation.module is not None and inside_container(operation):
+        return None
+    nodes = argument_nodes(operation)
+    return nodes[index] if index < len(nodes) and not isinstance(nodes[index], ast.Starred) else None
+
+
+def inside_container(operation: Operation) -> bool:
+    """Whether the failing module ran as a part of a Sequential whose call is the recorded expression."""
+    node, module = operation.site.node, operation.module
+    if module is None or not isinstance(node, ast.Call) or module.name is None:
+        return False
+    return not ast.unparse(node.func).endswith(module.name)
+
+
+def layer_text(module: LibraryModule) -> str:
+    """``fc1 = Linear(8192, 10)``, as the user knows the layer."""
+    name = f"{module.name}" if module.name and not module.name.isdigit() else ""
+    return f"`{name}` ({module.type_name})" if name else module.type_name
+
+
+def value_text(value: Value, node: ast.AST | None) -> str:
+    if isinstance(value, Tensor):
+        return expression_text(node, "the tensor")
+    if isinstance(value, LibraryModule):
+        return layer_text(value)
+    if isinstance(value, Instance):
+        return f"`{value.name or value.cls.name}`"
+    return expression_text(node, "the value")
+
+
+def operator_text(operation: Operation) -> str:
+    name = operation.target.rpartition(".")[2].strip("_")
+    signs = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "matmul": "@", "getitem": "indexing"}
+    return signs.get(name, name) if operation.target.startswith("operator.") else name
+
+
+def origin_trail(tensor: Tensor, name: str) -> list[Related]:
+    """Where the tensor's size was made: the operator that last changed the shape."""
+    current, seen = tensor, 0
+    while current.origin is not None and seen < 12:
+        origin = current.origin
+        same = [source for source, spec in zip(origin.sources, origin.inputs) if spec.shape == tensor.spec.shape]
+        if same and same[0].origin is not None:
+            current, seen = same[0], seen + 1
+            continue
+        inputs = [shape_text(spec) for spec in origin.inputs[:2] if spec.shape is not None]
+        operator = origin.operator.rpartition(".")[2].strip("_")
+        if inputs:
+            text = message(
+                "related.origin", tensor=name, shape=shape_text(tensor.spec), operator=operator, inputs=" and ".join(inputs)
+            )
+        else:
+            text = message("related.origin.plain", tensor=name, shape=shape_text(tensor.spec))
+        span = origin.site.span
+        return [Related(span.path, span.start, span.end, text)]
+    return []
+
+
+def call_trail(frame: Frame, limit: int = 2) -> list[Related]:
+    """The calls that led into the frame, innermost first."""
+    trail: list[Related] = []
+    current: Frame | None = frame
+    while current is not None and current.call is not None and current.caller is not None and len(trail) < limit:
+        span = current.caller.source.span(current.call)
+        trail.append(Related(span.path, span.start, span.end, message("related.call")))
+        current = current.caller
+    return trail

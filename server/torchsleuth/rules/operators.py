@@ -1,0 +1,97 @@
+"""Which code an operator's failure belongs to: one table from the message PyTorch raises to the rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.values import LibraryModule
+from torchsleuth.messages import message
+from torchsleuth.rules.constructors import constructor_related
+from torchsleuth.rules.describe import (
+    call_trail,
+    expression_text,
+    operand_node,
+    operator_text,
+    origin_trail,
+    shape_text,
+)
+from torchsleuth.rules.rule import Analysis, Finding
+from torchsleuth.schema import Related
+
+_LOSS = r"Expected input batch_size|Expected target size|input and target batch or spatial sizes|weight tensor should"
+
+PATTERNS: tuple[tuple[str, str], ...] = (
+    ("TS105", r"view size is not compatible"),
+    ("TS113", _LOSS + r"|Using a target size|only batches of spatial targets|multi-target not supported"),
+    ("TS302", r"expected target dtype to be Long|expected scalar type Long|Expected floating point type for target"),
+    ("TS307", r"result type \w+ can't be cast to the desired output type Long|Found dtype Long but expected Float"),
+    ("TS309", r"tensors used as indices must be|one of the following scalar types: Long, Int|expected.*int64 for index"),
+    ("TS301", r"same dtype|same data ?type|but found (Double|Float|Half|Long|Int)|should be the same|input dtype"),
+    ("TS301", r"could not infer output dtype|only support floating point|expected parameter to have scalar type"),
+    ("TS110", r"input_size\. Expected|Expected hidden|Expected input to be 2D or 3D|batch_size must match|LSTM: Expected|GRU: Expected|RNN: Expected"),
+    ("TS111", r"embed_dim|embedding dimension|attn_mask|key_padd|num_heads|equal to d_model|src and tgt|padding_mask|key's sequence"),
+    ("TS109", r"running_mean should|running_var should|normalized_shape=|num_groups|weight to be a vector of size"),
+    ("TS112", r"Kernel size can't be greater|Output size is too small|Padding size should be less"),
+    ("TS102", r"to have \d+ channels|expected weight to be at least|divisible by groups|expected input\[.*channels"),
+    ("TS101", r"cannot be multiplied|size mismatch, got|first two dimensions of batch2|einsum\(\)|inconsistent tensor size"),
+    ("TS101", r"must have same reduction dim"),
+    ("TS104", r"is invalid for input of size|only one dimension can be inferred|unflatten"),
+    ("TS106", r"Sizes of tensors must match except|stack expects each tensor|same number of dimensions: got"),
+    ("TS107", r"Dimension out of range"),
+    ("TS103", r"must match the size of tensor|doesn't match the broadcast shape|must match the existing size|cannot broadcast|broadcast"),
+    ("TS108", r"Expected \d+D|expected \d+D|number of dimensions|too many indices|must be a 3D tensor|must be a matrix|1D tensors expected|dims|same number of dimensions as|3D or 4D"),
+)  # fmt: skip
+_COMPILED = tuple((code, re.compile(pattern)) for code, pattern in PATTERNS)
+
+
+def code_of(failure: OperatorFailure) -> str:
+    """The code of the family that a failure belongs to; TS199 for the rest."""
+    for code, pattern in _COMPILED:
+        if pattern.search(failure.failure.message):
+            return code
+    return "TS199"
+
+
+def failures(analysis: Analysis, code: str) -> Iterator[OperatorFailure]:
+    for failure in analysis.trace.failures:
+        if code_of(failure) == code:
+            yield failure
+
+
+def trail(analysis: Analysis, failure: OperatorFailure, argument: str | None = None, value: object = None) -> tuple[Related, ...]:
+    """The other ends of a failure: the layer's constructor, where each operand's shape was made, the calls."""
+    operation = failure.operation
+    places: list[Related] = []
+    if isinstance(operation.module, LibraryModule):
+        places += constructor_related(analysis, operation.module, argument, value)
+    for index, tensor in enumerate(operation.tensors[:2]):
+        places += origin_trail(tensor, expression_text(operand_node(operation, index), "the tensor"))
+    places += call_trail(operation.site.frame)
+    seen: dict[tuple[str, int, int, int], Related] = {}
+    for place in places:
+        seen.setdefault((place.path, place.start.line, place.start.column, place.end.column), place)
+    own = operation.site.span
+    return tuple(
+        place for place in seen.values() if (place.path, place.start, place.end) != (own.path, own.start, own.end)
+    )
+
+
+def generic(analysis: Analysis, code: str) -> Iterator[Finding]:
+    """Findings of a code in PyTorch's own words, with the operands named."""
+    for failure in failures(analysis, code):
+        operation = failure.operation
+        described = [
+            f"{expression_text(operand_node(operation, index), 'input')} {shape_text(spec)}"
+            for index, spec in enumerate(operation.specs[:3])
+            if spec.shape is not None
+        ]
+        error = failure.failure.message.strip().split("\n")[0]
+        operator = operator_text(operation)
+        text = (
+            message("operator.error", operator=operator, shapes=", ".join(described), error=error)
+            if described
+            else message("operator.plain", operator=operator, error=error)
+        )
+        yield Finding(operation.site.span, text, trail(analysis, failure))

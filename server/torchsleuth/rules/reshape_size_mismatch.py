@@ -1,0 +1,109 @@
+"""reshape-size-mismatch: a view or reshape to sizes that do not hold the elements there are.
+
+What it finds
+    view, reshape, unflatten and the like whose sizes do not multiply to the number of elements.
+Why it hurts
+    PyTorch stops with "shape '[-1, 400]' is invalid for input of size 36864". The number was right for another image
+    size or another batch size.
+Example
+    x = torch.randn(8, 16, 6, 6)
+    x.view(8, 400)
+Use instead
+    x.flatten(1)
+Fix safety
+    Safe: the elements stay in their order, and the fix is offered only if all that follows still fits.
+References
+    torch.Tensor.view, torch.flatten
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.messages import message
+from torchsleuth.rules.describe import expression_text, operand_node, shape_text
+from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.tensors import dims
+
+CODE = "TS104"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    plain = list(generic(analysis, CODE))
+    for failure, finding in zip(failures(analysis, CODE), plain):
+        known = bool(failure.operation.specs) and isinstance(failure.operation.site.node, ast.Call)
+        yield _reshape(analysis, failure) if known else finding
+
+
+def _reshape(analysis: Analysis, failure: OperatorFailure) -> Finding:
+    operation = failure.operation
+    node = operation.site.node
+    assert isinstance(node, ast.Call)
+    spec = operation.specs[0]
+    count = spec.numel()
+    source = analysis.source_of(operation.site.span.path)
+    written = ", ".join(source.segment(argument) for argument in node.args)
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+    text = message(
+        "reshape.size",
+        tensor=expression_text(operand_node(operation, 0), "the tensor"),
+        shape=shape_text(spec),
+        count="?" if count is None else dims.text(count),
+        call=f"{name}({written})",
+    )
+    return Finding(operation.site.span, text, trail(analysis, failure), tuple(_candidates(analysis, failure, node)))
+
+
+def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) -> Iterator[Candidate]:
+    operation = failure.operation
+    source = analysis.source_of(operation.site.span.path)
+    receiver, sizes = _sizes(operation.target, node)
+    if receiver is None or not sizes:
+        return
+    text = source.segment(receiver)
+    if isinstance(receiver, ast.BinOp | ast.UnaryOp | ast.IfExp | ast.Lambda):
+        text = f"({text})"
+    values = _values(operation.args, len(sizes))
+    total = operation.specs[0].numel()
+    if len(sizes) == 2:
+        yield Candidate(message("fix.flatten"), (edits.replace(source, node, f"{text}.flatten(1)"),))
+    if isinstance(receiver, ast.Name | ast.Attribute):
+        first = sizes[0]
+        title = message("fix.size", old=source.segment(first), new=f"{text}.size(0)")
+        yield Candidate(title, (edits.replace(source, first, f"{text}.size(0)"),))
+    for index, size in enumerate(sizes):
+        rest = [value for other, value in enumerate(values) if other != index]
+        if values[index] == -1 or not isinstance(total, int) or not all(isinstance(value, int) for value in rest):
+            continue
+        product = 1
+        for value in rest:
+            product *= value if isinstance(value, int) and value != -1 else 1
+        if product and total % product == 0 and -1 not in rest:
+            new = str(total // product)
+            title = message("fix.size", old=source.segment(size), new=new)
+            yield Candidate(title, (edits.replace(source, size, new),))
+
+
+def _sizes(target: str, node: ast.Call) -> tuple[ast.expr | None, list[ast.expr]]:
+    """The tensor expression and the size expressions of a reshaping call."""
+    if target.startswith("Tensor.") and isinstance(node.func, ast.Attribute):
+        receiver, rest = node.func.value, list(node.args)
+    else:
+        receiver, rest = (node.args[0], list(node.args[1:])) if node.args else (None, [])  # type: ignore[assignment]
+    if len(rest) == 1 and isinstance(rest[0], ast.Tuple | ast.List):
+        rest = list(rest[0].elts)
+    return receiver, rest
+
+
+def _values(args: tuple[object, ...], count: int) -> list[object]:
+    rest = list(args[1:])
+    if len(rest) == 1 and isinstance(rest[0], tuple):
+        rest = list(rest[0])
+    return rest if len(rest) == count else [None] * count
+
+
+RULE = Rule(CODE, "reshape-size-mismatch", "error", "shape", __doc__, find)

@@ -1,0 +1,74 @@
+"""What a rule is: a code, a name, a severity and a function from an analysis to findings."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from torchsleuth.interp.imports import Workspace
+from torchsleuth.interp.trace import Trace
+from torchsleuth.schema import Edit, Related, Severity, Span
+from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.text import SourceText
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A possible repair, not yet verified."""
+
+    title: str
+    edits: tuple[Edit, ...]
+    safe: bool = True
+
+
+@dataclass(frozen=True)
+class Finding:
+    """`candidates` in order of preference; those that re-analysis refutes are dropped."""
+
+    at: Span
+    message: str
+    related: tuple[Related, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+
+
+@dataclass
+class Analysis:
+    """What rules look at: the trace, and the sources it refers to."""
+
+    source: SourceText
+    trace: Trace
+    workspace: Workspace
+    _trees: dict[str, ast.Module] = field(default_factory=dict)
+
+    def tree(self, path: str) -> ast.Module:
+        """A parse tree of a file. Nodes recorded in the trace belong to other parses of the same text."""
+        if path not in self._trees:
+            self._trees[path] = parse(self.source_of(path))
+        return self._trees[path]
+
+    def source_of(self, path: str) -> SourceText:
+        if path == self.source.path:
+            return self.source
+        found = self.workspace.source(path)
+        return found if found is not None else SourceText(path, "")
+
+
+Finder = Callable[[Analysis], Iterator[Finding]]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`documentation` is the docstring of the rule's file: the page, the hover and ``torchsleuth rule CODE``."""
+
+    code: str
+    name: str
+    severity: Severity
+    family: str
+    documentation: str
+    find: Finder
+
+
+def related(source: SourceText, node: ast.AST, message: str) -> Related:
+    span = source.span(node)
+    return Related(span.path, span.start, span.end, message)

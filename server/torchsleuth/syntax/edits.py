@@ -1,0 +1,110 @@
+"""The one way to make an edit: replace a node, insert a line beside a statement, wrap a statement in a block."""
+
+from __future__ import annotations
+
+import ast
+
+from torchsleuth.schema import Edit, Position
+from torchsleuth.syntax.text import SourceText
+
+
+def replace(source: SourceText, node: ast.AST, text: str) -> Edit:
+    return Edit(source.path, source.start_of(node), source.end_of(node), text)
+
+
+def insert(source: SourceText, position: Position, text: str) -> Edit:
+    return Edit(source.path, position, position, text)
+
+
+def insert_after_node(source: SourceText, node: ast.AST, text: str) -> Edit:
+    return insert(source, source.end_of(node), text)
+
+
+def indentation(source: SourceText, line: int) -> str:
+    text = source.line(line)
+    return text[: len(text) - len(text.lstrip())]
+
+
+def line_ending(source: SourceText) -> str:
+    return "\r\n" if "\r\n" in source.text else "\n"
+
+
+def insert_line_before(source: SourceText, statement: ast.stmt, text: str) -> Edit:
+    """A new line with the statement's indentation, above the statement."""
+    line = statement.lineno
+    return insert(source, Position(line, 1), indentation(source, line) + text + line_ending(source))
+
+
+def insert_line_after(source: SourceText, statement: ast.stmt, text: str) -> Edit:
+    """A new line with the statement's indentation, below the statement and any comment on its last line."""
+    last = statement.end_lineno or statement.lineno
+    end = Position(last, len(source.line(last)) + 1)
+    return insert(source, end, line_ending(source) + indentation(source, statement.lineno) + text)
+
+
+def wrap(source: SourceText, statement: ast.stmt, header: str) -> tuple[Edit, ...]:
+    """Put a statement into a block: the header above it, every one of its lines indented one step further.
+
+    Lines inside a string that spans several lines keep their text; comments and blank lines stay as they are.
+    """
+    first, last = statement.lineno, statement.end_lineno or statement.lineno
+    indent = indentation(source, first)
+    step = "\t" if indent.endswith("\t") else "    "
+    frozen = _lines_inside_strings(statement)
+    edits = [insert(source, Position(first, 1), indent + header + line_ending(source) + step)]
+    for line in range(first + 1, last + 1):
+        if line not in frozen and source.line(line).strip():
+            edits.append(insert(source, Position(line, 1), step))
+    return tuple(edits)
+
+
+def _lines_inside_strings(statement: ast.stmt) -> set[int]:
+    lines: set[int] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Constant | ast.JoinedStr) and isinstance(getattr(node, "value", ""), str | bytes):
+            lines.update(range(node.lineno + 1, (node.end_lineno or node.lineno) + 1))
+    return lines
+
+
+def remove_element(source: SourceText, elements: list[ast.expr], index: int) -> Edit:
+    """Delete one argument of a call together with the comma that separates it."""
+    node = elements[index]
+    if index + 1 < len(elements):
+        return Edit(source.path, source.start_of(node), source.start_of(elements[index + 1]), "")
+    if index > 0:
+        return Edit(source.path, source.end_of(elements[index - 1]), source.end_of(node), "")
+    return replace(source, node, "")
+
+
+def enclosing_statement(tree: ast.AST, node: ast.AST) -> ast.stmt | None:
+    """The innermost statement that contains a node of the tree."""
+    path = path_to(tree, node)
+    return next((part for part in reversed(path) if isinstance(part, ast.stmt)), None)
+
+
+def path_to(tree: ast.AST, node: ast.AST) -> list[ast.AST]:
+    """The nodes from the tree's root down to a node, both included; empty if it is not in the tree."""
+    line, end = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
+    trail: list[ast.AST] = []
+
+    def search(part: ast.AST) -> bool:
+        trail.append(part)
+        if part is node:
+            return True
+        for inner in ast.iter_child_nodes(part):
+            first = getattr(inner, "lineno", None)
+            if first is not None and line is not None and end is not None:
+                if isinstance(inner, ast.stmt) and not (_first_line(inner) <= line and end <= (inner.end_lineno or first)):
+                    continue
+            if search(inner):
+                return True
+        trail.pop()
+        return False
+
+    search(tree)
+    return trail
+
+
+def _first_line(statement: ast.stmt) -> int:
+    decorators = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])

@@ -1,0 +1,1 @@
+"""The analysis of documents in the user's interpreter, and the client that talks to it."""
