@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 CODE_SERVER=4.139.1
 NODE=24.21.0
-PLAYWRIGHT=1.64.0
+PLAYWRIGHT=1.64.1
 CACHE="$PWD/.cache/editor/$CODE_SERVER-$NODE-$PLAYWRIGHT"
 if [ -f "$CACHE/ready" ]; then echo "$CACHE"; exit 0; fi
 exec 3>&1 1>&2
