@@ -269,6 +269,7 @@ class TensorOperations:
 
     def _undecided(self, operation: Operation, place: Device | None) -> Value:
         """The value of an operator whose outcome is not known: a tensor where that much is certain."""
+        self.trace.undecided += 1
         name = operation.target.rpartition(".")[2]
         tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
         if operation.module is None and not (operation.target.startswith("operator.") and name != "getitem"):
@@ -360,7 +361,8 @@ class TensorOperations:
             assert left[1] is not None and right[1] is not None
             if conflict(left[1], right[1]):
                 self._report_conflict(operation, left[:3], right[:3])
-                return None
+                # What follows is analysed as if the stray operand had been moved.
+                return left[1] if left[1] != CPU else right[1]
         if len(known) < len(sides):
             return None
         ranked = strict or known
@@ -449,7 +451,7 @@ class TensorOperations:
             place = spec.device
             return Scalar("bool") if place is None or place.symbolic else place.kind == "cuda"
         if name in ("T", "mT", "H", "mH", "real", "imag"):
-            return self.operate(f"Tensor.{name}.__get__", (owner,), {}, node, frame)
+            return self.operate(f"Tensor.{name}", (owner,), {}, node, frame)
         if name == "data":
             return Tensor(spec.with_(requires_grad=False), owner.origin, owner.tags)
         if name == "grad":

@@ -91,4 +91,6 @@ class Trace:
     consumed: set[int] = field(default_factory=set)
     """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""
     optimizers: list[LibraryObject] = field(default_factory=list)
+    undecided: int = 0
+    """Operators whose outcome could not be decided."""
     incomplete: str | None = None

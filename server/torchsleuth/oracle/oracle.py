@@ -234,8 +234,11 @@ class Oracle:
         if isinstance(target, ModuleSpec):
             return self._module(target)
         if target.startswith("Tensor."):
-            method: Callable[..., Any] = getattr(torch.Tensor, target.removeprefix("Tensor."))
-            return method
+            name = target.removeprefix("Tensor.")
+            method = getattr(torch.Tensor, name, None)
+            if method is None:
+                raise LookupError(target)
+            return method if callable(method) else operator.attrgetter(name)
         if target.startswith("operator."):
             binary: Callable[..., Any] = getattr(operator, target.removeprefix("operator."))
             return binary

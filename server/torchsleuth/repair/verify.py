@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from torchsleuth.rules.rule import Candidate
 from torchsleuth.schema import Diagnostic, Fix
@@ -14,14 +15,24 @@ MAX_FIXES = 3
 MAX_TRIALS = 12
 """Candidates tried for one diagnostic."""
 
-Recheck = Callable[[Mapping[str, str]], list[Diagnostic]]
-"""The diagnostics after replacing the texts of these files."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The diagnostics of one analysis, and how many operators it could not decide."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    undecided: int
+
+
+Recheck = Callable[[Mapping[str, str]], Checked]
+"""The result of analysing again with the texts of these files replaced."""
 
 
 def verified_fixes(
     diagnostic: Diagnostic,
     candidates: tuple[Candidate, ...],
-    before: list[Diagnostic],
+    before: Checked,
     source_of: Callable[[str], SourceText],
     recheck: Recheck,
 ) -> tuple[Fix, ...]:
@@ -36,7 +47,8 @@ def verified_fixes(
     return tuple(kept)
 
 
-def repaired(diagnostic: Diagnostic, before: list[Diagnostic], after: list[Diagnostic]) -> bool:
-    """One finding of this code less, and none of any code more."""
-    old, new = (Counter(item.code for item in found) for found in (before, after))
-    return new[diagnostic.code] < old[diagnostic.code] and all(count <= old[code] for code, count in new.items())
+def repaired(diagnostic: Diagnostic, before: Checked, after: Checked) -> bool:
+    """One finding of this code less, none of any code more, and nothing hidden: as much is decided as before."""
+    old, new = (Counter(item.code for item in checked.diagnostics) for checked in (before, after))
+    fewer = new[diagnostic.code] < old[diagnostic.code] and all(count <= old[code] for code, count in new.items())
+    return fewer and after.undecided <= before.undecided

@@ -10,7 +10,7 @@ from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Budget, Interpreter
 from torchsleuth.interp.trace import Trace
 from torchsleuth.oracle.oracle import Oracle
-from torchsleuth.repair.verify import verified_fixes
+from torchsleuth.repair.verify import Checked, verified_fixes
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Diagnostic, DimJson, FileAnalysis, TensorFact
@@ -84,16 +84,16 @@ class Engine:
         files: Mapping[str, str],
         roots: tuple[str, ...],
     ) -> list[Diagnostic]:
-        before = [diagnostic for diagnostic, _ in found]
+        before = Checked(tuple(diagnostic for diagnostic, _ in found), analysis.trace.undecided)
         deadline = time.perf_counter() + VERIFY_SECONDS
 
-        def recheck(texts: Mapping[str, str]) -> list[Diagnostic]:
+        def recheck(texts: Mapping[str, str]) -> Checked:
             if time.perf_counter() > deadline:
                 return before
             if any(not _parses(text) for text in texts.values()):
                 return before
             again = self._run(path, {**files, **texts}, roots)
-            return [diagnostic for diagnostic, _ in self._diagnose(again)]
+            return Checked(tuple(diagnostic for diagnostic, _ in self._diagnose(again)), again.trace.undecided)
 
         return [
             diagnostic.with_fixes(verified_fixes(diagnostic, candidates, before, analysis.source_of, recheck))
