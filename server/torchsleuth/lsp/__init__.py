@@ -1,0 +1,1 @@
+"""The language server: one file per feature; the only code that knows LSP types."""
