@@ -1,60 +1,128 @@
 """The analysis worker: runs in the user's interpreter and answers `analyze` requests until its input ends.
 
-Its standard output is pointed at standard error before anything is imported, so that nothing a library prints can
-end up between two messages.
+Its standard output is pointed at standard error before anything else is imported, so that nothing a library prints can
+end up between two messages. It ends at once, even in the middle of an analysis, when its client is gone.
 """
 
 from __future__ import annotations
 
 import os
 import platform
+import queue
 import sys
+import threading
 import traceback
-from typing import IO
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from torchsleuth.schema import FileAnalysis
+
+OLDEST_PYTHON = (3, 10)
+OLDEST_TORCH = (2, 4)
+
+
+class Analyzer(Protocol):
+    """What the worker serves; `torchsleuth.worker.engine.Engine` in earnest."""
+
+    def analyze(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        verify: bool = True,
+    ) -> FileAnalysis: ...
 
 
 def main() -> int:
+    requests, answers = _take_pipes()
+    return serve(requests, answers)
+
+
+def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
+    """Say hello, then answer. The exit status is 3 where this interpreter cannot run the analysis."""
+    from torchsleuth.worker.wire import write
+
+    where = {"executable": sys.executable, "python": platform.python_version()}
+    started = _start()
+    if isinstance(started, str):
+        write(answers, {"method": "unavailable", "params": {"reason": started, **where}})
+        return 3
+    engine, version = started
+    write(answers, {"method": "ready", "params": {"torch": version, **where}})
+    inbox = _inbox(requests)
+    while (request := inbox.get()).get("method") != "shutdown":
+        write(answers, answer(engine, request))
+    return 0
+
+
+def answer(engine: Analyzer, request: dict[str, Any]) -> dict[str, Any]:
+    """The result of one request, or the traceback of what went wrong: an analysis never ends the worker."""
+    try:
+        parameters = request["params"]
+        analysis = engine.analyze(
+            parameters["path"],
+            parameters["text"],
+            parameters.get("overlay") or {},
+            tuple(parameters.get("roots") or ()),
+            parameters.get("verify", True),
+        )
+        return {"id": request["id"], "result": analysis.to_json()}
+    except Exception:
+        return {"id": request.get("id"), "error": traceback.format_exc()}
+
+
+def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
+    """Keep the protocol's ends for ourselves; what libraries read is empty and what they print is standard error."""
     requests: IO[bytes] = os.fdopen(os.dup(0), "rb")
     answers: IO[bytes] = os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
+    os.close(null)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
+    return requests, answers
 
-    from torchsleuth.worker.wire import read, write
 
-    where = {"executable": sys.executable, "python": platform.python_version()}
+def _start() -> tuple[Analyzer, str] | str:
+    """The engine and torch's version, or why there is none."""
+    from torchsleuth.messages import message
+
+    python = sys.executable
+    if sys.version_info < OLDEST_PYTHON:
+        return message("worker.old_python", python=python, version=platform.python_version(), wanted="3.10")
     try:
         import torch
 
+        version = str(torch.__version__)
+        if tuple(int(part) for part in version.split("+")[0].split(".")[:2]) < OLDEST_TORCH:
+            return message("worker.old_torch", python=python, version=version, wanted="2.4")
         from torchsleuth.worker.engine import Engine
-    except ImportError as error:
-        reason = "PyTorch is not installed" if error.name == "torch" else f"PyTorch cannot be imported: {error}"
-        write(answers, {"method": "unavailable", "params": {"reason": f"{reason} in {sys.executable}", **where}})
-        return 3
+
+        return Engine(), version
+    except ModuleNotFoundError as error:
+        if error.name == "torch":
+            return message("worker.no_torch", python=python)
+        return message("worker.broken_torch", python=python, error=error)
     except Exception as error:
-        reason = f"PyTorch cannot be imported in {sys.executable}: {error}"
-        write(answers, {"method": "unavailable", "params": {"reason": reason, **where}})
-        return 3
-    engine = Engine()
-    write(answers, {"method": "ready", "params": {"torch": torch.__version__, **where}})
-    while (request := read(requests)) is not None:
-        if request.get("method") == "shutdown":
-            return 0
-        parameters = request["params"]
-        try:
-            analysis = engine.analyze(
-                parameters["path"],
-                parameters["text"],
-                parameters.get("overlay") or {},
-                tuple(parameters.get("roots") or ()),
-                parameters.get("verify", True),
-            )
-            answer = {"id": request["id"], "result": analysis.to_json()}
-        except Exception:
-            answer = {"id": request["id"], "error": traceback.format_exc()}
-        write(answers, answer)
-    return 0
+        return message("worker.broken_torch", python=python, error=f"{type(error).__name__}: {error}")
+
+
+def _inbox(requests: IO[bytes]) -> queue.Queue[dict[str, Any]]:
+    """Requests as they come. The end of the input ends the process, whatever it is doing."""
+    from torchsleuth.worker.wire import read
+
+    inbox: queue.Queue[dict[str, Any]] = queue.Queue()
+
+    def pump() -> None:
+        while (request := read(requests)) is not None:
+            inbox.put(request)
+        os._exit(0)
+
+    threading.Thread(target=pump, name="torchsleuth-requests", daemon=True).start()
+    return inbox
 
 
 if __name__ == "__main__":
