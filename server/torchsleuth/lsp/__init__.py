@@ -1,1 +1,1 @@
-"""The language server: one file per feature; the only code that knows LSP types."""
+"""The language server: thin features over one session. The only code that imports pygls and lsprotocol."""

@@ -1,0 +1,5 @@
+"""``python -m torchsleuth.lsp``: the language server."""
+
+from torchsleuth.lsp.server import main
+
+main()

@@ -1,0 +1,236 @@
+"""The one place that knows what was found: diagnostics and facts by (layer, owner).
+
+The owner is the document whose analysis, or the script whose run, found them; they may lie in other files too. Owners
+and places are paths as `documents` spells them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from torchsleuth.lsp.documents import TextChange
+from torchsleuth.schema import Diagnostic, Edit, Fix, Layer, Position, Related, TensorFact
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A diagnostic as it is to be shown now.
+
+    `confirmed`: analysis and run agree. `stale`: found by a run before its line changed. `version` is the version of
+    the owner's text that the diagnostic was found in; None for runs, which read the file on disk.
+    """
+
+    diagnostic: Diagnostic
+    owner: str
+    version: int | None = None
+    confirmed: bool = False
+    stale: bool = False
+
+
+@dataclass(frozen=True)
+class _Entry:
+    generation: int
+    findings: tuple[Finding, ...]
+    facts: tuple[TensorFact, ...]
+
+
+class ResultStore:
+    """Holds the newest results and says which files look different. `publish` is called with each such path."""
+
+    def __init__(self, publish: Callable[[str], None]) -> None:
+        self._publish = publish
+        self._entries: dict[tuple[Layer, str], _Entry] = {}
+        self._generation = 0
+
+    def replace(
+        self,
+        layer: Layer,
+        owner: str,
+        diagnostics: Sequence[Diagnostic],
+        facts: Sequence[TensorFact],
+        version: int | None = None,
+    ) -> int:
+        """Put newer results in the place of those before. Returns their generation."""
+        self._generation += 1
+        before = self._places(layer, owner)
+        findings = tuple(Finding(diagnostic, owner, version) for diagnostic in diagnostics)
+        self._entries[layer, owner] = _Entry(self._generation, findings, tuple(facts))
+        self._publish_all(before | self._places(layer, owner) | {owner})
+        return self._generation
+
+    def clear(self, layer: Layer, owner: str | None = None) -> None:
+        """Forget a layer, of one owner or of all."""
+        keys = [key for key in self._entries if key[0] == layer and owner in (None, key[1])]
+        places = {place for key in keys for place in self._places(*key)}
+        for key in keys:
+            del self._entries[key]
+        self._publish_all(places)
+
+    def generation(self, layer: Layer, owner: str) -> int:
+        """Counts up with each replacement; 0 where there is nothing."""
+        entry = self._entries.get((layer, owner))
+        return entry.generation if entry is not None else 0
+
+    def text_changed(self, path: str, changes: Sequence[TextChange]) -> None:
+        """Move everything in `path` along with its text; drop or mark what a change reached into.
+
+        Nothing is published unless a run's diagnostic went stale: editors move their markers themselves.
+        """
+        republish: set[str] = set()
+        for key, entry in self._entries.items():
+            if path != key[1] and path not in self._mentioned(entry):
+                continue
+            findings = []
+            for finding in entry.findings:
+                moved = _moved_finding(finding, path, changes)
+                if moved is not None:
+                    findings.append(moved)
+                if key[0] == "run" and (moved is None or moved.stale != finding.stale):
+                    republish.add(finding.diagnostic.path)
+            facts = tuple(_moved_facts(entry.facts, path, changes))
+            self._entries[key] = replace(entry, findings=tuple(findings), facts=facts)
+        self._publish_all(republish)
+
+    def findings(self, path: str) -> list[Finding]:
+        """What is to be shown in one file, each thing once: a run's diagnostic that the analysis shares confirms it."""
+        static = _distinct(self._findings("static", path))
+        run = _distinct(self._findings("run", path))
+        merged = []
+        for finding in static:
+            same = [other for other in run if _agree(finding.diagnostic, other.diagnostic)]
+            run = [other for other in run if other not in same]
+            fresh = [other for other in same if not other.stale]
+            merged.append(_confirmed(finding, fresh) if fresh else finding)
+        return sorted([*merged, *run], key=lambda finding: (finding.diagnostic.start, finding.diagnostic.code))
+
+    def facts(self, path: str) -> list[TensorFact]:
+        """Static and observed facts about one file, in the order of their places."""
+        found = [fact for entry in self._entries.values() for fact in entry.facts if fact.path == path]
+        return sorted(found, key=lambda fact: (fact.start, fact.end, fact.layer))
+
+    def _findings(self, layer: Layer, path: str) -> Iterator[Finding]:
+        for (of, _), entry in sorted(self._entries.items(), key=lambda item: item[0][1] != path):
+            if of == layer:
+                yield from (finding for finding in entry.findings if finding.diagnostic.path == path)
+
+    def _places(self, layer: Layer, owner: str) -> set[str]:
+        entry = self._entries.get((layer, owner))
+        return {finding.diagnostic.path for finding in entry.findings} if entry is not None else set()
+
+    def _mentioned(self, entry: _Entry) -> set[str]:
+        mentioned = {fact.path for fact in entry.facts}
+        for finding in entry.findings:
+            mentioned |= {path for path, _, _ in _places_of(finding.diagnostic)}
+        return mentioned
+
+    def _publish_all(self, paths: set[str]) -> None:
+        for path in sorted(paths):
+            self._publish(path)
+
+
+def _places_of(diagnostic: Diagnostic) -> Iterator[tuple[str, Position, Position]]:
+    yield diagnostic.path, diagnostic.start, diagnostic.end
+    yield from ((related.path, related.start, related.end) for related in diagnostic.related)
+    yield from ((edit.path, edit.start, edit.end) for fix in diagnostic.fixes for edit in fix.edits)
+
+
+def _moved(
+    place: tuple[str, Position, Position], path: str, changes: Sequence[TextChange]
+) -> tuple[Position, Position] | None:
+    of, start, end = place
+    span: tuple[Position, Position] | None = (start, end)
+    for change in changes if of == path else ():
+        span = change.moved(*span) if span is not None else None
+    return span
+
+
+def _touched(place: tuple[str, Position, Position], path: str, changes: Sequence[TextChange]) -> bool:
+    of, start, end = place
+    if of != path:
+        return False
+    for change in changes:
+        if change.touches_lines(start, end):
+            return True
+        span = change.moved(start, end)
+        if span is None:
+            return True
+        start, end = span
+    return False
+
+
+def _moved_finding(finding: Finding, path: str, changes: Sequence[TextChange]) -> Finding | None:
+    """The finding after a change; None if it lost its place.
+
+    A run's diagnostic whose repair was made (or whose place of repair changed) is gone until the next run; one whose
+    own line, or a line that explains it, changed is stale.
+    """
+    diagnostic = finding.diagnostic
+    run = diagnostic.layer == "run"
+    repairs = [edit for fix in diagnostic.fixes for edit in fix.edits]
+    if run and any(_touched((edit.path, edit.start, edit.end), path, changes) for edit in repairs):
+        return None
+    span = _moved((diagnostic.path, diagnostic.start, diagnostic.end), path, changes)
+    if span is None:
+        if not run:
+            return None
+        # The line was typed in: the marker stays on it as well as it can.
+        span = (diagnostic.start, diagnostic.end)
+    touched = any(_touched(place, path, changes) for place in _places_of(diagnostic))
+    related = tuple(moved for item in diagnostic.related if (moved := _moved_related(item, path, changes)))
+    fixes = () if run and touched else tuple(fix for item in diagnostic.fixes if (fix := _moved_fix(item, path, changes)))
+    moved = replace(diagnostic, start=span[0], end=span[1], related=related, fixes=fixes)
+    return replace(finding, diagnostic=moved, stale=finding.stale or (run and touched))
+
+
+def _moved_related(related: Related, path: str, changes: Sequence[TextChange]) -> Related | None:
+    span = _moved((related.path, related.start, related.end), path, changes)
+    return None if span is None else replace(related, start=span[0], end=span[1])
+
+
+def _moved_fix(fix: Fix, path: str, changes: Sequence[TextChange]) -> Fix | None:
+    edits: list[Edit] = []
+    for edit in fix.edits:
+        span = _moved((edit.path, edit.start, edit.end), path, changes)
+        if span is None:
+            return None
+        edits.append(replace(edit, start=span[0], end=span[1]))
+    return replace(fix, edits=tuple(edits))
+
+
+def _moved_facts(facts: Sequence[TensorFact], path: str, changes: Sequence[TextChange]) -> Iterator[TensorFact]:
+    for fact in facts:
+        if fact.path != path:
+            yield fact
+            continue
+        if fact.layer == "run" and _touched((fact.path, fact.start, fact.end), path, changes):
+            continue
+        span = _moved((fact.path, fact.start, fact.end), path, changes)
+        if span is not None:
+            yield replace(fact, start=span[0], end=span[1])
+
+
+def _distinct(findings: Iterator[Finding]) -> list[Finding]:
+    """Each diagnostic once, the file's own analysis before that of files which import it."""
+    seen: dict[tuple[str, Position, Position], Finding] = {}
+    for finding in findings:
+        diagnostic = finding.diagnostic
+        seen.setdefault((diagnostic.code, diagnostic.start, diagnostic.end), finding)
+    return list(seen.values())
+
+
+def _agree(one: Diagnostic, other: Diagnostic) -> bool:
+    """The same code on overlapping lines."""
+    return one.code == other.code and one.start.line <= other.end.line and other.start.line <= one.end.line
+
+
+def _confirmed(finding: Finding, run: list[Finding]) -> Finding:
+    """The static diagnostic with what the run adds to it."""
+    related, fixes = list(finding.diagnostic.related), list(finding.diagnostic.fixes)
+    for other in run:
+        known = {(item.path, item.start) for item in related}
+        related += [item for item in other.diagnostic.related if (item.path, item.start) not in known]
+        edits = {fix.edits for fix in fixes}
+        fixes += [fix for fix in other.diagnostic.fixes if fix.edits not in edits]
+    merged = replace(finding.diagnostic, related=tuple(related), fixes=tuple(fixes))
+    return replace(finding, diagnostic=merged, confirmed=True)
