@@ -75,7 +75,7 @@ ENGLISH: dict[str, str] = {
     "editor.lens.run": "▶ Run and Diagnose",
     "editor.confirmed": "{message} (confirmed by run)",
     "editor.stale": "{message} (from a run before this line changed)",
-    "editor.hint.observed": "{hint} ⟨observed⟩",
+    "editor.hint.observed": "{hint} ◉",
     "editor.inferred": "inferred from the source",
     "editor.observed": "observed in the last run",
     "editor.shape_unknown": "shape unknown",
@@ -87,7 +87,8 @@ ENGLISH: dict[str, str] = {
     "editor.run.status": "{script} ended with exit status {status}",
     "editor.run.crashed": "{script} crashed: {error}",
     "editor.run.cancelled": "{script} was stopped",
-    "editor.run.failed": "{script} could not be run: {error}",
+    "editor.run.found": "{code} at {place}: {message}",
+    "editor.fix.measured": "{title} (from the run)",
 }
 
 

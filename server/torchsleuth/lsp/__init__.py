@@ -1,1 +1,1 @@
-"""The language server: thin features over one session. The only code that imports pygls and lsprotocol."""
+"""The language server: one file per feature, all of them thin; the only code that imports pygls and lsprotocol."""

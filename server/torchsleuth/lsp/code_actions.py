@@ -1,39 +1,109 @@
-"""Code actions: the verified fixes that diagnostics carry. Nothing is analysed here."""
+"""Quick fixes: those that came with the diagnostics. Nothing is analysed here.
+
+A fix of the analysis is offered only if it was verified. One of a run is offered as such: its numbers were measured, but the
+repaired script has not been run.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
 from lsprotocol import types
 
-from torchsleuth.lsp import convert
-from torchsleuth.lsp.session import Session
-from torchsleuth.schema import Diagnostic
+from torchsleuth.lsp.convert import from_position, to_range
+from torchsleuth.lsp.diagnostics import to_lsp
+from torchsleuth.lsp.documents import Document, Documents
+from torchsleuth.lsp.store import Finding
+from torchsleuth.messages import message
+from torchsleuth.schema import Edit, Fix, Position
+
+if TYPE_CHECKING:
+    from torchsleuth.lsp.server import TorchSleuthServer
+
+SETTLE_S = 2.0
+"""How long a request waits for the analysis of the text it is about."""
 
 
-def code_actions(session: Session, params: types.CodeActionParams) -> list[types.CodeAction]:
-    snapshot = session.documents.get(params.text_document.uri)
-    if snapshot is None:
-        return []
-    start = convert.our_position(snapshot.source, params.range.start)
-    end = convert.our_position(snapshot.source, params.range.end)
-    actions: list[types.CodeAction] = []
-    for diagnostic in session.store.diagnostics(snapshot.path):
-        if diagnostic.start <= end and start <= diagnostic.end:
-            actions += _actions(session, diagnostic)
-    return actions
+def register(server: TorchSleuthServer) -> None:
+    @server.feature(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix], resolve_provider=False),
+    )
+    async def code_actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+        document = server.documents.get(params.text_document.uri)
+        if document is None or not wants_quick_fixes(params.context.only):
+            return []
+        await server.analysis.settled(document.path, SETTLE_S)
+        document = server.documents.get(params.text_document.uri)
+        if document is None:
+            return []
+        start = from_position(document.source, params.range.start)
+        end = from_position(document.source, params.range.end)
+        findings = server.store.findings(document.path)
+        versioned = _understands_versions(server.client_capabilities)
+        return list(quick_fixes(findings, document, start, end, server.documents, versioned))
 
 
-def _actions(session: Session, diagnostic: Diagnostic) -> list[types.CodeAction]:
-    """Fixes from a run are offered as such: their numbers were measured, but the copy has not been run again."""
-    source = session.source(diagnostic.path)
-    shown = convert.lsp_diagnostic(diagnostic, source, session.source)
-    actions: list[types.CodeAction] = []
-    preferred = True
-    for fix in diagnostic.fixes:
-        if not fix.verified and diagnostic.layer != "run":
+def wants_quick_fixes(only: Sequence[types.CodeActionKind | str] | None) -> bool:
+    """Kinds are hierarchical: asking for ``quickfix``, or for everything, includes ours."""
+    return only is None or any(str(getattr(kind, "value", kind)) in ("", "quickfix") for kind in only)
+
+
+def quick_fixes(
+    findings: Sequence[Finding],
+    document: Document,
+    start: Position,
+    end: Position,
+    documents: Documents,
+    versioned: bool = True,
+) -> Iterator[types.CodeAction]:
+    """The fixes of the diagnostics that overlap a range, each once; the first safe one is preferred."""
+    offered: set[tuple[Edit, ...]] = set()
+    for finding in findings:
+        diagnostic = finding.diagnostic
+        current = finding.version in (None, document.version) or finding.owner != document.path
+        if not current or finding.stale or diagnostic.end < start or end < diagnostic.start:
             continue
-        edit = convert.workspace_edit(fix, session.source, session.version)
-        title = fix.title if fix.verified else f"{fix.title} (from the run)"
-        best = preferred and fix.safe
-        actions.append(types.CodeAction(title, types.CodeActionKind.QuickFix, [shown], best, edit=edit))
-        preferred = preferred and not best
-    return actions
+        offerable = [fix for fix in diagnostic.fixes if fix.verified or fix.edits in finding.measured]
+        preferred = next((fix for fix in offerable if fix.safe), None)
+        for fix in offerable:
+            if fix.edits not in offered:
+                offered.add(fix.edits)
+                yield types.CodeAction(
+                    title=fix.title if fix.verified else message("editor.fix.measured", title=fix.title),
+                    kind=types.CodeActionKind.QuickFix,
+                    diagnostics=[to_lsp(finding, documents)],
+                    is_preferred=fix is preferred,
+                    edit=workspace_edit(fix, documents, versioned),
+                )
+
+
+def workspace_edit(fix: Fix, documents: Documents, versioned: bool = True) -> types.WorkspaceEdit:
+    """The edit, for exactly the versions of the documents that are open."""
+    edits: dict[str, list[types.TextEdit]] = {}
+    for edit in fix.edits:
+        where = to_range(documents.source(edit.path), edit.start, edit.end)
+        edits.setdefault(edit.path, []).append(types.TextEdit(where, edit.new_text))
+    if not versioned:
+        return types.WorkspaceEdit(changes={documents.uri(path): changes for path, changes in edits.items()})
+    return types.WorkspaceEdit(
+        document_changes=[
+            types.TextDocumentEdit(
+                types.OptionalVersionedTextDocumentIdentifier(documents.uri(path), _version(documents, path)),
+                list(changes),
+            )
+            for path, changes in edits.items()
+        ]
+    )
+
+
+def _version(documents: Documents, path: str) -> int | None:
+    document = documents.at(path)
+    return document.version if document is not None else None
+
+
+def _understands_versions(capabilities: types.ClientCapabilities) -> bool:
+    workspace = capabilities.workspace
+    edit = workspace.workspace_edit if workspace is not None else None
+    return edit is not None and bool(edit.document_changes)

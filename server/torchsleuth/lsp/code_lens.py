@@ -1,48 +1,106 @@
-"""Code lens: "Run and Diagnose" above the main guard, or at the top of a script without one."""
+"""The code lens "Run and Diagnose": above the main guard, or at the top of a script without one."""
 
 from __future__ import annotations
 
 import ast
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from torchsleuth.lsp.protocol import CLIENT_RUN
-from torchsleuth.lsp.session import Session
+from torchsleuth.lsp import protocol
+from torchsleuth.lsp.documents import Document, Documents
+from torchsleuth.messages import message
 from torchsleuth.syntax.parse import parse
 
-TITLE = "▶ Run and Diagnose"
+if TYPE_CHECKING:
+    from torchsleuth.lsp.server import TorchSleuthServer
+
+_IMPORTS_TORCH = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch\w*\b", re.MULTILINE)
 
 
-def code_lenses(session: Session, params: types.CodeLensParams) -> list[types.CodeLens]:
-    snapshot = session.documents.get(params.text_document.uri)
-    if snapshot is None:
-        return []
-    line = script_line(parse(snapshot.source))
-    if line is None:
-        return []
-    where = types.Range(types.Position(line - 1, 0), types.Position(line - 1, 0))
-    return [types.CodeLens(where, types.Command(TITLE, CLIENT_RUN, arguments=[snapshot.uri]))]
+def register(server: TorchSleuthServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=False))
+    async def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
+        document = server.documents.get(params.text_document.uri)
+        if document is None or not server.settings.trusted or not document.uri.startswith("file:"):
+            return []
+        line = run_line(document, server.documents)
+        if line is None:
+            return []
+        start = types.Position(line - 1, 0)
+        command = types.Command(message("editor.lens.run"), protocol.CLIENT_RUN, arguments=[document.uri])
+        return [types.CodeLens(types.Range(start, start), command)]
 
 
-def script_line(tree: ast.Module) -> int | None:
-    """The 1-based line of the lens, None for a file that is no script with torch."""
-    for statement in tree.body:
-        if isinstance(statement, ast.If) and _is_main_guard(statement.test):
-            return statement.lineno
-    imports = any(_imports_torch(statement) for statement in tree.body)
-    return 1 if imports and any(_does_something(statement) for statement in tree.body) else None
+def run_line(document: Document, documents: Documents) -> int | None:
+    """The 1-based line that the lens belongs to; None for a module that is not run, or that has no torch in it."""
+    tree = parse(document.source)
+    imports = [name for node in ast.walk(tree) for name in _imported(node)]
+    if not any(_is_torch(name) or _module_uses_torch(name, document, documents) for name in imports):
+        return None
+    guard = next((node for node in tree.body if _is_main_guard(node)), None)
+    if guard is not None:
+        return guard.lineno
+    return 1 if _does_something(tree) else None
 
 
-def _is_main_guard(test: ast.expr) -> bool:
-    return "__name__" in ast.unparse(test) and "__main__" in ast.unparse(test)
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return []
 
 
-def _imports_torch(statement: ast.stmt) -> bool:
-    if isinstance(statement, ast.Import):
-        return any(alias.name.partition(".")[0] == "torch" for alias in statement.names)
-    return isinstance(statement, ast.ImportFrom) and (statement.module or "").partition(".")[0] == "torch"
+def _is_torch(module: str) -> bool:
+    """torch itself and what is built around it (torchvision, torchaudio …)."""
+    return module.split(".")[0].startswith("torch")
 
 
-def _does_something(statement: ast.stmt) -> bool:
-    call = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
-    return call or isinstance(statement, ast.For | ast.While | ast.With)
+def _module_uses_torch(name: str, document: Document, documents: Documents) -> bool:
+    """Whether a module that lies beside the script imports torch: the script trains what is defined there."""
+    if not name:
+        return False
+    base = Path(document.path).parent.joinpath(*name.split("."))
+    for candidate in (base.with_suffix(".py"), base / "__init__.py"):
+        if documents.at(str(candidate)) is not None or candidate.is_file():
+            return _IMPORTS_TORCH.search(documents.source(str(candidate)).text) is not None
+    return False
+
+
+def _is_main_guard(node: ast.stmt) -> bool:
+    """``if __name__ == "__main__":``, either way round."""
+    if not isinstance(node, ast.If) or not isinstance(node.test, ast.Compare) or len(node.test.comparators) != 1:
+        return False
+    sides = (node.test.left, node.test.comparators[0])
+    return (
+        isinstance(node.test.ops[0], ast.Eq)
+        and any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
+        and any(isinstance(side, ast.Constant) and side.value == "__main__" for side in sides)
+    )
+
+
+def _does_something(tree: ast.Module) -> bool:
+    """Whether running the module does more than define: a loop or a bare call at the top level, or a call of something
+    that the module itself made there."""
+    made: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, (ast.For, ast.While, ast.With)):
+            return True
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            return True
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            made.add(node.name)
+        elif isinstance(node, ast.Assign) and node.value is not None:
+            if any(isinstance(part, ast.Call) and _root(part.func) in made for part in ast.walk(node.value)):
+                return True
+            made |= {name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    return False
+
+
+def _root(callee: ast.expr) -> str | None:
+    while isinstance(callee, ast.Attribute):
+        callee = callee.value
+    return callee.id if isinstance(callee, ast.Name) else None

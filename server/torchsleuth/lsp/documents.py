@@ -149,9 +149,7 @@ def difference(before: SourceText, after: SourceText) -> tuple[TextChange, ...]:
     limit = min(len(old), len(new))
     head = next((index for index in range(limit) if old[index] != new[index]), limit)
     tail = next((index for index in range(limit - head) if old[-1 - index] != new[-1 - index]), limit - head)
-    change = TextChange(
-        before.position(head), before.position(len(old) - tail), after.position(len(new) - tail)
-    )
+    change = TextChange(before.position(head), before.position(len(old) - tail), after.position(len(new) - tail))
     return (change,)
 
 

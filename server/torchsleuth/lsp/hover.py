@@ -1,52 +1,104 @@
-"""Hover: what is known about the tensor under the cursor, and the rule behind a diagnostic."""
+"""Hover: the tensor under the cursor, and the rule behind a diagnostic there."""
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from lsprotocol import types
 
-from torchsleuth.lsp import convert
-from torchsleuth.lsp.session import Session
-from torchsleuth.rules.registry import RULES
+from torchsleuth.lsp import protocol
+from torchsleuth.lsp.convert import from_position, to_range
+from torchsleuth.messages import message
 from torchsleuth.schema import Position, TensorFact
 
+if TYPE_CHECKING:
+    from torchsleuth.lsp.server import TorchSleuthServer
 
-def hover(session: Session, params: types.HoverParams) -> types.Hover | None:
-    snapshot = session.documents.get(params.text_document.uri)
-    if snapshot is None:
-        return None
-    at = convert.our_position(snapshot.source, params.position)
-    facts = [fact for fact in session.store.facts(snapshot.path) if fact.start <= at <= fact.end]
-    sections: list[str] = []
-    span: types.Range | None = None
-    if facts:
-        narrowest = min(facts, key=lambda fact: (fact.end.line - fact.start.line, fact.end.column - fact.start.column))
-        sections.append(_tensor(narrowest))
-        span = convert.lsp_range(snapshot.source, narrowest.start, narrowest.end)
-    sections += [_rule(code) for code in _codes(session, snapshot.path, at)]
-    if not sections:
-        return None
-    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(sections)), span)
+_CODE_SECTIONS = frozenset({"Example", "Use instead"})
 
 
-def _tensor(fact: TensorFact) -> str:
-    shape = "unknown rank" if fact.shape is None else "[" + ", ".join(map(str, fact.shape)) + "]"
-    rows = [("shape", shape), ("dtype", fact.dtype), ("device", fact.device)]
-    if fact.requires_grad is not None:
-        rows.append(("requires_grad", str(fact.requires_grad)))
-    source = "observed in the last run" if fact.layer == "run" else "inferred"
-    name = " ".join(fact.expression.split())
-    lines = [f"**Tensor** `{name if len(name) < 60 else name[:57] + '…'}` — {source}", ""]
-    lines += [f"- {label}: `{value}`" for label, value in rows if value is not None]
-    return "\n".join(lines)
+def register(server: TorchSleuthServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    async def hover(params: types.HoverParams) -> types.Hover | None:
+        document = server.documents.get(params.text_document.uri)
+        if document is None:
+            return None
+        position = from_position(document.source, params.position)
+        facts = facts_at(server.store.facts(document.path), position)
+        parts = [fact_markdown(facts)] if facts else []
+        codes = {
+            finding.diagnostic.code: None
+            for finding in server.store.findings(document.path)
+            if finding.diagnostic.start <= position <= finding.diagnostic.end
+        }
+        parts += [page for code in codes if (page := rule_markdown(code))]
+        if not parts:
+            return None
+        where = to_range(document.source, facts[0].start, facts[0].end) if facts else None
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)), where)
 
 
-def _codes(session: Session, path: str, at: Position) -> list[str]:
-    return [item.code for item in session.store.diagnostics(path) if item.start <= at <= item.end]
+def facts_at(facts: Sequence[TensorFact], position: Position) -> list[TensorFact]:
+    """What is known about the smallest expression around a position: at most one fact a layer, observed first."""
+    around = [fact for fact in facts if fact.start <= position <= fact.end]
+    if not around:
+        return []
+    # Of `f(x)` and `x` the inner one; between two that touch, the one that begins here.
+    inner = max(around, key=lambda fact: (fact.start, _reverse(fact.end)))
+    same = [fact for fact in around if (fact.start, fact.end) == (inner.start, inner.end)]
+    by_layer = {fact.layer: fact for fact in same}
+    return [by_layer[layer] for layer in ("run", "static") if layer in by_layer]
 
 
-def _rule(code: str) -> str:
+def fact_markdown(facts: Sequence[TensorFact]) -> str:
+    name = " ".join(facts[0].expression.split())
+    lines = [f"```python\n{textwrap.shorten(name, 80, placeholder=' …')}: {shape_text(facts[0])}\n```"]
+    for fact in facts:
+        grad = None
+        if fact.requires_grad is not None:
+            grad = message("editor.requires_grad" if fact.requires_grad else "editor.no_grad")
+        shape = shape_text(fact) if shape_text(fact) != shape_text(facts[0]) else None
+        known = [f"`{part}`" for part in (shape, fact.dtype, fact.device) if part] + [part for part in (grad,) if part]
+        origin = message("editor.observed" if fact.layer == "run" else "editor.inferred")
+        lines.append(" · ".join([*known, f"*{origin}*"]))
+    return "\n\n".join(lines)
+
+
+def shape_text(fact: TensorFact) -> str:
+    """``Tensor[64, 3, 32, 32]``."""
+    return "Tensor" + ("[…]" if fact.shape is None else f"[{', '.join(map(str, fact.shape))}]")
+
+
+def rule_markdown(code: str) -> str | None:
+    """A rule's documentation; None for a code without one."""
+    from torchsleuth.rules.registry import RULES  # imported at the first use: the server starts without it
+
     rule = RULES.get(code)
     if rule is None:
-        return f"**{code}**"
+        return None
     title, _, body = rule.documentation.strip().partition("\n")
-    return f"**{code}** {title}\n\n```text\n{body.strip()}\n```"
+    link = f"[{code}]({protocol.RULE_PAGE.format(code=code)})"
+    return "\n\n".join([f"**{link} {title}**", *_sections(body)])
+
+
+def _sections(body: str) -> list[str]:
+    """The fixed headings of a rule's docstring with what stands indented below each."""
+    sections: list[tuple[str, list[str]]] = []
+    for line in body.strip("\n").splitlines():
+        if line and not line[0].isspace():
+            sections.append((line.rstrip(":"), []))
+        elif sections:
+            sections[-1][1].append(line)
+    return [_section(heading, textwrap.dedent("\n".join(lines)).strip("\n")) for heading, lines in sections]
+
+
+def _section(heading: str, text: str) -> str:
+    if heading in _CODE_SECTIONS:
+        return f"*{heading}*\n```python\n{text}\n```"
+    return f"*{heading}*: {text}"
+
+
+def _reverse(position: Position) -> tuple[int, int]:
+    return -position.line, -position.column

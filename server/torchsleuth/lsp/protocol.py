@@ -1,19 +1,33 @@
 """Names that client and server share beyond the LSP.
 
-Start: ``python -m torchsleuth.lsp`` on standard input and output.
+Start: ``python -m torchsleuth.lsp`` (or ``torchsleuth server``) on standard input and output. Positions are UTF-16.
 
-Initialization options: ``interpreter`` (path of the Python with the user's torch), ``trusted`` (false: no process of
-the workspace is started), ``inlayHints`` (default true).
+Settings, as initialization options and as ``workspace/didChangeConfiguration`` with ``{"settings": {"torchsleuth": {…}}}``;
+all optional, unknown keys are ignored:
+    ``interpreter``  path of the Python whose torch is asked, and which runs scripts; default: the server's own
+    ``trusted``      false: no interpreter is started, nothing is analysed or run; default true
+    ``inlayHints``   default true
+    ``trace``        "verbose" makes the server log what it does to standard error; default "off"
+A change of ``interpreter`` or ``trusted`` replaces the worker and analyses all open documents again.
+
+Commands of the server (the client's own have other names):
+    ``torchsleuth.server.runAndDiagnose`` [uri, {"args": [string…], "cwd": string}?]
+        Runs the file on disk (save it first) under instrumentation, and answers when it has ended:
+        {ok, summary, runId?, exitCode?, cancelled?}; `ok` false: it was not run, `summary` says why.
+    ``torchsleuth.server.stopRun`` []              ends the run and all its processes; true where there was one
+    ``torchsleuth.server.clearResults`` [uri?]     forgets what runs found, of one script or of all
+    ``torchsleuth.server.restartWorker`` [interpreter or null]  a new worker, after installing torch, say
+The code lens calls the client's ``torchsleuth.runAndDiagnose`` [uri], which saves the file and asks the server.
 
 Notifications to the client:
     ``torchsleuth/status``       {state, detail}; state: starting, ready, busy, restarting, unavailable, restricted, stopped
-    ``torchsleuth/runOutput``    {runId, text}: what the script printed
-    ``torchsleuth/runFinished``  {runId, exitCode, cancelled, summary}
+    ``torchsleuth/runOutput``    {runId, text}: what the script printed, in order, as it printed it
+    ``torchsleuth/runFinished``  {runId, uri, exitCode, cancelled, summary}
 Notification to the server:
     ``torchsleuth/runInput``     {text}: for the script's standard input
-Commands of the server (the client's own have other names):
-    ``torchsleuth.server.runAndDiagnose`` [uri], ``torchsleuth.server.stopRun``, ``torchsleuth.server.clearResults``,
-    ``torchsleuth.server.restartWorker`` [interpreter or null]
+
+Diagnostics carry `data` {layer: "static" | "run", name, fixes: [Fix…]}, fixes in the machine interface's shape. Severity
+"hint" is published as Information. The first analysis and each run report work-done progress that can be cancelled.
 """
 
 STATUS = "torchsleuth/status"
@@ -28,5 +42,7 @@ RESTART_WORKER = "torchsleuth.server.restartWorker"
 CLIENT_RUN = "torchsleuth.runAndDiagnose"
 """The client's command behind the code lens: it saves the file first, then asks the server."""
 
+SECTION = "torchsleuth"
+"""Key of the settings inside ``workspace/didChangeConfiguration``."""
 SOURCE = "TorchSleuth"
 RULE_PAGE = "https://github.com/torchsleuth/torchsleuth/blob/main/docs/rules/{code}.md"

@@ -1,117 +1,154 @@
-"""Run and Diagnose: starts the script, streams its output, and puts what it showed into the store."""
+"""Run and Diagnose: starts the script, passes its output on, and puts what it showed into the run layer."""
 
 from __future__ import annotations
 
 import asyncio
-import itertools
+import contextlib
 import os
+import signal
 import sys
-import uuid
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lsprotocol import types
-
-from torchsleuth.lsp import convert, protocol
-from torchsleuth.lsp.session import Session
+from torchsleuth.lsp import protocol
+from torchsleuth.lsp.documents import difference, path_of, read_source
+from torchsleuth.lsp.progress import WorkDone
+from torchsleuth.messages import message
 from torchsleuth.runtime.session import Run, RunReport
+from torchsleuth.schema import Json
+from torchsleuth.syntax.text import SourceText
 
-_generations = itertools.count(1)
-
-
-async def run_and_diagnose(session: Session, uri: str) -> dict[str, object]:
-    """Run the script of a document to its end. The result says how it went, in one line."""
-    if not session.settings.trusted:
-        return {"ok": False, "summary": "the workspace is not trusted: nothing is run"}
-    if session.run is not None:
-        return {"ok": False, "summary": "a run is in progress: stop it first"}
-    path = convert.to_path(uri)
-    if not os.path.isfile(path):
-        return {"ok": False, "summary": f"{path} has not been saved"}
-    loop = asyncio.get_running_loop()
-    number = next(session.run_ids)
-
-    def on_output(text: str) -> None:
-        loop.call_soon_threadsafe(_notify, session, protocol.RUN_OUTPUT, {"runId": number, "text": text})
-
-    interpreter = session.settings.interpreter or sys.executable
-    cwd = next((root for root in session.roots() if path.startswith(root)), os.path.dirname(path))
-    run = Run(path, (), interpreter, cwd, on_output=on_output)
-    session.run = run
-    token = await _begin(session, os.path.basename(path))
-    watcher = asyncio.ensure_future(_cancel_on_request(session, token, run)) if token else None
-    try:
-        report = await loop.run_in_executor(None, run.execute)
-    except OSError as error:
-        return {"ok": False, "summary": f"{interpreter} cannot be started: {error.strerror or error}"}
-    finally:
-        session.run = None
-        if watcher is not None:
-            watcher.cancel()
-        if token:
-            session.server.work_done_progress.end(token, types.WorkDoneProgressEnd())
-    summary = describe(report)
-    show(session, path, report)
-    result: dict[str, object] = {
-        "runId": number,
-        "exitCode": report.exit_code,
-        "cancelled": report.cancelled,
-        "summary": summary,
-    }
-    _notify(session, protocol.RUN_FINISHED, result)
-    return {"ok": True, **result}
+if TYPE_CHECKING:
+    from torchsleuth.lsp.server import TorchSleuthServer
 
 
-def show(session: Session, owner: str, report: RunReport) -> None:
-    """Put a report into the store, and publish it."""
-    session.run_texts = {fact.path: session.source(fact.path) for fact in report.facts}
-    session.run_texts.update({item.path: session.source(item.path) for item in report.diagnostics})
-    changed = session.store.drop("run", owner)
-    more = session.store.put("run", owner, next(_generations), list(report.diagnostics), list(report.facts))
-    session.publish(changed | (more or set()))
-    session.refresh_hints()
+@dataclass
+class _Current:
+    """The run in progress. `pid` leads the process group; None until the script has started."""
+
+    run: Run
+    pid: int | None = None
 
 
-def describe(report: RunReport) -> str:
+class Runs:
+    """At most one run at a time."""
+
+    def __init__(self, server: TorchSleuthServer) -> None:
+        self._server = server
+        self._current: _Current | None = None
+        self._count = 0
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="torchsleuth-run")
+
+    async def run(self, uri: str, arguments: tuple[str, ...] = (), cwd: str | None = None) -> Json:
+        """Run a script to its end. See `protocol` for the answer."""
+        path = path_of(uri)
+        refusal = self._refusal(path)
+        if refusal is not None:
+            return {"ok": False, "summary": refusal}
+        self._count += 1
+        number, name = self._count, os.path.basename(path)
+        interpreter = self._server.settings.interpreter or sys.executable
+        loop = asyncio.get_running_loop()
+
+        def on_output(text: str) -> None:
+            loop.call_soon_threadsafe(self._notify, protocol.RUN_OUTPUT, {"runId": number, "text": text})
+
+        def on_event(event: Json) -> None:
+            if event.get("event") == "started":
+                loop.call_soon_threadsafe(partial(setattr, current, "pid", event.get("pid")))
+
+        run = Run(path, arguments, interpreter, cwd or self._folder(path), on_event=on_event, on_output=on_output)
+        current = self._current = _Current(run)
+        progress = WorkDone(self._server, self.stop)
+        texts = {document.path: read_source(document.path) for document in self._server.documents}
+        try:
+            await progress.begin(message("editor.running", script=name))
+            report = await loop.run_in_executor(self._thread, run.execute)
+        except OSError as error:
+            return {
+                "ok": False,
+                "summary": message("worker.cannot_start", python=interpreter, error=error.strerror or error),
+            }
+        finally:
+            self._current = None
+            progress.end()
+        self._show(path, report, texts)
+        result: Json = {
+            "runId": number,
+            "exitCode": report.exit_code,
+            "cancelled": report.cancelled,
+            "summary": summary(report),
+        }
+        self._notify(protocol.RUN_FINISHED, {**result, "uri": uri})
+        return {"ok": True, **result}
+
+    def stop(self) -> bool:
+        """End the run and all its processes; a script that does not listen is killed a little later."""
+        if self._current is None:
+            return False
+        self._current.run.cancel()
+        return True
+
+    def send_input(self, text: str) -> None:
+        if self._current is not None:
+            self._current.run.send_input(text)
+
+    def clear(self, uri: str | None = None) -> None:
+        self._server.store.clear("run", path_of(uri) if uri is not None else None)
+        self._server.refresh_hints()
+
+    def kill(self) -> None:
+        """End everything at once, for the server is about to end."""
+        current = self._current
+        if current is not None:
+            current.run.cancel()
+            if current.pid is not None and sys.platform != "win32":
+                with contextlib.suppress(OSError):
+                    os.killpg(current.pid, signal.SIGKILL)
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _refusal(self, path: str) -> str | None:
+        if not self._server.settings.trusted:
+            return message("editor.untrusted")
+        if self._current is not None:
+            return message("editor.run.busy", script=os.path.basename(self._current.run.script))
+        if not os.path.isfile(path):
+            return message("editor.run.missing", path=path)
+        return None
+
+    def _folder(self, path: str) -> str:
+        """The workspace folder that holds the script, as a terminal in the editor would have it; else its own folder."""
+        roots = [root for root in self._server.roots() if Path(path).is_relative_to(root)]
+        return max(roots, key=len, default=os.path.dirname(path))
+
+    def _show(self, path: str, report: RunReport, texts: dict[str, SourceText]) -> None:
+        """The file on disk is what ran; what was typed since, or not saved, moves or outdates the results."""
+        store = self._server.store
+        store.replace("run", path, report.diagnostics, report.facts)
+        for document in self._server.documents:
+            if document.path in texts:
+                store.text_changed(document.path, difference(texts[document.path], document.source), layer="run")
+        self._server.refresh_hints()
+
+    def _notify(self, method: str, params: Json) -> None:
+        self._server.protocol.notify(method, params)
+
+
+def summary(report: RunReport) -> str:
+    """How a run went, in one line."""
+    script = os.path.basename(report.script)
     if report.cancelled:
-        return "the run was stopped"
+        return message("editor.run.cancelled", script=script)
     if report.diagnostics:
         first = report.diagnostics[0]
-        return f"{first.code} at {os.path.basename(first.path)}:{first.start.line}: {first.message}"
-    return f"the script ended with exit status {report.exit_code}"
-
-
-def stop(session: Session) -> None:
-    if session.run is not None:
-        session.run.cancel()
-
-
-def clear(session: Session) -> None:
-    session.run_texts = {}
-    session.publish(session.store.drop("run"))
-    session.refresh_hints()
-
-
-def _notify(session: Session, method: str, params: dict[str, object]) -> None:
-    session.server.protocol.notify(method, params)
-
-
-async def _begin(session: Session, name: str) -> str | None:
-    """A progress display with a cancel button, where the client has one."""
-    window = session.server.client_capabilities.window
-    if window is None or not window.work_done_progress:
-        return None
-    token = str(uuid.uuid4())
-    await session.server.work_done_progress.create_async(token)
-    begin = types.WorkDoneProgressBegin(title=f"Running {name}", cancellable=True)
-    session.server.work_done_progress.begin(token, begin)
-    return token
-
-
-async def _cancel_on_request(session: Session, token: str, run: Run) -> None:
-    future = session.server.work_done_progress.tokens[token]
-    # pygls marks the token's future as cancelled when the client asks for it.
-    try:
-        await asyncio.wrap_future(future) if not isinstance(future, asyncio.Future) else await asyncio.shield(future)
-    except asyncio.CancelledError:
-        if future.cancelled():
-            run.cancel()
-        raise
+        place = f"{os.path.basename(first.path)}:{first.start.line}"
+        return message("editor.run.found", code=first.code, place=place, message=first.message)
+    if report.crash is not None:
+        error = str(report.crash.get("message", "")).split("\n")[0]
+        return message("editor.run.crashed", script=script, error=f"{report.crash.get('type')}: {error}")
+    if report.exit_code == 0:
+        return message("editor.run.finished", script=script)
+    return message("editor.run.status", script=script, status=report.exit_code)

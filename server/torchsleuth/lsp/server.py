@@ -1,130 +1,126 @@
-"""The server: registers the features on one session and serves on a private copy of standard output."""
+"""The server: the state of one client, and the life of the process. It never imports torch."""
 
 from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
+from collections.abc import Generator
 from typing import Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 
 from torchsleuth import __version__
-from torchsleuth.lsp import code_actions, code_lens, hover, inlay_hints, protocol, runs
-from torchsleuth.lsp.session import Session
+from torchsleuth.lsp import code_actions, code_lens, commands, diagnostics, hover, inlay_hints, synchronization
+from torchsleuth.lsp.analysis import StaticAnalysis
+from torchsleuth.lsp.documents import Documents, path_of
+from torchsleuth.lsp.runs import Runs
+from torchsleuth.lsp.settings import Settings
+from torchsleuth.lsp.store import ResultStore
 
 logger = logging.getLogger("torchsleuth")
 
 
+class Utf16Protocol(LanguageServerProtocol):
+    """pygls takes the first encoding that a client offers; this server counts in UTF-16 only."""
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
+        if params.capabilities.general is not None:
+            params.capabilities.general.position_encodings = [types.PositionEncodingKind.Utf16]
+        return (yield from super().lsp_initialize(params))
+
+
 class TorchSleuthServer(LanguageServer):
-    """A language server with one session; errors in handlers are logged, not shown."""
+    """What is known about one client. Everything here lives on the event loop."""
 
     def __init__(self) -> None:
-        super().__init__("torchsleuth", __version__)
-        self.session = Session(self)
+        super().__init__("torchsleuth", __version__, protocol_cls=Utf16Protocol, converter_factory=default_converter)
+        self.settings = Settings()
+        self.documents = Documents()
+        self.store = ResultStore(lambda path: diagnostics.publish(self, path))
+        self.analysis = StaticAnalysis(self)
+        self.runs = Runs(self)
+
+    def configure(self, values: Any) -> None:
+        """Take over changed settings, and start again with them where that matters."""
+        before, self.settings = self.settings, self.settings.updated(values)
+        _set_log_level(self.settings)
+        if (before.interpreter, before.trusted) != (self.settings.interpreter, self.settings.trusted):
+            if not self.settings.trusted:
+                self.runs.stop()
+            self.analysis.restart()
+        if before.inlay_hints != self.settings.inlay_hints:
+            self.refresh_hints()
+
+    def roots(self) -> tuple[str, ...]:
+        """Paths of the workspace folders."""
+        return tuple(path_of(folder.uri) for folder in self.workspace.folders.values())
+
+    def refresh_hints(self) -> None:
+        """Ask the client to ask again for inlay hints."""
+        workspace = self.client_capabilities.workspace
+        if workspace is not None and workspace.inlay_hint is not None and workspace.inlay_hint.refresh_support:
+            self.workspace_inlay_hint_refresh(None)
+
+    def close(self) -> None:
+        """End every process that was started."""
+        self.runs.kill()
+        self.analysis.close()
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        logger.error("in a handler (%s)", source, exc_info=error)
+        """Into the log; a popup for each exception helps nobody."""
+        logger.error("%s: %s", getattr(source, "__name__", source), error, exc_info=error)
 
 
 def create_server() -> TorchSleuthServer:
     """A server with every feature registered."""
     server = TorchSleuthServer()
-    session = server.session
-    _register_lifecycle(server, session)
-    _register_documents(server, session)
 
-    @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def _hover(params: types.HoverParams) -> types.Hover | None:
-        return hover.hover(session, params)
-
-    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
-    def _inlay_hints(params: types.InlayHintParams) -> list[types.InlayHint]:
-        return inlay_hints.inlay_hints(session, params)
-
-    kinds = types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix], resolve_provider=False)
-
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, kinds)
-    def _code_actions(params: types.CodeActionParams) -> list[types.CodeAction]:
-        return code_actions.code_actions(session, params)
-
-    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
-    def _code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
-        return code_lens.code_lenses(session, params)
-
-    _register_commands(server, session)
-    return server
-
-
-def _register_lifecycle(server: TorchSleuthServer, session: Session) -> None:
     @server.feature(types.INITIALIZE)
-    def _initialize(params: types.InitializeParams) -> None:
-        session.configure(params.initialization_options)
+    def initialize(params: types.InitializeParams) -> None:
+        server.settings = server.settings.updated(params.initialization_options)
+        _set_log_level(server.settings)
 
     @server.feature(types.INITIALIZED)
-    async def _initialized(params: types.InitializedParams) -> None:
-        session.start_worker()
+    async def initialized(params: types.InitializedParams) -> None:
+        server.analysis.restart()
 
     @server.feature(types.SHUTDOWN)
-    def _shutdown(params: None) -> None:
-        session.close()
+    def shutdown(params: None) -> None:
+        server.close()
 
-
-def _register_documents(server: TorchSleuthServer, session: Session) -> None:
-    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    async def _open(params: types.DidOpenTextDocumentParams) -> None:
-        session.remember(params.text_document.uri)
-        session.schedule(params.text_document.uri, delay=0)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    async def _change(params: types.DidChangeTextDocumentParams) -> None:
-        uri = params.text_document.uri
-        snapshot = session.remember(uri)
-        ran = session.run_texts.get(snapshot.path)
-        if ran is not None and session.store.expire(snapshot.path, ran, snapshot.source):
-            session.publish({snapshot.path})
-        session.schedule(uri)
-
-    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    async def _close(params: types.DidCloseTextDocumentParams) -> None:
-        session.forget(params.text_document.uri)
-
-
-def _register_commands(server: TorchSleuthServer, session: Session) -> None:
-    @server.command(protocol.RUN_AND_DIAGNOSE)
-    async def _run(uri: str) -> dict[str, object]:
-        return await runs.run_and_diagnose(session, uri)
-
-    @server.command(protocol.STOP_RUN)
-    def _stop() -> None:
-        runs.stop(session)
-
-    @server.command(protocol.CLEAR_RESULTS)
-    def _clear() -> None:
-        runs.clear(session)
-
-    @server.command(protocol.RESTART_WORKER)
-    async def _restart(interpreter: str | None = None) -> None:
-        session.restart_worker(interpreter)
-
-    @server.feature(protocol.RUN_INPUT)
-    def _input(params: Any) -> None:
-        if session.run is not None:
-            session.run.send_input(params.text)
+    for feature in (synchronization, hover, inlay_hints, code_actions, code_lens, commands):
+        feature.register(server)
+    return server
 
 
 def main() -> None:
     """Serve. Standard output is the wire: everything else that prints goes to standard error."""
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     wire = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(asctime)s %(name)s: %(message)s")
     server = create_server()
+
+    def terminated(number: int, frame: object) -> None:
+        # A thread is blocked reading standard input, so that no orderly end is possible.
+        server.close()
+        os._exit(128 + number)
+
+    signal.signal(signal.SIGTERM, terminated)
     try:
         server.start_io(sys.stdin.buffer, wire)
     finally:
-        server.session.close()
+        server.close()
+
+
+def _set_log_level(settings: Settings) -> None:
+    # Not pygls's own logger: at INFO it writes every message with its whole payload.
+    logger.setLevel(logging.INFO if settings.trace == "verbose" else logging.WARNING)
 
 
 if __name__ == "__main__":

@@ -14,19 +14,21 @@ class Settings:
 
     interpreter: str | None = None
     trusted: bool = True
+    inlay_hints: bool = True
     trace: str = "off"
 
     def updated(self, values: Any) -> Settings:
-        """These settings with what `values` says; keys of the wrong type are ignored, as are unknown ones."""
-        if not isinstance(values, dict):
-            return self
+        """These settings with what `values` says; unknown keys and values of the wrong type are ignored."""
+        given = values if isinstance(values, dict) else {}
         changed = self
-        if "interpreter" in values and isinstance(values["interpreter"], str | None):
-            changed = replace(changed, interpreter=values["interpreter"] or None)
-        if isinstance(values.get("trusted"), bool):
-            changed = replace(changed, trusted=values["trusted"])
-        if isinstance(values.get("trace"), str):
-            changed = replace(changed, trace=values["trace"])
+        if isinstance(given.get("interpreter"), str):
+            changed = replace(changed, interpreter=given["interpreter"] or None)
+        if isinstance(given.get("trusted"), bool):
+            changed = replace(changed, trusted=given["trusted"])
+        if isinstance(given.get("inlayHints"), bool):
+            changed = replace(changed, inlay_hints=given["inlayHints"])
+        if isinstance(given.get("trace"), str):
+            changed = replace(changed, trace=given["trace"])
         return changed
 
 

@@ -17,7 +17,8 @@ from torchsleuth.schema import Diagnostic, Edit, Fix, Layer, Position, Related, 
 class Finding:
     """A diagnostic as it is to be shown now.
 
-    `confirmed`: analysis and run agree. `stale`: found by a run before its line changed. `version` is the version of
+    `confirmed`: analysis and run agree. `measured`: edits of those fixes whose sizes a run measured, but that have not
+    been verified by analysis. `stale`: found by a run before its line changed. `version` is the version of
     the owner's text that the diagnostic was found in; None for runs, which read the file on disk.
     """
 
@@ -25,6 +26,7 @@ class Finding:
     owner: str
     version: int | None = None
     confirmed: bool = False
+    measured: frozenset[tuple[Edit, ...]] = frozenset()
     stale: bool = False
 
 
@@ -72,14 +74,15 @@ class ResultStore:
         entry = self._entries.get((layer, owner))
         return entry.generation if entry is not None else 0
 
-    def text_changed(self, path: str, changes: Sequence[TextChange]) -> None:
+    def text_changed(self, path: str, changes: Sequence[TextChange], layer: Layer | None = None) -> None:
         """Move everything in `path` along with its text; drop or mark what a change reached into.
 
-        Nothing is published unless a run's diagnostic went stale: editors move their markers themselves.
+        Nothing is published unless a run's diagnostic went stale: editors move their markers themselves. `layer`: only
+        what that layer holds.
         """
         republish: set[str] = set()
         for key, entry in self._entries.items():
-            if path != key[1] and path not in self._mentioned(entry):
+            if layer not in (None, key[0]) or not changes or path not in self._mentioned(entry):
                 continue
             findings = []
             for finding in entry.findings:
@@ -95,7 +98,7 @@ class ResultStore:
     def findings(self, path: str) -> list[Finding]:
         """What is to be shown in one file, each thing once: a run's diagnostic that the analysis shares confirms it."""
         static = _distinct(self._findings("static", path))
-        run = _distinct(self._findings("run", path))
+        run = [_measured(finding) for finding in _distinct(self._findings("run", path))]
         merged = []
         for finding in static:
             same = [other for other in run if _agree(finding.diagnostic, other.diagnostic)]
@@ -177,8 +180,10 @@ def _moved_finding(finding: Finding, path: str, changes: Sequence[TextChange]) -
         # The line was typed in: the marker stays on it as well as it can.
         span = (diagnostic.start, diagnostic.end)
     touched = any(_touched(place, path, changes) for place in _places_of(diagnostic))
-    related = tuple(moved for item in diagnostic.related if (moved := _moved_related(item, path, changes)))
-    fixes = () if run and touched else tuple(fix for item in diagnostic.fixes if (fix := _moved_fix(item, path, changes)))
+    related = tuple(other for item in diagnostic.related if (other := _moved_related(item, path, changes)))
+    fixes = (
+        () if run and touched else tuple(fix for item in diagnostic.fixes if (fix := _moved_fix(item, path, changes)))
+    )
     moved = replace(diagnostic, start=span[0], end=span[1], related=related, fixes=fixes)
     return replace(finding, diagnostic=moved, stale=finding.stale or (run and touched))
 
@@ -224,13 +229,20 @@ def _agree(one: Diagnostic, other: Diagnostic) -> bool:
     return one.code == other.code and one.start.line <= other.end.line and other.start.line <= one.end.line
 
 
+def _measured(finding: Finding) -> Finding:
+    """A run's finding, with its fixes marked as measured by the run."""
+    return replace(finding, measured=frozenset(fix.edits for fix in finding.diagnostic.fixes if not fix.verified))
+
+
 def _confirmed(finding: Finding, run: list[Finding]) -> Finding:
     """The static diagnostic with what the run adds to it."""
     related, fixes = list(finding.diagnostic.related), list(finding.diagnostic.fixes)
+    measured: frozenset[tuple[Edit, ...]] = frozenset()
     for other in run:
         known = {(item.path, item.start) for item in related}
         related += [item for item in other.diagnostic.related if (item.path, item.start) not in known]
         edits = {fix.edits for fix in fixes}
         fixes += [fix for fix in other.diagnostic.fixes if fix.edits not in edits]
+        measured |= other.measured - edits
     merged = replace(finding.diagnostic, related=tuple(related), fixes=tuple(fixes))
-    return replace(finding, diagnostic=merged, confirmed=True)
+    return replace(finding, diagnostic=merged, confirmed=True, measured=measured)

@@ -1,0 +1,139 @@
+"""Keeps the static layer of the store up to date: worker, schedule, staleness, status and first-time progress."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from torchsleuth.lsp import protocol
+from torchsleuth.lsp.documents import Document
+from torchsleuth.lsp.progress import WorkDone
+from torchsleuth.lsp.scheduling import Scheduler
+from torchsleuth.messages import message
+from torchsleuth.schema import FileAnalysis
+from torchsleuth.worker.async_client import AsyncWorkerClient
+from torchsleuth.worker.client import WorkerUnavailable
+
+if TYPE_CHECKING:
+    from torchsleuth.lsp.server import TorchSleuthServer
+
+logger = logging.getLogger(__name__)
+
+TYPING_PAUSE_S = 0.15
+"""Pause in typing after which a document is analysed."""
+DEPENDENT_PAUSE_S = 0.5
+"""The same for documents that import the one being typed in."""
+BUDGET_S = 30.0
+"""Time one document may take before its worker is replaced."""
+
+
+class StaticAnalysis:
+    """Analyses open documents in the background."""
+
+    def __init__(self, server: TorchSleuthServer) -> None:
+        self._server = server
+        self._scheduler = Scheduler(self._analyze)
+        self._worker: AsyncWorkerClient | None = None
+        self._welcomed = False
+        self._cancelled: set[tuple[str, int]] = set()
+        self.status = ("stopped", "")
+
+    def restart(self) -> None:
+        """A new worker with the settings of now; open documents are analysed again."""
+        self.stop()
+        self._welcomed = False
+        if not self._server.settings.trusted:
+            self._server.store.clear("static")
+            self._set_status("restricted", message("editor.untrusted"))
+            return
+        self._worker = AsyncWorkerClient(self._server.settings.interpreter, self._set_status)
+        self._scheduler.request(_START, 0.0)
+        self.request_all()
+
+    def stop(self) -> None:
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.kill()
+
+    def close(self) -> None:
+        self._scheduler.close()
+        self.stop()
+
+    def request(self, document: Document, delay_s: float = 0.0) -> None:
+        """Analyse a document soon, and open documents that import it a little later."""
+        if self._worker is None:
+            return
+        self._scheduler.request(document.path, delay_s)
+        for dependent in self._server.documents.importing(document.path):
+            self._scheduler.request(dependent.path, DEPENDENT_PAUSE_S)
+
+    def request_all(self) -> None:
+        if self._worker is not None:
+            for document in self._server.documents:
+                self._scheduler.request(document.path, 0.0)
+
+    def forget(self, path: str) -> None:
+        self._scheduler.forget(path)
+
+    async def settled(self, path: str, timeout_s: float) -> bool:
+        """Whether results are those of the current text, waiting for them a while if not."""
+        return await self._scheduler.settled(path, timeout_s)
+
+    async def _analyze(self, path: str) -> None:
+        worker = self._worker
+        if worker is None:
+            return
+        if path == _START:
+            await self._start(worker)
+            return
+        progress = None
+        document = self._server.documents.at(path)
+        if document is not None and not self._welcomed:
+            self._welcomed = True
+            progress = WorkDone(self._server, lambda: self._cancel(path))
+            await progress.begin(message("editor.analyzing"), message("editor.starting", python=worker.interpreter))
+        try:
+            await worker.start()
+            document = self._server.documents.at(path)  # the newest text, not that of the request
+            if document is None or (path, document.version) in self._cancelled:
+                return
+            overlay = {other.path: other.text for other in self._server.documents if other.path != path}
+            analysis = await worker.analyze(path, document.text, overlay, self._server.roots(), BUDGET_S)
+            self._accept(worker, document, analysis)
+        except WorkerUnavailable as error:
+            logger.info("no analysis: %s", error)
+        finally:
+            if progress is not None:
+                progress.end()
+        if worker is self._worker and worker.pid is None:
+            self._scheduler.request(_START, 0.0)  # it died: be ready again before the next keystroke
+
+    async def _start(self, worker: AsyncWorkerClient) -> None:
+        try:
+            await worker.start()
+        except WorkerUnavailable as error:
+            logger.info("no analysis: %s", error)
+
+    def _accept(self, worker: AsyncWorkerClient, document: Document, analysis: FileAnalysis) -> None:
+        """Results for a text that is no longer the current one are dropped: newer ones are on their way."""
+        current = self._server.documents.at(document.path)
+        if current is None or current.version != document.version or worker is not self._worker:
+            return
+        if analysis.stats.get("traceback"):
+            logger.error("the analysis of %s failed:\n%s", document.path, analysis.stats["traceback"])
+        self._server.store.replace("static", document.path, analysis.diagnostics, analysis.facts, document.version)
+        self._server.refresh_hints()
+
+    def _cancel(self, path: str) -> None:
+        document = self._server.documents.at(path)
+        if document is not None and self._worker is not None:
+            self._cancelled.add((path, document.version))
+            self._worker.interrupt()
+
+    def _set_status(self, state: str, detail: str) -> None:
+        self.status = (state, detail)
+        self._server.protocol.notify(protocol.STATUS, {"state": state, "detail": detail})
+
+
+_START = "\0start"
+"""Key under which the scheduler starts the worker; no path looks like it."""

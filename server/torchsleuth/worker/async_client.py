@@ -1,0 +1,64 @@
+"""The worker's client for an event loop: requests run on a thread of its own, states arrive on the loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from torchsleuth.schema import FileAnalysis
+from torchsleuth.worker.client import StateListener, WorkerClient
+
+ClientFactory = Callable[[str | None, StateListener], WorkerClient]
+
+
+class AsyncWorkerClient:
+    """One worker. Make it on the loop that uses it."""
+
+    def __init__(
+        self, interpreter: str | None, on_state: StateListener, make_client: ClientFactory = WorkerClient
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._on_state = on_state
+        self._closed = False
+        self._client = make_client(interpreter, self._report)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="torchsleuth-worker")
+
+    @property
+    def interpreter(self) -> str:
+        return self._client.interpreter
+
+    @property
+    def pid(self) -> int | None:
+        return self._client.pid
+
+    async def start(self) -> None:
+        """Until the worker is ready. Raises WorkerUnavailable."""
+        await self._loop.run_in_executor(self._thread, self._client.start)
+
+    async def analyze(
+        self, path: str, text: str, overlay: Mapping[str, str], roots: tuple[str, ...], budget_s: float
+    ) -> FileAnalysis:
+        """As `WorkerClient.analyze`. Raises WorkerUnavailable."""
+        call = partial(self._client.analyze, path, text, overlay, roots, budget_s=budget_s)
+        return await self._loop.run_in_executor(self._thread, call)
+
+    def interrupt(self) -> None:
+        """Give up the analysis that runs now."""
+        self._client.interrupt()
+
+    def kill(self) -> None:
+        """End the worker without waiting for requests to notice."""
+        self._closed = True
+        self._client.close()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _report(self, state: str, detail: str) -> None:
+        """From whichever thread the client is in; what a closed worker still has to say is of no interest."""
+        if not self._closed and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._deliver, state, detail)
+
+    def _deliver(self, state: str, detail: str) -> None:
+        if not self._closed:
+            self._on_state(state, detail)
