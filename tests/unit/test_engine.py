@@ -1,0 +1,77 @@
+"""The engine as a whole: memo, provenance, facts, budgets, joins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.check import analyze, engine
+from torchsleuth.schema import TensorFact
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def fact(text: str, name: str) -> TensorFact:
+    found = [item for item in analyze(text).facts if item.binding == name]
+    return found[-1]
+
+
+def test_good_training_is_silent_and_known() -> None:
+    text = (EXAMPLES / "good_training.py").read_text()
+    analysis = analyze(text)
+    assert analysis.diagnostics == ()
+    assert any(item.shape == (32, 3, 32, 32) for item in analysis.facts if item.binding == "x")
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_examples_have_one_finding_with_a_verified_fix(path: Path) -> None:
+    analysis = analyze(path.read_text())
+    assert len(analysis.diagnostics) == (0 if path.stem == "good_training" else 1)
+    for diagnostic in analysis.diagnostics:
+        assert diagnostic.fixes and all(fix.verified for fix in diagnostic.fixes)
+
+
+def test_a_second_analysis_asks_torch_nothing() -> None:
+    text = (EXAMPLES / "linear_after_conv.py").read_text()
+    analyze(text)
+    assert analyze(text).stats["misses"] == 0
+
+
+def test_names_of_dimensions_are_the_users() -> None:
+    text = "import torch\nfrom torch import nn\nclass M(nn.Module):\n    def forward(self, x):\n        B, T, C = x.shape\n        y = x.view(B, T * C)\n        return y\n"
+    assert fact(text, "y").shape == ("B", "T*C")
+
+
+def test_branches_join() -> None:
+    text = "import torch, sys\nif sys.argv:\n    x = torch.randn(2, 3)\nelse:\n    x = torch.randn(2, 4)\ny = x * 2\n"
+    assert fact(text, "y").shape == (2, "?")
+
+
+def test_early_returns_join() -> None:
+    text = "import torch, sys\ndef f(a):\n    if sys.argv:\n        return torch.zeros(3)\n    return torch.zeros(4)\ny = f(1)\n"
+    assert fact(text, "y").shape == ("?",)
+
+
+def test_loops_widen_what_changes() -> None:
+    text = "import torch\nx = torch.zeros(1, 4)\nfor step in range(10000):\n    x = torch.cat([x, torch.zeros(1, 4)])\ny = x + 0\n"
+    assert fact(text, "y").shape == ("?", 4)
+
+
+def test_endless_and_deep_code_ends() -> None:
+    assert analyze("while True:\n    pass\n").diagnostics == ()
+    assert analyze("def f(n):\n    return f(n + 1) + f(n + 2)\nf(0)\n").diagnostics == ()
+    assert analyze("x = " + "(" * 150 + "1" + ")" * 150 + "\n").diagnostics == ()
+
+
+def test_cost_is_bounded_by_the_budget() -> None:
+    lines = "\n".join(f"    x{i} = x{i - 1} + {i}" for i in range(1, 400))
+    text = f"import torch\nx0 = torch.zeros(2)\nfor a in range(10**6):\n{lines}\n"
+    assert analyze(text).diagnostics == ()
+
+
+def test_the_oracle_confirms_with_torch_itself() -> None:
+    text = "import torch\na = torch.zeros(2, 3, dtype=torch.float64) @ torch.zeros(3, 4)\n"
+    (found,) = analyze(text).diagnostics
+    assert found.code == "TS301" and "double != float" in found.message
+    assert engine().oracle.misses > 0
