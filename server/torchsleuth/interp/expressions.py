@@ -589,7 +589,9 @@ class Expressions(Calls):
         if isinstance(value, Dim):
             sign = dims.positive(value)
             return None if sign is None else sign != 0
-        if isinstance(value, Function | ClassValue | Native | Bound | Builtin | DType | Device | Namespace):
+        if isinstance(value, Native):
+            return True if value.kind in ("function", "class", "module-class", "package", "builtin") else None
+        if isinstance(value, Function | ClassValue | Bound | Builtin | DType | Device | Namespace):
             return True
         if isinstance(value, Instance):
             plain = all(

@@ -168,7 +168,7 @@ class Heap:
         if left.shape is not None and right.shape is not None and len(left.shape) == len(right.shape):
             shape = tuple(a if a == b else dims.of(self._fresh("?")) for a, b in zip(left.shape, right.shape))
         device = left.device if left.device == right.device else None
-        if device is None and left.device and right.device:
+        if device is None and isinstance(left.device, Device) and isinstance(right.device, Device):
             joined = self._join_devices(left.device, right.device)
             device = joined if isinstance(joined, Device) else None
         return TensorSpec(

@@ -80,6 +80,7 @@ class TensorOperations:
     trace: Trace
     substitution: Slots
     budget: Any
+    assumed_dtype: str | None = None
     grad: bool
     guarded: int
     uncertain: int
@@ -127,9 +128,10 @@ class TensorOperations:
     def to_spec(self, value: Value) -> Any:
         """The oracle's description of a value. Raises NotASpec."""
         if isinstance(value, Tensor):
-            if not value.spec.known:
-                raise NotASpec("a tensor of unknown shape")
-            return self.resolved_spec(value.spec)
+            if value.spec.shape is None or (value.spec.dtype is None and self.assumed_dtype is None):
+                raise NotASpec("a tensor of unknown shape or dtype")
+            spec = self.resolved_spec(value.spec)
+            return spec if spec.dtype is not None else spec.with_(dtype=self.assumed_dtype)
         if isinstance(value, Dim):
             return self.resolved(value)
         if value is None or isinstance(value, bool | int | float | complex | str | type(...) | DType):
@@ -230,12 +232,11 @@ class TensorOperations:
     def _apply(self, operation: Operation, target: str | ModuleSpec, place: Device | None) -> Value:
         self.tick(3)
         self.trace.operations.append(operation)
+        guessed = any(spec.shape is not None and spec.dtype is None for spec in operation.specs)
         try:
-            args = tuple(self.to_spec(value) for value in operation.args)
-            kwargs = {name: self.to_spec(value) for name, value in operation.kwargs.items()}
+            outcome = self._ask_guessing(operation, target) if guessed else self._ask(operation, target)
         except NotASpec:
             return self._undecided(operation, place)
-        outcome = self.oracle.call(target, args, kwargs, self.fresh_symbol, self.grad)
         if isinstance(outcome, Failure):
             self.report(operation, outcome)
             return self._undecided(operation, place)
@@ -243,10 +244,34 @@ class TensorOperations:
             return self._undecided(operation, place)
         for fact in outcome.facts:
             self.learn(fact)
-        value = self.from_spec(outcome.value, self._maker(operation, place))
+        value = self.from_spec(outcome.value, self._maker(operation, place, guessed and operation.module is None))
         return self._in_place(operation, value)
 
-    def _maker(self, operation: Operation, place: Device | None) -> Callable[[TensorSpec], Tensor]:
+    def _ask(self, operation: Operation, target: str | ModuleSpec) -> Any:
+        args = tuple(self.to_spec(value) for value in operation.args)
+        kwargs = {name: self.to_spec(value) for name, value in operation.kwargs.items()}
+        return self.oracle.call(target, args, kwargs, self.fresh_symbol, self.grad)
+
+    def _ask_guessing(self, operation: Operation, target: str | ModuleSpec) -> Any:
+        """Operands of unknown dtype: shapes are decided with a dtype that the operator accepts. An error stands
+        only if it is the same whichever dtype is tried."""
+        failures = []
+        for dtype in ("float32", "int64"):
+            self.assumed_dtype = dtype
+            try:
+                outcome = self._ask(operation, target)
+            finally:
+                self.assumed_dtype = None
+            if not isinstance(outcome, Failure):
+                return outcome
+            failures.append(outcome)
+        if failures[0].message == failures[1].message:
+            return failures[0]
+        raise NotASpec("the outcome depends on the dtype")
+
+    def _maker(
+        self, operation: Operation, place: Device | None, forget_dtype: bool = False
+    ) -> Callable[[TensorSpec], Tensor]:
         tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
         name = operation.target.rpartition(".")[2]
         tags: frozenset[str] = frozenset()
@@ -263,6 +288,8 @@ class TensorOperations:
             if not requires_grad and uncertain_grad and self.grad and _differentiable(spec.dtype):
                 requires_grad = None
             spec = spec.with_(device=place, requires_grad=requires_grad)
+            if forget_dtype:
+                spec = spec.with_(dtype=None)
             return Tensor(spec, origin, tags, history if requires_grad is not False else frozenset())
 
         return make
@@ -338,13 +365,13 @@ class TensorOperations:
         """The device of the result; operands on different ones are recorded as a conflict."""
         sides: list[tuple[str, Device | None, Value, int | None]] = []
         if operation.module is not None and library.has_parameters(self, operation.module):
-            sides.append(("module", operation.module.slots["device"] or CPU, operation.module, None))
+            sides.append(("module", operation.module.device, operation.module, None))
         for tensor in library.tensors_in((*operation.args, *operation.kwargs.values())):
             sides.append(("tensor", tensor.spec.device, tensor, tensor.spec.rank))
         if operation.module is not None:
             for value in (*operation.module.args, *operation.module.kwargs.values()):
                 if isinstance(value, Tensor) and library.is_loss(operation.module.path):
-                    place = operation.module.slots["device"] or value.spec.device
+                    place = value.spec.device if operation.module.device == CPU else operation.module.device
                     sides.append(("weight", place, value, value.spec.rank))
         name = operation.target.rpartition(".")[2]
         known = [side for side in sides if side[1] is not None]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.schema import Span
-from torchsleuth.tensors.device import Device
+from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import DType, Native, TensorSpec
 
@@ -233,7 +233,7 @@ class Instance(Ref):
         self.site: Site | None = None
         self.name: str | None = None
         self.native: LibraryModule | LibraryObject | None = None
-        self.state: Slots = {"training": True, "device": None}
+        self.state: Slots = {"training": True, "device": CPU}
 
     @property
     def is_module(self) -> bool:
@@ -243,11 +243,11 @@ class Instance(Ref):
 class LibraryModule(Ref):
     """A module of torch.nn, by its constructor and arguments.
 
-    Slots: training, device, dtype, requires_grad; containers have `children`, a tuple of (name, module).
+    Slots: training, device (None: not known), dtype, requires_grad; containers have `children`, a tuple of (name, module).
     """
 
     def __init__(self, path: str, args: tuple[Value, ...], kwargs: dict[str, Value], site: Site | None) -> None:
-        super().__init__(training=True, device=None, dtype=None, requires_grad=True, children=None, attributes={})
+        super().__init__(training=True, device=CPU, dtype=None, requires_grad=True, children=None, attributes={})
         self.path = path
         self.args = args
         self.kwargs = kwargs
@@ -258,6 +258,12 @@ class LibraryModule(Ref):
     @property
     def type_name(self) -> str:
         return self.path.rpartition(".")[2]
+
+    @property
+    def device(self) -> Device | None:
+        """Where the parameters are, None where that is not known."""
+        place = self.slots["device"]
+        return place if isinstance(place, Device) else None
 
     @property
     def children(self) -> tuple[tuple[str, Value], ...] | None:

@@ -22,7 +22,7 @@ class Symbol:
 
     @cached_property
     def key(self) -> str:
-        return f"{self.name}#{self.identity}"
+        return f"{self.identity:09d}.{self.name}"
 
 
 @dataclass(frozen=True)

@@ -390,7 +390,7 @@ def module_attribute(interp: Interpreter, module: LibraryModule, name: str, fram
         return UNKNOWN
 
     def make(tensor_spec: Any) -> Tensor:
-        tensor = Tensor(tensor_spec.with_(device=module.slots["device"] or Device("cpu")))
+        tensor = Tensor(tensor_spec.with_(device=module.device))
         tensor.parameter = True
         return tensor
 
