@@ -48,7 +48,7 @@ test-editor: vsix
 	bash tests/editor/run.sh
 
 docs: $(INSTALLED)
-	$(BIN)/python -m torchsleuth.rules.docs docs/rules
+	$(BIN)/python -m torchsleuth.cli.pages docs/rules
 
 clean:
 	rm -rf $(VENV) node_modules build dist demo-output extension/out extension/bundled tests/editor/screenshots

@@ -5,52 +5,57 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
+import torchsleuth
 from torchsleuth.cli.files import complain
+from torchsleuth.messages import message
+from torchsleuth.schema import Json
 
-PROBE = """
-import json, platform, shutil, subprocess, sys
-found = {"python": platform.python_version(), "executable": sys.executable, "platform": platform.platform()}
-try:
-    from importlib.metadata import distributions
-    names = {d.metadata["Name"]: d.version for d in distributions() if d.metadata["Name"]}
-    found["packages"] = {n: v for n, v in sorted(names.items()) if n.lower().startswith(("torch", "nvidia", "numpy", "triton"))}
-    import torch
-    found["torch"] = torch.__version__
-    found["cuda_build"] = torch.version.cuda
-    found["cuda_available"] = torch.cuda.is_available()
-    found["cudnn"] = torch.backends.cudnn.version() if torch.backends.cudnn.is_available() else None
-    if found["cuda_available"]:
-        found["devices"] = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())]
-        x = torch.randn(64, 64, device="cuda")
-        found["smoke_test"] = "ok" if torch.isfinite(x @ x).all().item() else "non-finite"
-    else:
-        x = torch.randn(64, 64)
-        found["smoke_test"] = "ok" if torch.isfinite(x @ x).all().item() else "non-finite"
-except Exception as error:
-    found["error"] = f"{type(error).__name__}: {error}"
-if shutil.which("nvidia-smi"):
-    query = ["nvidia-smi", "--query-gpu=name,driver_version,memory.total,memory.used", "--format=csv,noheader"]
-    found["nvidia_smi"] = subprocess.run(query, capture_output=True, text=True).stdout.strip().splitlines()
-print(json.dumps(found))
-"""
+SECONDS = 180.0
+"""Time the interpreter has to import torch and answer."""
+# Read, not imported: it runs in the interpreter that is asked, which may not have this package.
+_PROBE = Path(torchsleuth.__file__).parent / "runtime" / "environment.py"
 
 
 def env(output_format: str, python: str | None) -> int:
     interpreter = python or sys.executable
     try:
-        done = subprocess.run([interpreter, "-c", PROBE], capture_output=True, text=True, timeout=180)
-        found = json.loads(done.stdout.strip().splitlines()[-1])
-    except (OSError, subprocess.TimeoutExpired, ValueError, IndexError) as error:
-        complain(f"{interpreter} could not be asked: {error}")
+        found = _ask(interpreter)
+    except OSError as error:
+        complain(message("cli.cannot_start", python=interpreter, error=error.strerror or error))
+        return 2
+    except (subprocess.SubprocessError, ValueError) as error:
+        complain(message("cli.no_answer", python=interpreter, error=error))
         return 2
     if output_format == "json":
         print(json.dumps(found, indent=2))
     else:
-        for key, value in found.items():
-            if isinstance(value, dict):
-                print(f"{key}:")
-                print("\n".join(f"  {name} {version}" for name, version in value.items()))
-            else:
-                print(f"{key}: {value}")
-    return 2 if "torch" not in found else 0
+        _print(found)
+    if found["torch"] is None:
+        complain(message("cli.env_no_torch", python=interpreter, error=found["error"]))
+        return 2
+    return 0
+
+
+def _ask(interpreter: str) -> Json:
+    """Raises OSError, SubprocessError or ValueError where there is no answer."""
+    program = _PROBE.read_text(encoding="utf-8")
+    done = subprocess.run([interpreter, "-"], input=program, capture_output=True, text=True, timeout=SECONDS)
+    lines = done.stdout.strip().splitlines()
+    if not lines:
+        raise ValueError((done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
+    found: Json = json.loads(lines[-1])
+    return found
+
+
+def _print(found: Json) -> None:
+    for key, value in found.items():
+        label = key.replace("_", " ")
+        if isinstance(value, dict):
+            print(f"{label}:")
+            print("\n".join(f"  {name} {version}" for name, version in value.items()))
+        elif isinstance(value, list):
+            print(f"{label}: {'; '.join(value) or 'none'}")
+        else:
+            print(f"{label}: {'none' if value is None else {True: 'yes', False: 'no'}.get(value, value)}")

@@ -6,23 +6,24 @@ import os
 import sys
 from pathlib import Path
 
-from torchsleuth.cli.files import complain
+from torchsleuth.cli.files import complain, is_script
+from torchsleuth.messages import message
 from torchsleuth.repair.rerun import repair
 
 
 def fix(script: Path, arguments: list[str], copy: Path, python: str | None) -> int:
-    if not script.is_file():
-        complain(f"{script} does not exist")
+    if not is_script(script):
         return 2
     try:
         outcome = repair(script, tuple(arguments), copy, python or sys.executable, print)
     except (OSError, ValueError) as error:
         complain(str(error))
         return 2
-    if outcome.remaining is not None:
-        left = outcome.remaining
-        print(f"[REMAINING] {os.path.relpath(left.path)}:{left.start.line}  {left.code} {left.message}")
-    status = "SUCCESS" if outcome.success else "FAILED"
+    left = outcome.remaining
+    if left is not None:
+        where = {"path": os.path.relpath(left.path), "line": left.start.line}
+        print(message("cli.remaining", code=left.code, message=left.message, **where))
     files = ", ".join(sorted(os.path.relpath(path) for path in outcome.modified)) or "none"
-    print(f"Status: {status} | Errors Fixed: {len(outcome.repairs)} | Files Modified: {files}")
+    status = "SUCCESS" if outcome.success else "FAILED"
+    print(message("cli.status", status=status, count=len(outcome.repairs), files=files))
     return 0 if outcome.success else 1

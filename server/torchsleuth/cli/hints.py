@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
 
-from torchsleuth.cli.files import Unreadable, complain, read_source
-from torchsleuth.cli.render import console
+from torchsleuth.cli.files import Unreadable, complain, is_script, read_source
+from torchsleuth.cli.render import to_json
+from torchsleuth.messages import message
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
 
 
 def hints(file: Path, output_format: str, python: str | None) -> int:
-    if not file.is_file():
-        complain(f"{file} does not exist")
+    if not is_script(file):
         return 2
     worker = WorkerClient(python or sys.executable)
     try:
@@ -25,12 +24,11 @@ def hints(file: Path, output_format: str, python: str | None) -> int:
     finally:
         worker.close()
     if analysis.stats.get("incomplete"):
-        complain(f"{file}: {analysis.stats['incomplete']}")
+        complain(message("cli.incomplete", path=file, reason=analysis.stats["incomplete"]))
     if output_format == "json":
-        print(json.dumps([fact.to_json() for fact in analysis.facts], indent=2, ensure_ascii=False))
+        print(to_json(analysis.facts))
         return 0
-    out = console()
     for fact in analysis.facts:
-        name = " ".join(fact.expression.split())
-        out.print(f"{file}:{fact.start.line}:{fact.start.column}: {name}: {fact.describe()}", markup=False)
+        expression = " ".join(fact.expression.split())
+        print(f"{file}:{fact.start.line}:{fact.start.column}: {expression}: {fact.describe()}")
     return 0

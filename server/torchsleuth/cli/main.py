@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import traceback
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +11,7 @@ from typing import Annotated
 import typer
 
 from torchsleuth import __version__
+from torchsleuth.messages import message
 
 app = typer.Typer(
     help="Finds, explains and repairs mistakes in PyTorch code.",
@@ -21,20 +24,27 @@ app = typer.Typer(
 
 class OutputFormat(str, Enum):
     text = "text"
+    json = "json"
+
+
+class CheckFormat(str, Enum):
+    text = "text"
     concise = "concise"
     json = "json"
 
 
-Format = Annotated[OutputFormat, typer.Option("--output-format", help="How results are printed.")]
+_FORMAT = typer.Option("--output-format", help="How results are printed.")
+Format = Annotated[OutputFormat, _FORMAT]
 Python = Annotated[str | None, typer.Option("--python", help="Interpreter with PyTorch; default: this one.")]
-Script = Annotated[Path, typer.Argument(help="The script to run.")]
+Script = Annotated[Path, typer.Argument(help="The script; everything behind it is passed on to it.")]
+# As with `python`: options before the script are ours, everything behind it is the script's own.
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 
 
 @app.command()
 def check(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
-    output_format: Format = OutputFormat.text,
+    output_format: Annotated[CheckFormat, _FORMAT] = CheckFormat.text,
     python: Python = None,
 ) -> None:
     """Analyse files without running them. Exit status: 0 nothing found, 1 something found, 2 could not work."""
@@ -44,7 +54,11 @@ def check(
 
 
 @app.command()
-def hints(file: Path, output_format: Format = OutputFormat.text, python: Python = None) -> None:
+def hints(
+    file: Annotated[Path, typer.Argument(help="A Python file.")],
+    output_format: Format = OutputFormat.text,
+    python: Python = None,
+) -> None:
     """Print what is known about each tensor expression of a file."""
     from torchsleuth.cli.hints import hints as run
 
@@ -55,13 +69,17 @@ def hints(file: Path, output_format: Format = OutputFormat.text, python: Python 
 def run(
     context: typer.Context,
     script: Script,
-    report: Annotated[Path | None, typer.Option(help="Write the run's report as JSON.")] = None,
+    report: Annotated[Path | None, typer.Option(help="Write the run's report to this file, as JSON.")] = None,
+    output_format: Format = OutputFormat.text,
     python: Python = None,
 ) -> None:
-    """Run a script under instrumentation and map what fails to the source. Passes on its exit status."""
+    """Run a script under instrumentation and map what fails to the source.
+
+    The diagnosis goes to standard error, and the exit status is the script's own; 2 where it could not be started.
+    """
     from torchsleuth.cli.run import run as start
 
-    raise typer.Exit(start(script, context.args, report, python))
+    raise typer.Exit(start(script, context.args, report, output_format.value, python))
 
 
 @app.command(context_settings=_PASS_ON)
@@ -71,15 +89,15 @@ def fix(
     copy: Annotated[Path, typer.Option(help="Folder for the repaired copy.")] = Path("torchsleuth-fixed"),
     python: Python = None,
 ) -> None:
-    """Run, repair a copy and run that, until it works or three repairs of one error have failed."""
+    """Run a copy of a script, repair it and run it again, until it works or no repair helps. Exit status: 0 it works."""
     from torchsleuth.cli.fix import fix as start
 
     raise typer.Exit(start(script, context.args, copy, python))
 
 
 @app.command()
-def rule(code: str) -> None:
-    """Explain a rule, e.g. ``torchsleuth rule TS101``."""
+def rule(code: Annotated[str, typer.Argument(help="Such as TS101.")]) -> None:
+    """Explain what a code means."""
     from torchsleuth.cli.rule import rule as show
 
     raise typer.Exit(show(code))
@@ -87,7 +105,7 @@ def rule(code: str) -> None:
 
 @app.command()
 def env(output_format: Format = OutputFormat.text, python: Python = None) -> None:
-    """Describe the PyTorch environment."""
+    """Describe Python, PyTorch and the accelerator. Exit status: 0 PyTorch works, 2 it does not."""
     from torchsleuth.cli.env import env as show
 
     raise typer.Exit(show(output_format.value, python))
@@ -109,13 +127,25 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Finds, explains and repairs mistakes in PyTorch code."""
 
 
 def main() -> None:
-    app()
+    """The entry point. A fault of our own must not look like a finding (1) or like the script's failure: status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # A terminal that cannot show a character of the user's source shows a question mark for it.
+            stream.reconfigure(errors="replace")
+    try:
+        app()
+    except Exception as error:
+        traceback.print_exc()
+        print(f"torchsleuth: {message('cli.fault', error=f'{type(error).__name__}: {error}')}", file=sys.stderr)
+        sys.exit(2)
 
 
 if __name__ == "__main__":

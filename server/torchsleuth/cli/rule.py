@@ -1,16 +1,18 @@
-"""``torchsleuth rule CODE``: the documentation of a rule."""
+"""``torchsleuth rule CODE``: what a code means."""
 
 from __future__ import annotations
 
 from torchsleuth.cli.files import complain
-from torchsleuth.rules.registry import RULES
+from torchsleuth.cli.pages import pages
+from torchsleuth.messages import message
 
 
 def rule(code: str) -> int:
-    found = RULES.get(code.upper())
-    if found is None:
-        complain(f"there is no rule {code}; known: {', '.join(RULES)}")
+    known = pages()
+    page = known.get(code.upper())
+    if page is None:
+        complain(message("cli.no_rule", code=code, known=", ".join(known)))
         return 2
-    print(f"{found.code} {found.name} ({found.severity}, {found.family})\n")
-    print(found.documentation.strip())
+    print(f"{page.code} {page.name} ({page.kind}): {page.summary}\n")
+    print(page.text)
     return 0

@@ -6,29 +6,42 @@ import json
 import sys
 from pathlib import Path
 
-from rich.console import Console
+from torchsleuth.cli.files import PathNames, complain, is_script
+from torchsleuth.cli.render import console, print_diagnostic, source_reader, to_json
+from torchsleuth.messages import message
+from torchsleuth.runtime.session import RunReport
+from torchsleuth.runtime.session import run as execute
 
-from torchsleuth.cli.files import complain
-from torchsleuth.cli.render import print_diagnostic
-from torchsleuth.runtime.session import read_sources, run as execute
 
-
-def run(script: Path, arguments: list[str], report: Path | None, python: str | None) -> int:
-    if not script.is_file():
-        complain(f"{script} does not exist")
+def run(script: Path, arguments: list[str], report: Path | None, output_format: str, python: str | None) -> int:
+    """The script's exit status; 2 where it could not be started or the report could not be written."""
+    if not is_script(script):
         return 2
+    interpreter = python or sys.executable
     try:
-        result = execute(str(script), tuple(arguments), interpreter=python or sys.executable)
+        result = execute(str(script), tuple(arguments), interpreter=interpreter)
     except OSError as error:
-        complain(f"{python or sys.executable} cannot be started: {error.strerror or error}")
+        complain(message("cli.cannot_start", python=interpreter, error=error.strerror or error))
         return 2
+    _show(script, result, output_format)
     if report is not None:
-        report.write_text(json.dumps(result.to_json(), indent=2))
-    if result.diagnostics:
-        # The script's own output stays untouched: the diagnosis goes to standard error.
-        out = Console(stderr=True, highlight=False, soft_wrap=True)
-        out.print()
-        for diagnostic in result.diagnostics:
-            print_diagnostic(out, diagnostic, read_sources())
+        try:
+            report.write_text(json.dumps(result.to_json(), indent=2) + "\n")
+        except OSError as error:
+            complain(message("cli.cannot_write", path=report, error=error.strerror or error))
+            return 2
     code = result.exit_code
     return 128 - code if code < 0 else code
+
+
+def _show(script: Path, result: RunReport, output_format: str) -> None:
+    """The diagnosis on standard error: the script's own output stays untouched."""
+    names = PathNames([str(script)])
+    diagnostics = [names.diagnostic(diagnostic) for diagnostic in result.diagnostics]
+    if output_format == "json":
+        print(to_json(diagnostics), file=sys.stderr)
+        return
+    out = console(stderr=True)
+    for diagnostic in diagnostics:
+        out.print()
+        print_diagnostic(out, diagnostic, source_reader({}))

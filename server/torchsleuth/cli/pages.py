@@ -1,0 +1,109 @@
+"""One page for each code, for ``torchsleuth rule`` and for docs/rules: of rules, and of errors that only a run shows.
+
+``python -m torchsleuth.cli.pages docs/rules`` writes the pages.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchsleuth.errors.catalogue import CATALOGUE, FALLBACK
+from torchsleuth.rules.registry import RULES
+
+
+@dataclass(frozen=True)
+class Page:
+    """`text` has a heading line without indentation above each indented section."""
+
+    code: str
+    name: str
+    kind: str
+    summary: str
+    text: str
+
+
+def pages() -> dict[str, Page]:
+    """Every code's page, in order."""
+    found = {rule.code: _rule_page(rule.code) for rule in RULES.values()}
+    for entry in (*CATALOGUE, FALLBACK):
+        if entry.code not in found:
+            found[entry.code] = _run_page(entry.code)
+    return dict(sorted(found.items()))
+
+
+def _rule_page(code: str) -> Page:
+    rule = RULES[code]
+    first, _, rest = rule.documentation.strip().partition("\n")
+    summary = first.removeprefix(f"{rule.name}:").strip()
+    return Page(code, rule.name, f"{rule.severity}, {rule.family}", summary, rest.strip("\n"))
+
+
+def _run_page(code: str) -> Page:
+    """The page of an error that has no rule: what its entries in the catalogue say."""
+    entries = [entry for entry in (*CATALOGUE, FALLBACK) if entry.code == code]
+    explanations = dict.fromkeys(entry.explanation for entry in entries)
+    lines = "\n".join(f"    {explanation}" for explanation in explanations)
+    return Page(code, entries[0].name, "error, seen at run time", "reported by Run and Diagnose.", f"Meaning\n{lines}")
+
+
+def markdown(page: Page) -> str:
+    lines = [f"# {page.code} {page.name}", "", f"*{page.kind}* · {page.summary}", ""]
+    for heading, body in _sections(page.text):
+        lines += [f"## {heading}", ""]
+        lines += (
+            ["```python", body, "```", ""] if heading in ("Example", "Use instead") and _is_code(body) else [body, ""]
+        )
+    return "\n".join(lines)
+
+
+def index(found: dict[str, Page]) -> str:
+    """The table of all codes."""
+    rows = [
+        f"| [{page.code}]({page.code}.md) | {page.name} | {page.kind} | {page.summary} |" for page in found.values()
+    ]
+    head = ["# Codes", "", "Written by `make docs` from the rules and the table of run-time errors.", ""]
+    return "\n".join([*head, "| code | name | kind | finds |", "| --- | --- | --- | --- |", *rows, ""])
+
+
+def files() -> dict[str, str]:
+    """The texts of docs/rules by file name."""
+    found = pages()
+    return {"README.md": index(found), **{f"{code}.md": markdown(page) for code, page in found.items()}}
+
+
+def _sections(text: str) -> Iterator[tuple[str, str]]:
+    heading = ""
+    body: list[str] = []
+    for line in [*text.splitlines(), "end"]:
+        if line and not line[0].isspace():
+            if heading:
+                yield heading, textwrap.dedent("\n".join(body)).strip("\n")
+            heading, body = line.strip(), []
+        else:
+            body.append(line)
+
+
+def _is_code(body: str) -> bool:
+    try:
+        ast.parse(body)
+    except SyntaxError:
+        return False
+    return True
+
+
+def main(target: Path) -> None:
+    texts = files()
+    target.mkdir(parents=True, exist_ok=True)
+    for stale in {path.name for path in target.glob("*.md")} - texts.keys():
+        (target / stale).unlink()
+    for name, text in texts.items():
+        (target / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
