@@ -18,6 +18,9 @@ from pygls.uris import from_fs_path, to_fs_path
 from torchsleuth.schema import Position
 from torchsleuth.syntax.text import SourceText
 
+_URI = re.compile(r"[a-z][a-z0-9+.-]+:")
+"""The beginning of a URI; a drive letter is shorter."""
+
 
 @dataclass(frozen=True)
 class TextChange:
@@ -84,7 +87,9 @@ class Documents:
     def uri(self, path: str) -> str:
         """The URI of a path, in the client's own spelling where the document is open."""
         document = self._open.get(path)
-        return document.uri if document is not None else from_fs_path(path) or path
+        if document is not None:
+            return document.uri
+        return path if _URI.match(path) else from_fs_path(path) or path
 
     def source(self, path: str) -> SourceText:
         """The text of an open document or of a file; empty where there is neither."""

@@ -1,0 +1,178 @@
+"""The worker process and its client, with an engine double."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+import threading
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from torchsleuth.worker import client as client_module
+from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
+
+States = list[tuple[str, str]]
+
+
+@pytest.fixture
+def states() -> States:
+    return []
+
+
+@pytest.fixture
+def worker(double: str, states: States) -> Iterator[WorkerClient]:
+    client = WorkerClient(double, lambda state, detail: states.append((state, detail)))
+    yield client
+    client.close()
+
+
+def test_answers_with_what_the_engine_found(worker: WorkerClient, states: States) -> None:
+    analysis = worker.analyze("/a.py", "text", {"/b.py": "other"}, ("/root",))
+    assert [item.message for item in analysis.diagnostics] == ["1 other documents, roots /root: text"]
+    assert [state for state, _ in states] == ["starting", "ready", "busy", "ready"]
+
+
+def test_what_libraries_print_does_not_reach_the_wire(worker: WorkerClient) -> None:
+    for _ in range(2):
+        assert "noise" in worker.analyze("/a.py", "# noise").diagnostics[0].message
+
+
+def test_a_text_with_lone_surrogates_and_emoji_arrives(worker: WorkerClient) -> None:
+    assert worker.analyze("/a.py", "😋 \ud800 中文").diagnostics[0].message.endswith("😋 \ud800 中文")
+
+
+def test_an_exception_in_the_engine_is_an_answer(worker: WorkerClient) -> None:
+    analysis = worker.analyze("/a.py", "# raise")
+    assert analysis.stats["incomplete"] == "RuntimeError: no such luck"
+    assert "Traceback" in analysis.stats["traceback"]
+    pid = worker.pid
+    assert worker.analyze("/a.py", "fine").diagnostics
+    assert worker.pid == pid
+
+
+def test_a_worker_that_dies_is_replaced_and_its_text_not_tried_again(worker: WorkerClient, states: States) -> None:
+    assert worker.analyze("/a.py", "# die").stats["incomplete"]
+    assert states[-1][0] == "restarting"
+    started = [state for state, _ in states].count("starting")
+    assert "before" in worker.analyze("/a.py", "# die").stats["incomplete"]
+    assert [state for state, _ in states].count("starting") == started
+    assert worker.analyze("/a.py", "fine").diagnostics
+
+
+def test_an_analysis_over_its_budget_is_killed_with_its_children(worker: WorkerClient, tmp_path: Path) -> None:
+    note = tmp_path / "child"
+    worker.start()
+    # Long enough for the double to start its child and note it, before the budget is over.
+    assert worker.analyze("/a.py", f"# hang {note}", budget_s=3.0).stats["incomplete"]
+    assert has_ended(int(note.read_text()))
+    assert worker.analyze("/a.py", "fine").diagnostics
+
+
+def test_an_analysis_can_be_interrupted(double: str) -> None:
+    busy = threading.Event()
+    worker = WorkerClient(double, lambda state, _: busy.set() if state == "busy" else None)
+    answers: list[object] = []
+    thread = threading.Thread(target=lambda: answers.append(worker.analyze("/a.py", "# hang").stats["incomplete"]))
+    thread.start()
+    busy.wait()
+    while thread.is_alive():
+        worker.interrupt()
+        thread.join(0.01)
+    assert answers and answers[0]
+    assert worker.analyze("/a.py", "fine").diagnostics
+    worker.close()
+
+
+def test_closing_ends_an_analysis_in_the_middle(double: str) -> None:
+    busy = threading.Event()
+    worker = WorkerClient(double, lambda state, _: busy.set() if state == "busy" else None)
+    errors: list[str] = []
+
+    def analyze() -> None:
+        with pytest.raises(WorkerUnavailable) as error:
+            worker.analyze("/a.py", "# hang")
+        errors.append(str(error.value))
+
+    thread = threading.Thread(target=analyze)
+    thread.start()
+    busy.wait()
+    pid = worker.pid
+    assert pid is not None
+    worker.close()
+    thread.join()
+    assert errors == ["the analysis was stopped"]
+    assert has_ended(pid)
+
+
+def test_a_worker_that_always_dies_is_given_up(
+    worker: WorkerClient, states: States, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "LONGEST_PAUSE_SECONDS", 0.0)
+    for number in range(client_module.MAX_DEATHS):
+        worker.analyze("/a.py", f"# die\n{number}")
+    for _ in range(2):
+        with pytest.raises(WorkerUnavailable, match="8 times in a row"):
+            worker.analyze("/a.py", "fine")
+    assert [state for state, _ in states].count("unavailable") == 1
+
+
+def test_a_worker_ends_with_its_client_even_while_it_hangs(double: str) -> None:
+    process = subprocess.Popen([double], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+    assert process.stdin is not None and process.stdout is not None
+    assert b"ready" in process.stdout.readline()
+    process.stdin.write(b'{"id": 1, "method": "analyze", "params": {"path": "a", "text": "# hang"}}\n')
+    process.stdin.close()
+    assert process.wait() == 0
+    process.stdout.close()
+    # The sleep that the double started is all that is left of the group.
+    os.killpg(process.pid, 9)
+
+
+@pytest.mark.parametrize("interpreter", ["/nonexistent/python", os.devnull, "/bin/false"])
+def test_what_is_no_python_is_unavailable_and_not_tried_again(interpreter: str, states: States) -> None:
+    client = WorkerClient(interpreter, lambda state, detail: states.append((state, detail)))
+    for _ in range(3):
+        with pytest.raises(WorkerUnavailable, match=interpreter):
+            client.analyze("/a.py", "text")
+    assert [state for state, _ in states] == ["starting", "unavailable"]
+    client.close()
+
+
+def test_an_interpreter_without_torch_is_unavailable(tmp_path: Path) -> None:
+    venv.create(tmp_path / "bare", with_pip=False, symlinks=True)
+    python = str(tmp_path / "bare" / "bin" / "python")
+    client = WorkerClient(python)
+    with pytest.raises(WorkerUnavailable, match=f"PyTorch is not installed in {python}"):
+        client.start()
+    client.close()
+
+
+def test_the_working_folder_and_our_site_packages_are_not_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The project may have a random.py, and the server may live beside another torch."""
+    for name in ("random", "queue", "torch", "numpy", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('executed the code of the user')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    client = WorkerClient(sys.executable)
+    client.start()
+    assert client.torch
+    client.close()
+
+
+def has_ended(pid: int) -> bool:
+    """Whether a process ends; waits for a killed one to be gone."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([descriptor], [], [], 60)[0])
+    finally:
+        os.close(descriptor)
