@@ -3,67 +3,120 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2] / "server" / "torchsleuth"
+EXCHANGED = {"schema", "messages"}
 ALLOWED = {
     "schema": set(),
     "messages": set(),
-    "syntax": {"schema"},
+    "syntax": EXCHANGED,
     "tensors": set(),
     "oracle": {"tensors"},
-    "interp": {"schema", "syntax", "tensors", "oracle"},
-    "rules": {"schema", "messages", "syntax", "tensors", "interp"},
-    "errors": {"schema", "messages", "syntax"},
-    "runtime": {"schema", "syntax", "errors"},
-    "repair": {"schema", "syntax", "rules", "runtime"},
-    "worker": {"schema", "syntax", "tensors", "oracle", "interp", "rules", "repair"},
-    "lsp": {"schema", "messages", "syntax", "rules", "runtime", "worker"},
-    "cli": {"schema", "messages", "syntax", "rules", "runtime", "repair", "worker", "lsp"},
+    "interp": EXCHANGED | {"syntax", "tensors", "oracle"},
+    "rules": EXCHANGED | {"syntax", "tensors", "interp"},
+    "errors": EXCHANGED | {"syntax"},
+    "runtime": EXCHANGED | {"syntax", "errors"},
+    "repair": EXCHANGED | {"syntax", "rules", "runtime"},
+    "worker": EXCHANGED | {"syntax", "tensors", "oracle", "interp", "rules", "repair"},
+    "lsp": EXCHANGED | {"syntax", "rules", "runtime", "worker"},
+    "cli": EXCHANGED | {"syntax", "rules", "errors", "runtime", "repair", "worker", "lsp"},
 }
-INJECTED = ("__main__", "rewrite", "recorder", "registry", "crash", "events")
+"""What each room may import beside itself."""
+TORCH = {"oracle", "runtime", "worker/__main__.py"}
+"""Who may import torch: the oracle, what runs beside the user's script, and the worker that looks whether it is there."""
+FILES = sorted(ROOT.rglob("*.py"))
+INJECTED = [
+    "runtime/launch.py",
+    "runtime/__main__.py",
+    "runtime/environment.py",
+    "worker/__main__.py",
+    "worker/engine.py",
+]
+"""What is started in the user's interpreter, where nothing but torch can be counted on."""
 
 
 def imports(path: Path) -> set[str]:
-    """Dotted names of everything a file imports, at any depth."""
+    """Dotted names of all modules a file imports, at any depth; `from package import module` is both."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"relative import in {path}"
-            found.add(node.module or "")
+            assert node.level == 0 and node.module, f"relative import in {path}"
+            found.add(node.module)
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
     return found
 
 
-FILES = sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT or path.stem in ALLOWED)
+def file_of(module: str) -> Path | None:
+    """The file of a module of ours, None for names that are no module."""
+    parts = module.split(".")
+    if parts[0] != "torchsleuth":
+        return None
+    base = ROOT.joinpath(*parts[1:])
+    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_point_one_way(path: Path) -> None:
-    room = path.relative_to(ROOT).parts[0].removesuffix(".py")
+    room, place = room_of(path), path.relative_to(ROOT).as_posix()
+    assert room in {*ALLOWED, "__init__"}, f"{place} is in no room that ARCHITECTURE.md knows"
     for name in imports(path):
-        top, _, rest = name.partition(".")
-        if top == "torchsleuth" and rest:
-            target = rest.partition(".")[0]
-            assert target == room or target in ALLOWED[room] | {"__version__"}, f"{path}: {name}"
-        if top in ("torch", "sympy"):
-            assert room == "oracle" or path == ROOT / "worker" / "__main__.py", f"{path}: {name}"
+        top = name.partition(".")[0]
+        target = file_of(name)
+        if target is not None and target != ROOT / "__init__.py":
+            assert room_of(target) in ALLOWED.get(room, set()) | {room}, f"{place} imports {name}"
+        if top == "torch":
+            assert {room, place} & TORCH, f"{place} imports {name}"
+        if top == "sympy":
+            assert room == "oracle", f"{place} imports {name}"
         if top in ("pygls", "lsprotocol"):
-            assert room == "lsp", f"{path}: {name}"
-        if top in ("typer", "rich"):
-            assert room == "cli", f"{path}: {name}"
+            assert room == "lsp", f"{place} imports {name}"
+        if top in ("typer", "click", "rich"):
+            assert room == "cli", f"{place} imports {name}"
 
 
-@pytest.mark.parametrize("name", INJECTED)
-def test_injected_code_needs_nothing_but_python(name: str) -> None:
-    for imported in imports(ROOT / "runtime" / f"{name}.py"):
-        if imported.startswith("torchsleuth"):
-            assert imported.removeprefix("torchsleuth.runtime.") in INJECTED, imported
+@pytest.mark.parametrize("start", INJECTED)
+def test_what_runs_in_the_users_interpreter_needs_only_torch(start: str) -> None:
+    reached, waiting = set(), [ROOT / start]
+    while waiting:
+        path = waiting.pop()
+        if path in reached:
+            continue
+        reached.add(path)
+        for name in imports(path):
+            top = name.partition(".")[0]
+            if top != "torchsleuth":
+                assert top in sys.stdlib_module_names or top in ("torch", "sympy"), f"{path} imports {name}"
+            elif (target := file_of(name)) is not None:
+                waiting.append(target)
+    if start.startswith("runtime/"):
+        outside = {
+            path.relative_to(ROOT).as_posix() for path in reached if room_of(path) not in ("runtime", "__init__")
+        }
+        assert not outside, "what is injected beside the user's script stands alone"
+
+
+def test_the_environment_probe_is_one_file() -> None:
+    assert not [name for name in imports(ROOT / "runtime" / "environment.py") if name.startswith("torchsleuth")]
+
+
+def test_server_and_command_line_start_without_torch() -> None:
+    modules = ["torchsleuth.lsp.server", "torchsleuth.rules.registry", "torchsleuth.cli.main", "torchsleuth.cli.check"]
+    code = f"import {', '.join(modules)}; import sys; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
 def test_every_file_says_what_it_is_for() -> None:
-    for path in ROOT.rglob("*.py"):
-        assert ast.get_docstring(ast.parse(path.read_text())), path
+    for path in FILES:
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        assert text, path
