@@ -23,7 +23,7 @@ const freePort = () =>
 
 /** Waits until `probe` gives a value that `accept` likes; fails with the last value after two minutes. */
 export async function until(probe, accept = Boolean, what = "condition") {
-  const deadline = Date.now() + 120_000;
+  const deadline = Date.now() + Number(process.env.TORCHSLEUTH_EDITOR_WAIT ?? 120_000);
   let last;
   while (Date.now() < deadline) {
     try {

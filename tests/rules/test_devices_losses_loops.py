@@ -37,20 +37,30 @@ for x, y in loader:
 
 
 def test_same_device_is_silent() -> None:
-    assert not codes("model = nn.Linear(8, 3).to(device)\nfor x, y in loader:\n    criterion(model(x.to(device)), y.to(device))\n")
+    assert not codes(
+        "model = nn.Linear(8, 3).to(device)\nfor x, y in loader:\n    criterion(model(x.to(device)), y.to(device))\n"
+    )
     assert not codes("model = nn.Linear(8, 3)\nfor x, y in loader:\n    criterion(model(x), y)\n")
     assert not codes("scale = torch.tensor(2.0)\nx = torch.randn(3, device=device) * scale\n")
-    assert not codes("use = torch.cuda.is_available()\nm = nn.Linear(8, 3)\nx = torch.randn(2, 8)\nif use:\n    m, x = m.cuda(), x.cuda()\nm(x)\n")
+    assert not codes(
+        "use = torch.cuda.is_available()\nm = nn.Linear(8, 3)\nx = torch.randn(2, 8)\nif use:\n    m, x = m.cuda(), x.cuda()\nm(x)\n"
+    )
 
 
 def test_softmax_as_layer_function_and_in_forward() -> None:
-    layer = "model = nn.Sequential(nn.Linear(8, 3), nn.Softmax(dim=1))\nfor x, y in loader:\n    criterion(model(x), y)\n"
-    function = "model = nn.Linear(8, 3)\nfor x, y in loader:\n    p = torch.softmax(model(x), dim=1)\n    criterion(p, y)\n"
+    layer = (
+        "model = nn.Sequential(nn.Linear(8, 3), nn.Softmax(dim=1))\nfor x, y in loader:\n    criterion(model(x), y)\n"
+    )
+    function = (
+        "model = nn.Linear(8, 3)\nfor x, y in loader:\n    p = torch.softmax(model(x), dim=1)\n    criterion(p, y)\n"
+    )
     assert codes(layer) == ["TS303"]
     assert codes(function) == ["TS303"]
     fixes = analyze(SETUP + function).diagnostics[0].fixes
     assert [edit.new_text for edit in fixes[0].edits] == ["model(x)"]
-    assert not codes("model = nn.Linear(8, 3)\nfor x, y in loader:\n    z = model(x)\n    criterion(z, y)\n    z.softmax(1)\n")
+    assert not codes(
+        "model = nn.Linear(8, 3)\nfor x, y in loader:\n    z = model(x)\n    criterion(z, y)\n    z.softmax(1)\n"
+    )
 
 
 TRAIN = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 
 import pytest
-
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Symbol, of
 

@@ -15,7 +15,13 @@ TEXT = 'a = 1\r\n名 = "😋"; b = 2\n# \x0c \u2028 \x85 one line\rlast'
 def test_lines_end_where_python_and_the_editor_end_them() -> None:
     source = SourceText("f.py", TEXT)
     assert source.line_count == 4
-    assert [source.line(n) for n in range(1, 6)] == ["a = 1", '名 = "😋"; b = 2', "# \x0c \u2028 \x85 one line", "last", ""]
+    assert [source.line(n) for n in range(1, 6)] == [
+        "a = 1",
+        '名 = "😋"; b = 2',
+        "# \x0c \u2028 \x85 one line",
+        "last",
+        "",
+    ]
 
 
 def test_columns_round_trip() -> None:

@@ -57,7 +57,7 @@ class Calls(TensorOperations):
 
     def on_Call(self, node: ast.Call, frame: Frame) -> Value:
         if isinstance(node.func, ast.Name) and node.func.id in ("super", "locals", "globals", "vars"):
-            special = library.frame_builtin(self, node, frame)
+            special = library.frame_builtin(self.interpreter, node, frame)
             if special is not None:
                 return special
         callee = self.eval(node.func, frame)
@@ -96,7 +96,7 @@ class Calls(TensorOperations):
             if isinstance(callee.function, Function):
                 args = (callee.receiver, *call.args)
                 return self.call_function(callee.function, args, call.kwargs, node, call.frame)
-            return library.call_method(self, callee.receiver, callee.function, call)
+            return library.call_method(self.interpreter, callee.receiver, callee.function, call)
         if isinstance(callee, Builtin):
             return callee.call(call)
         if isinstance(callee, Partial):
@@ -111,8 +111,8 @@ class Calls(TensorOperations):
         if isinstance(callee, LibraryModule):
             return self.call_module(callee, call)
         if isinstance(callee, Native):
-            return library.call_native(self, callee, call)
-        value = library.call_object(self, callee, call)
+            return library.call_native(self.interpreter, callee, call)
+        value = library.call_object(self.interpreter, callee, call)
         if value is UNKNOWN:
             self.escape((*call.args, *call.kwargs.values()))
         return value
@@ -200,9 +200,7 @@ class Calls(TensorOperations):
             frame = frame.caller
         return count >= 6
 
-    def _bind(
-        self, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]
-    ) -> dict[str, Value] | None:
+    def _bind(self, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> dict[str, Value] | None:
         """Parameter names to values, None where the call does not fit."""
         spec = function.node.args
         positional = [argument.arg for argument in (*spec.posonlyargs, *spec.args)]
@@ -261,9 +259,9 @@ class Calls(TensorOperations):
         if isinstance(init, Function):
             self.call_function(init, (instance, *args), kwargs, node, frame)
         elif cls.is_dataclass or library.is_named_tuple(cls):
-            library.dataclass_init(self, instance, args, kwargs, frame)
+            library.dataclass_init(self.interpreter, instance, args, kwargs, frame)
         elif init is MISSING and cls.native_base() is not None:
-            library.native_init(self, instance, Arguments(args, kwargs, node or ast.Pass(), frame))
+            library.native_init(self.interpreter, instance, Arguments(args, kwargs, node or ast.Pass(), frame))
         elif cls.opaque:
             return UNKNOWN
         return instance
@@ -305,12 +303,12 @@ class Calls(TensorOperations):
         self.forward_depth += 1
         try:
             if module.path == "torch.nn.Sequential":
-                value = library.run_sequential(self, module, call)
+                value = library.run_sequential(self.interpreter, module, call)
             else:
                 value = self.apply_module(module, call)
         finally:
             self.forward_depth -= 1
-        if outermost and module.children is not None or outermost and library.has_parameters(self, module):
+        if outermost and module.children is not None or outermost and library.has_parameters(self.interpreter, module):
             value = self.mark_forward(module, value, call)
         return value
 

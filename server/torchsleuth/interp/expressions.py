@@ -218,8 +218,7 @@ class Expressions(Calls):
             return self.operate(f"operator.{name}", (value,), {}, node, frame)
         if isinstance(value, _NUMBERS):
             try:
-                unary = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}[type(node.op)]
-                return unary(value)
+                return getattr(operator, {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}[type(node.op)])(value)
             except TypeError:
                 return UNKNOWN
         if isinstance(value, Dim) and isinstance(node.op, ast.USub):
@@ -386,7 +385,7 @@ class Expressions(Calls):
             if isinstance(index, SliceValue):
                 bounds = (index.start, index.stop, index.step)
                 if all(isinstance(bound, int | type(None)) for bound in bounds):
-                    part = items[slice(*bounds)]
+                    part: Value = items[slice(*bounds)]
                     return ListValue(part) if isinstance(container, ListValue) else part
                 return ListValue(None) if isinstance(container, ListValue) else UNKNOWN
             if isinstance(items, tuple) and items and len(items) <= 64:
@@ -402,7 +401,7 @@ class Expressions(Calls):
                     return UNKNOWN
             return self._any_of(tuple(container.items.values())) if container.items else UNKNOWN
         if isinstance(container, LibraryModule):
-            return library.child(self, container, key)
+            return library.child(self.interpreter, container, key)
         if isinstance(container, Instance):
             method = self.class_attribute(container.cls, "__getitem__")
             if isinstance(method, Function):
@@ -410,7 +409,7 @@ class Expressions(Calls):
             if container.native is not None:
                 return self.get_item(container.native, key, node, frame)
         if isinstance(container, LibraryObject):
-            return library.object_item(self, container, key, frame)
+            return library.object_item(self.interpreter, container, key, frame)
         return UNKNOWN
 
     def _any_of(self, items: tuple[Value, ...]) -> Value:
@@ -512,7 +511,7 @@ class Expressions(Calls):
             return owner.index if name == "index" and not owner.symbolic else UNKNOWN
         if isinstance(owner, DType):
             return Scalar("bool") if name.startswith("is_") else UNKNOWN
-        return library.attribute(self, owner, name, node, frame)
+        return library.attribute(self.interpreter, owner, name, node, frame)
 
     def _native_attribute(self, owner: Native, name: str) -> Value:
         path = f"{owner.path}.{name}"
@@ -549,7 +548,7 @@ class Expressions(Calls):
             return owner.cls
         if name == "__dict__":
             return UNKNOWN
-        modelled = library.instance_attribute(self, owner, name, node, frame)
+        modelled = library.instance_attribute(self.interpreter, owner, name, node, frame)
         if modelled is not UNKNOWN or owner.cls.opaque:
             return modelled
         fallback = self.class_attribute(owner.cls, "__getattr__")
@@ -571,8 +570,8 @@ class Expressions(Calls):
             return found
         if isinstance(receiver, Instance):
             if name == "__init__":
-                return Builtin("super().__init__", lambda call: library.native_init(self, receiver, call))
-            return library.instance_attribute(self, receiver, name, frame.call or ast.Pass(), frame)
+                return Builtin("super().__init__", lambda call: library.native_init(self.interpreter, receiver, call))
+            return library.instance_attribute(self.interpreter, receiver, name, frame.call or ast.Pass(), frame)
         return UNKNOWN
 
     # -- truth and sequences -----------------------------------------------------------------------
@@ -594,9 +593,7 @@ class Expressions(Calls):
         if isinstance(value, Function | ClassValue | Bound | Builtin | DType | Device | Namespace):
             return True
         if isinstance(value, Instance):
-            plain = all(
-                self.class_attribute(value.cls, method) is MISSING for method in ("__bool__", "__len__")
-            )
+            plain = all(self.class_attribute(value.cls, method) is MISSING for method in ("__bool__", "__len__"))
             return True if plain and not value.cls.opaque else None
         if isinstance(value, LibraryModule) and value.children is None:
             return True
@@ -623,7 +620,7 @@ class Expressions(Calls):
             return Iteration((UNKNOWN,), False) if value.items is None else Iteration(tuple(value.items), True)
         if isinstance(value, Tensor):
             return self.iterate_tensor(value, node, frame)
-        return library.iterate(self, value, node, frame)
+        return library.iterate(self.interpreter, value, node, frame)
 
 
 def _arithmetic(name: str, left: Value, right: Value) -> Value:

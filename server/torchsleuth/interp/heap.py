@@ -139,9 +139,7 @@ class Heap:
             pass
         return UNKNOWN
 
-    def _join_items(
-        self, left: tuple[Value, ...] | None, right: tuple[Value, ...] | None
-    ) -> tuple[Value, ...] | None:
+    def _join_items(self, left: tuple[Value, ...] | None, right: tuple[Value, ...] | None) -> tuple[Value, ...] | None:
         if left is None or right is None or len(left) != len(right):
             return None
         return tuple(self.join_values(a, b) for a, b in zip(left, right))

@@ -63,6 +63,7 @@ class Interpreter(Expressions):
     """Runs one document (and what it imports from the workspace) and fills a `Trace`."""
 
     def __init__(self, oracle: Operators, workspace: Workspace, budget: Budget | None = None) -> None:
+        self.interpreter = self
         self.oracle = oracle
         self.workspace = workspace
         self.budget = budget or Budget()
@@ -334,7 +335,7 @@ class Interpreter(Expressions):
             for number, item in enumerate(self._items(node, frame, iteration)):
                 state.iteration = self.heap.mark()
                 state.continues = []
-                point = LoopPoint(node, span, execution, number, iteration.over_loader)  # type: ignore[arg-type]
+                point = LoopPoint(node, span, execution, number, iteration.over_loader)
                 self.loop_points.append(point)
                 try:
                     if isinstance(node, ast.For):
@@ -576,10 +577,10 @@ class Interpreter(Expressions):
             if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                 cls.annotations.append((statement.target.id, statement.annotation))
         self.classes.append(cls)
-        value: Value = cls
+        decorated: Value = cls
         for decorator in reversed(node.decorator_list):
-            value = library.decorated(self, self.eval(decorator, frame), value, decorator, frame)
-        self.assign_name(node.name, value, frame)
+            decorated = library.decorated(self, self.eval(decorator, frame), decorated, decorator, frame)
+        self.assign_name(node.name, decorated, frame)
 
     # -- imports -----------------------------------------------------------------------------------
 

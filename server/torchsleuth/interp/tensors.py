@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import library
 from torchsleuth.interp.frames import Frame
@@ -49,6 +49,9 @@ from torchsleuth.tensors.spec import (
     TensorSpec,
 )
 
+if TYPE_CHECKING:
+    from torchsleuth.interp.interpreter import Interpreter
+
 _KEEPS_TAGS = frozenset(
     "view reshape squeeze unsqueeze flatten contiguous permute transpose clone float double half to detach "
     "getitem type t expand chunk split unflatten movedim swapaxes identity Identity Flatten".split()
@@ -74,6 +77,7 @@ class NotASpec(Exception):
 class TensorOperations:
     """Everything that touches tensors. The attributes are set by `Interpreter`."""
 
+    interpreter: Interpreter
     oracle: Operators
     workspace: Workspace
     heap: Heap
@@ -311,7 +315,7 @@ class TensorOperations:
         if operation.module is not None and not library.returns_tensor(operation.module.path):
             return UNKNOWN
         grads = [tensor.spec.requires_grad for tensor in tensors]
-        parameters = operation.module is not None and library.has_parameters(self, operation.module)
+        parameters = operation.module is not None and library.has_parameters(self.interpreter, operation.module)
         requires_grad: bool | None = None
         if not self.grad:
             requires_grad = False
@@ -364,7 +368,7 @@ class TensorOperations:
     def _common_device(self, operation: Operation) -> Device | None:
         """The device of the result; operands on different ones are recorded as a conflict."""
         sides: list[tuple[str, Device | None, Value, int | None]] = []
-        if operation.module is not None and library.has_parameters(self, operation.module):
+        if operation.module is not None and library.has_parameters(self.interpreter, operation.module):
             sides.append(("module", operation.module.device, operation.module, None))
         for tensor in library.tensors_in((*operation.args, *operation.kwargs.values())):
             sides.append(("tensor", tensor.spec.device, tensor, tensor.spec.rank))
@@ -403,9 +407,7 @@ class TensorOperations:
 
     # -- binary operators, items, attributes -------------------------------------------------------
 
-    def tensor_binary(
-        self, name: str, left: Value, right: Value, node: ast.AST, frame: Frame, inplace: bool
-    ) -> Value:
+    def tensor_binary(self, name: str, left: Value, right: Value, node: ast.AST, frame: Frame, inplace: bool) -> Value:
         if left is UNKNOWN or right is UNKNOWN:
             tensors = library.tensors_in((left, right))
             history = frozenset(item for tensor in tensors for item in tensor.history)

@@ -85,9 +85,7 @@ class Trace:
     conflicts: list[DeviceConflict] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    facts: dict[tuple[str, int, int, int, int], list[tuple[Site, TensorSpec, str | None]]] = field(
-        default_factory=dict
-    )
+    facts: dict[tuple[str, int, int, int, int], list[tuple[Site, TensorSpec, str | None]]] = field(default_factory=dict)
     consumed: set[int] = field(default_factory=set)
     """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""
     optimizers: list[LibraryObject] = field(default_factory=list)

@@ -202,7 +202,11 @@ class ClassValue(Ref):
         """Linearised bases, most derived first (depth first, last occurrence kept)."""
         order: list[ClassValue | Native] = [self]
         for base in self.bases:
-            chain = base.mro() if isinstance(base, ClassValue) else [base] if isinstance(base, Native) else []
+            chain: list[ClassValue | Native] = []
+            if isinstance(base, ClassValue):
+                chain = base.mro()
+            elif isinstance(base, Native):
+                chain = [base]
             order = [entry for entry in order if entry not in chain] + chain
         return order
 

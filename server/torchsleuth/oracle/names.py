@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import types
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import torch
@@ -18,7 +18,7 @@ ALLOWED_PACKAGES = frozenset({"torch", "math", "einops", "operator"})
 _FORBIDDEN = ("torch.utils.cpp_extension", "torch.distributed", "torch._C", "torch.hub", "torch.multiprocessing")
 
 
-@lru_cache(maxsize=None)
+@cache
 def load(path: str) -> Any:
     """The object at a dotted path. Raises LookupError if it does not exist or is not allowed."""
     package = path.partition(".")[0]
@@ -39,7 +39,7 @@ def load(path: str) -> Any:
     return value
 
 
-@lru_cache(maxsize=None)
+@cache
 def resolve(path: str) -> Any:
     """The abstract value of a dotted name: a constant, a DType, or a Native. Raises LookupError."""
     value = load(path)
@@ -71,9 +71,7 @@ def mro_paths(path: str) -> tuple[str, ...]:
     """Canonical paths of a class and its bases, most derived first."""
     value = load(path)
     return tuple(
-        canonical_class(base, f"{base.__module__}.{base.__qualname__}")
-        for base in value.__mro__
-        if base is not object
+        canonical_class(base, f"{base.__module__}.{base.__qualname__}") for base in value.__mro__ if base is not object
     )
 
 
@@ -87,7 +85,7 @@ def public_names(path: str) -> tuple[str, ...]:
     return tuple(name for name in names if isinstance(name, str))
 
 
-@lru_cache(maxsize=None)
+@cache
 def signature(path: str) -> tuple[str, ...] | None:
     """Parameter names of a function or constructor (without self), None when not inspectable."""
     try:

@@ -99,9 +99,9 @@ class Oracle:
             canonical_args = _rename(args, renaming)
             canonical_kwargs = tuple(sorted((name, _rename(value, renaming)) for name, value in kwargs.items()))
             canonical_target = target if isinstance(target, str) else _rename(target, renaming)
-            key = (canonical_target, canonical_args, canonical_kwargs, grad)
             # 1, 1.0 and True are equal keys but different arguments.
-            key = (key, _types(canonical_args), _types(canonical_kwargs))
+            types = (_types(canonical_args), _types(canonical_kwargs))
+            key = (canonical_target, canonical_args, canonical_kwargs, grad, types)
             outcome = self._memo.get(key)
         except (TypeError, Unsupported) as error:
             return Undecided(str(error))
@@ -205,9 +205,7 @@ class Oracle:
                 return self._by_witness(target, args, kwargs, outcome)
         return outcome
 
-    def _fake(
-        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], symbolic: bool
-    ) -> Outcome:
+    def _fake(self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], symbolic: bool) -> Outcome:
         try:
             session = Session(self._mode, symbolic)
             # The module is built first, outside the session's sizes: its recipe is concrete.
@@ -245,7 +243,7 @@ class Oracle:
         value = names.load(target)
         if not callable(value):
             raise LookupError(target)
-        return value  # type: ignore[no-any-return]
+        return value
 
     def _module(self, recipe: ModuleSpec) -> torch.nn.Module:
         """The module with fake parameters; its training flag and grad flag are those of the recipe."""
@@ -300,9 +298,7 @@ class Oracle:
             return Failure(type(error).__name__, str(error), confirmed=True)
         return Undecided(str(error))
 
-    def _eager(
-        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> BaseException | None:
+    def _eager(self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
         """The error of the operator on real tensors of zeros, None if it runs, Unsupported if it can't be tried."""
         witness = _Witness(_WITNESSES[0])
 
@@ -411,9 +407,7 @@ def _generalise(first: tuple[Any, _Witness], second: tuple[Any, _Witness]) -> An
     if isinstance(left, TensorSpec) and isinstance(right, TensorSpec):
         if left.shape is None or right.shape is None or len(left.shape) != len(right.shape):
             raise Unsupported("rank depends on a size")
-        shape = tuple(
-            _generalise((a, left_witness), (b, right_witness)) for a, b in zip(left.shape, right.shape)
-        )
+        shape = tuple(_generalise((a, left_witness), (b, right_witness)) for a, b in zip(left.shape, right.shape))
         return TensorSpec(shape, left.dtype, None, left.requires_grad, None)
     if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
         return tuple(_generalise((a, left_witness), (b, right_witness)) for a, b in zip(left, right))

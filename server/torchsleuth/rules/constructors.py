@@ -91,7 +91,9 @@ def _passed_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
     return None if written is None else (written, frame.caller)
 
 
-def constructor_related(analysis: Analysis, module: LibraryModule, argument: str | None, value: object) -> list[Related]:
+def constructor_related(
+    analysis: Analysis, module: LibraryModule, argument: str | None, value: object
+) -> list[Related]:
     if module.site is None:
         return []
     span = module.site.span

@@ -42,7 +42,9 @@ def argument_nodes(operation: Operation) -> list[ast.expr]:
     if isinstance(node, ast.Compare):
         return [node.left, *node.comparators]
     if isinstance(node, ast.Call):
-        receiver = [node.func.value] if operation.target.startswith("Tensor.") and isinstance(node.func, ast.Attribute) else []
+        receiver = (
+            [node.func.value] if operation.target.startswith("Tensor.") and isinstance(node.func, ast.Attribute) else []
+        )
         return [*receiver, *node.args]
     return []
 
@@ -98,7 +100,11 @@ def origin_trail(tensor: Tensor, name: str) -> list[Related]:
         operator = origin.operator.rpartition(".")[2].strip("_")
         if inputs:
             text = message(
-                "related.origin", tensor=name, shape=shape_text(tensor.spec), operator=operator, inputs=" and ".join(inputs)
+                "related.origin",
+                tensor=name,
+                shape=shape_text(tensor.spec),
+                operator=operator,
+                inputs=" and ".join(inputs),
             )
         else:
             text = message("related.origin.plain", tensor=name, shape=shape_text(tensor.spec))

@@ -51,7 +51,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _finding(analysis: Analysis, conflict: DeviceConflict) -> Finding:
     operation = conflict.operation
     (left_kind, left_device, left), (_, right_device, right) = conflict.left, conflict.right
-    stray, stray_device, home = (right, right_device, left_device) if left_device != CPU else (left, left_device, right_device)
+    stray, stray_device, home = (
+        (right, right_device, left_device) if left_device != CPU else (left, left_device, right_device)
+    )
     left_node, right_node = _node_of(conflict, left), _node_of(conflict, right)
     if left_kind == "module":
         text = message(

@@ -73,9 +73,9 @@ def _wasteful(analysis: Analysis, event: Event) -> LoopPoint | None:
     return None
 
 
-def _contains(loop: ast.AST, node: ast.AST) -> bool:
-    line = getattr(node, "lineno", 0)
-    return loop.lineno <= line <= (getattr(loop, "end_lineno", 0) or 0)  # type: ignore[attr-defined]
+def _contains(loop: ast.stmt, node: ast.AST) -> bool:
+    line: int = getattr(node, "lineno", 0)
+    return loop.lineno <= line <= (loop.end_lineno or loop.lineno)
 
 
 def _finding(analysis: Analysis, event: Event, point: LoopPoint, loop: ast.stmt) -> Finding:
@@ -88,9 +88,7 @@ def _finding(analysis: Analysis, event: Event, point: LoopPoint, loop: ast.stmt)
         name = f"`{subject.name}`"
     candidates: list[Candidate] = []
     if is_simple(loop, analysis, point.span.path) and _imports_torch(event):
-        candidates.append(
-            Candidate(message("fix.no_grad"), edits.wrap(source, loop, "with torch.no_grad():"))
-        )
+        candidates.append(Candidate(message("fix.no_grad"), edits.wrap(source, loop, "with torch.no_grad():")))
     return Finding(event.site.span, message("no_grad.missing", module=name), (), tuple(candidates))
 
 

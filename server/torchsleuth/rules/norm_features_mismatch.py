@@ -24,7 +24,12 @@ from torchsleuth.rules.operators import failures, generic
 from torchsleuth.rules.rule import Analysis, Finding, Rule
 
 CODE = "TS109"
-_ARGUMENT = {"BatchNorm": ("num_features", 1), "InstanceNorm": ("num_features", 1), "LayerNorm": ("normalized_shape", -1), "GroupNorm": ("num_channels", 1)}
+_ARGUMENT = {
+    "BatchNorm": ("num_features", 1),
+    "InstanceNorm": ("num_features", 1),
+    "LayerNorm": ("normalized_shape", -1),
+    "GroupNorm": ("num_channels", 1),
+}
 """Layer name prefix → the constructor argument at fault and the dimension of the input that it must equal."""
 _POSITION = {"num_channels": 1}
 
@@ -32,7 +37,9 @@ _POSITION = {"num_channels": 1}
 def find(analysis: Analysis) -> Iterator[Finding]:
     for failure, finding in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
         module, specs = failure.operation.module, failure.operation.specs
-        argument = next((pair for prefix, pair in _ARGUMENT.items() if module and module.type_name.startswith(prefix)), None)
+        argument = next(
+            (pair for prefix, pair in _ARGUMENT.items() if module and module.type_name.startswith(prefix)), None
+        )
         if module is not None and argument is not None and specs and specs[0].shape:
             name, axis = argument
             shape = specs[0].shape

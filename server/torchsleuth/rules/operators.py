@@ -60,7 +60,9 @@ def failures(analysis: Analysis, code: str) -> Iterator[OperatorFailure]:
             yield failure
 
 
-def trail(analysis: Analysis, failure: OperatorFailure, argument: str | None = None, value: object = None) -> tuple[Related, ...]:
+def trail(
+    analysis: Analysis, failure: OperatorFailure, argument: str | None = None, value: object = None
+) -> tuple[Related, ...]:
     """The other ends of a failure: the layer's constructor, where each operand's shape was made, the calls."""
     operation = failure.operation
     places: list[Related] = []

@@ -32,7 +32,9 @@ _POSITION = {"num_channels": 1}
 def find(analysis: Analysis) -> Iterator[Finding]:
     for failure, finding in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
         module, specs = failure.operation.module, failure.operation.specs
-        argument = next((pair for prefix, pair in _ARGUMENT.items() if module and module.type_name.startswith(prefix)), None)
+        argument = next(
+            (pair for prefix, pair in _ARGUMENT.items() if module and module.type_name.startswith(prefix)), None
+        )
         if module is not None and argument is not None and specs and specs[0].shape:
             name, axis = argument
             shape = specs[0].shape

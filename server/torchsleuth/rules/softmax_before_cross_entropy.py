@@ -94,7 +94,12 @@ def _removals(analysis: Analysis, applied: Operation) -> Iterator[Candidate]:
     if module is None or module.site is None:
         return
     yield from _remove_layer(analysis, module, title)
-    if isinstance(node, ast.Call) and len(node.args) == 1 and module.name and ast.unparse(node.func).endswith(module.name):
+    if (
+        isinstance(node, ast.Call)
+        and len(node.args) == 1
+        and module.name
+        and ast.unparse(node.func).endswith(module.name)
+    ):
         yield Candidate(title, (edits.replace(source, node, source.segment(node.args[0])),))
 
 

@@ -94,7 +94,9 @@ def path_to(tree: ast.AST, node: ast.AST) -> list[ast.AST]:
         for inner in ast.iter_child_nodes(part):
             first = getattr(inner, "lineno", None)
             if first is not None and line is not None and end is not None:
-                if isinstance(inner, ast.stmt) and not (_first_line(inner) <= line and end <= (inner.end_lineno or first)):
+                if isinstance(inner, ast.stmt) and not (
+                    _first_line(inner) <= line and end <= (inner.end_lineno or first)
+                ):
                     continue
             if search(inner):
                 return True
@@ -106,5 +108,5 @@ def path_to(tree: ast.AST, node: ast.AST) -> list[ast.AST]:
 
 
 def _first_line(statement: ast.stmt) -> int:
-    decorators = getattr(statement, "decorator_list", [])
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min([statement.lineno, *(decorator.lineno for decorator in decorators)])

@@ -51,7 +51,9 @@ def _object_attribute(interp: Interpreter, owner: LibraryObject, name: str) -> V
         return owner.args[0] if name == "value" else Scalar("str") if name == "name" else UNKNOWN
     if owner.path == data.LOADER:
         if name in ("dataset", "batch_size", "collate_fn", "sampler", "drop_last"):
-            return owner.argument({"dataset": 0, "batch_size": 1}.get(name, 99), name, 1 if name == "batch_size" else UNKNOWN)
+            return owner.argument(
+                {"dataset": 0, "batch_size": 1}.get(name, 99), name, 1 if name == "batch_size" else UNKNOWN
+            )
     if owner.type_name == "Subset" and name in ("dataset", "indices"):
         return owner.argument(0 if name == "dataset" else 1, name, UNKNOWN)
     if owner.type_name == "TensorDataset" and name == "tensors":
@@ -76,7 +78,11 @@ def native_init(interp: Interpreter, instance: Instance, call: Arguments) -> Val
     base = instance.cls.native_base()
     if base is None:
         return None
-    site = instance.site or interp.site(call.frame.call, call.frame.caller or call.frame) if call.frame.call else instance.site
+    site = (
+        instance.site or interp.site(call.frame.call, call.frame.caller or call.frame)
+        if call.frame.call
+        else instance.site
+    )
     if base.kind == "module-class" and base.path != "torch.nn.Module":
         native = LibraryModule(base.path, call.args, call.kwargs, site)
         if base.path in modules.CONTAINERS:

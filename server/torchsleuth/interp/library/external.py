@@ -12,11 +12,12 @@ from torchsleuth.interp.values import (
     Function,
     LibraryObject,
     ListValue,
-    Native,
     Partial,
     Scalar,
     Value,
 )
+
+from torchsleuth.tensors.spec import Native
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -107,7 +108,10 @@ def _argparse(interp: Interpreter, parser: LibraryObject, name: str, call: Argum
             default = call.kwargs.get("default", MISSING_DEFAULT)
             action = call.kwargs.get("action")
             if default is MISSING_DEFAULT:
-                default = {"store_true": False, "store_false": True}.get(action, None if long and long.startswith("-") else UNKNOWN)
+                optional = long is not None and long.startswith("-")
+                default = None if optional else UNKNOWN
+                if action in ("store_true", "store_false"):
+                    default = action == "store_false"
             interp.heap.set(parser.slots, "fields", {**fields, target: default})
         return UNKNOWN
     if name in ("parse_args", "parse_known_args"):

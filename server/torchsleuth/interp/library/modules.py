@@ -156,7 +156,7 @@ def child(interp: Interpreter, module: LibraryModule, key: Value) -> Value:
         return next((value for name, value in children if name == key), UNKNOWN)
     if isinstance(key, int):
         return children[key][1] if -len(children) <= key < len(children) else UNKNOWN
-    if isinstance(key, SliceValue) and all(isinstance(b, int | None) for b in (key.start, key.stop, key.step)):  # type: ignore[arg-type]
+    if isinstance(key, SliceValue) and all(isinstance(b, int | None) for b in (key.start, key.stop, key.step)):
         part = LibraryModule(module.path, (), {}, module.site)
         selected = children[slice(key.start, key.stop, key.step)]
         part.slots["children"] = tuple((str(index), value) for index, (_, value) in enumerate(selected))

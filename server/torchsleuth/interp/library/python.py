@@ -154,7 +154,11 @@ def _list(interp: Interpreter, call: Arguments) -> Value:
         return ListValue(())
     iteration = interp.iterate(call.args[0], call.node, call.frame)
     if not iteration.exact:
-        return _inexact(iteration.items, False) if iteration.items and iteration.items[0] is not UNKNOWN else ListValue(None)
+        return (
+            _inexact(iteration.items, False)
+            if iteration.items and iteration.items[0] is not UNKNOWN
+            else ListValue(None)
+        )
     return ListValue(iteration.items)
 
 
@@ -363,7 +367,8 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
         if value.cls.opaque:
             return None
         return any(
-            base is kind or (isinstance(base, Native) and isinstance(kind, Native) and kind.path in interp.oracle.mro(base.path))
+            base is kind
+            or (isinstance(base, Native) and isinstance(kind, Native) and kind.path in interp.oracle.mro(base.path))
             for base in value.cls.mro()
         )
     if not isinstance(kind, Native):

@@ -154,7 +154,9 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         if value is UNKNOWN:
             interp.escape((*call.args, *call.kwargs.values()))
         return value
-    if path.startswith("torch.nn.functional.") and (name.endswith("loss") or "cross_entropy" in name or name == "mse_loss"):
+    if path.startswith("torch.nn.functional.") and (
+        name.endswith("loss") or "cross_entropy" in name or name == "mse_loss"
+    ):
         interp.event("loss", path, call.node, call.frame)
     return interp.operate(path, call.args, call.kwargs, call.node, call.frame)
 
@@ -251,8 +253,12 @@ def _factory(interp: Interpreter, path: str, name: str, call: Arguments) -> Valu
         args = tuple(_detached(value) for value in args)
     if name in ("randint",):
         # The bounds do not matter to the shape; only the size does.
-        args = tuple(1 if index < len(args) - 1 and isinstance(value, Dim) else value for index, value in enumerate(args))
-        kwargs = {key: 1 if key in ("low", "high") and isinstance(value, Dim) else value for key, value in kwargs.items()}
+        args = tuple(
+            1 if index < len(args) - 1 and isinstance(value, Dim) else value for index, value in enumerate(args)
+        )
+        kwargs = {
+            key: 1 if key in ("low", "high") and isinstance(value, Dim) else value for key, value in kwargs.items()
+        }
         bounds = [value for value in args if isinstance(value, int) and not isinstance(value, bool)]
         if len(bounds) == 1 and "high" not in kwargs and bounds[0] < 1:
             args = (1, *args[1:])
@@ -413,9 +419,7 @@ def _to(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Valu
     return _convert(interp, tensor, dtype, device, call)
 
 
-def _convert(
-    interp: Interpreter, tensor: Tensor, dtype: str | None, device: Device | None, call: Arguments
-) -> Tensor:
+def _convert(interp: Interpreter, tensor: Tensor, dtype: str | None, device: Device | None, call: Arguments) -> Tensor:
     """The tensor with another dtype or device; the same object's graph goes on in it."""
     from torchsleuth.interp.values import Origin
 
