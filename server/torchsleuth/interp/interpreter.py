@@ -213,7 +213,14 @@ class Interpreter(Expressions):
         return NORMAL if completion is None else completion
 
     def do_Expr(self, node: ast.Expr, frame: Frame) -> None:
-        self.eval(node.value, frame)
+        value = self.eval(node.value, frame)
+        call = node.value
+        if isinstance(value, Tensor) and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            name = call.func.attr
+            if name in _CONVERSIONS and isinstance(call.func.value, ast.Name):
+                receiver = self.lookup(call.func.value.id, frame)
+                if isinstance(receiver, Tensor) and _converted(receiver, value):
+                    self.trace.discarded.append(self.site(call, frame))
 
     def do_Assign(self, node: ast.Assign, frame: Frame) -> None:
         value = self.eval(node.value, frame)
@@ -703,6 +710,16 @@ class Interpreter(Expressions):
             self.set_tensor_attribute(owner, name, value, node, frame)
         elif isinstance(owner, Parameters):
             self.event("grad_touched", owner, node, frame)
+
+
+_CONVERSIONS = frozenset("to cuda cpu float double half bfloat16 long int bool".split())
+
+
+def _converted(before: Tensor, after: Tensor) -> bool:
+    """Whether a conversion is known to have changed the device or the dtype."""
+    old, new = before.spec, after.spec
+    moved = old.device is not None and new.device is not None and old.device != new.device
+    return moved or (old.dtype is not None and new.dtype is not None and old.dtype != new.dtype)
 
 
 def _as_load(target: ast.expr) -> ast.expr:

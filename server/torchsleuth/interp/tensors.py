@@ -22,6 +22,7 @@ from torchsleuth.interp.values import (
     Instance,
     LibraryModule,
     ListValue,
+    NamedResult,
     Namespace,
     Origin,
     Scalar,
@@ -46,6 +47,7 @@ from torchsleuth.tensors.spec import (
     Native,
     Result,
     SliceSpec,
+    StructSpec,
     TensorSpec,
 )
 
@@ -183,6 +185,8 @@ class TensorOperations:
             return make(value)
         if isinstance(value, tuple):
             return tuple(self.from_spec(item, make) for item in value)
+        if isinstance(value, StructSpec):
+            return NamedResult(value.fields, tuple(self.from_spec(item, make) for item in value.items))
         if isinstance(value, ListSpec):
             return ListValue(tuple(self.from_spec(item, make) for item in value.items))
         if isinstance(value, DictSpec):

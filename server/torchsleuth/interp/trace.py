@@ -89,6 +89,8 @@ class Trace:
     consumed: set[int] = field(default_factory=set)
     """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""
     optimizers: list[LibraryObject] = field(default_factory=list)
+    discarded: list[Site] = field(default_factory=list)
+    """Statements that move or convert a tensor and drop the result."""
     undecided: int = 0
     """Operators whose outcome could not be decided."""
     incomplete: str | None = None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.schema import Span
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.spec import DType, Native, TensorSpec
+from torchsleuth.tensors.spec import Native, TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.frames import Frame
@@ -53,6 +53,17 @@ class SliceValue:
     start: Value
     stop: Value
     step: Value
+
+
+class NamedResult(tuple[Any, ...]):
+    """A tuple whose items also have names, such as the result of ``x.max(dim=1)``."""
+
+    fields: tuple[str, ...]
+
+    def __new__(cls, fields: tuple[str, ...], items: tuple[Any, ...]) -> NamedResult:
+        made = super().__new__(cls, items)
+        made.fields = fields
+        return made
 
 
 @dataclass(frozen=True)
@@ -315,13 +326,6 @@ class Parameters:
 
     modules: tuple[Value, ...]
     named: bool = False
-
-
-Constant = (bool, int, float, complex, str, bytes, type(None), type(...))
-
-
-def is_constant(value: Value) -> bool:
-    return isinstance(value, Constant) or isinstance(value, DType)
 
 
 def is_int(value: Value) -> bool:

@@ -24,6 +24,7 @@ from torchsleuth.tensors.spec import (
     ListSpec,
     Native,
     SliceSpec,
+    StructSpec,
     TensorSpec,
 )
 
@@ -59,7 +60,8 @@ class Session:
     def symint(self, symbol: Symbol) -> Any:
         """The unbacked SymInt for a canonical symbol, assumed to be at least 2."""
         if symbol not in self._symints:
-            assert self.env is not None
+            if self.env is None:
+                raise Unsupported("a symbolic size in a concrete evaluation")
             value = self.env.create_unbacked_symint()
             if symbol.positive:
                 torch._check(value >= 0)
@@ -235,12 +237,27 @@ def plain_argument(value: Any, convert: Any) -> Any:
     raise Unsupported(type(value).__name__)
 
 
+def _struct_fields(cls: type) -> tuple[str, ...]:
+    """Field names of torch.return_types and named tuples, in order."""
+    named: tuple[str, ...] = getattr(cls, "_fields", ())
+    if named or not hasattr(cls, "n_sequence_fields"):
+        return named
+    members = [
+        name
+        for name in vars(cls)
+        if not name.startswith("_") and name not in ("n_fields", "n_sequence_fields", "n_unnamed_fields")
+    ]
+    return tuple(members[: cls.n_sequence_fields])
+
+
 def plain_result(value: Any, convert: Any) -> Any:
     """Everything but tensors and sizes, from Python to spec."""
     if value is None or isinstance(value, bool | int | float | complex | str):
         return value
     if isinstance(value, tuple):
-        return tuple(convert(item) for item in value)
+        items = tuple(convert(item) for item in value)
+        fields = _struct_fields(type(value))
+        return StructSpec(fields, items) if fields else items
     if isinstance(value, list):
         return ListSpec(tuple(convert(item) for item in value))
     if isinstance(value, Mapping):

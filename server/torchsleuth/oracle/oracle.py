@@ -40,6 +40,7 @@ from torchsleuth.tensors.spec import (
     Outcome,
     Result,
     SliceSpec,
+    StructSpec,
     TensorSpec,
     Undecided,
 )
@@ -201,9 +202,22 @@ class Oracle:
                 return self._check_dtypes(target, args, kwargs, outcome)
             if isinstance(outcome, Failure):
                 return self._confirm(target, args, kwargs, outcome)
+            if "DynamicOutputShape" in outcome.reason:
+                return self._by_example(target, args, kwargs, outcome)
             if symbolic:
                 return self._by_witness(target, args, kwargs, outcome)
         return outcome
+
+    def _by_example(
+        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], undecided: Undecided
+    ) -> Outcome:
+        """The result of operators whose sizes depend on the data: rank and dtype from an execution on zeros, and
+        every size unknown."""
+        value = self._execute(target, args, kwargs)
+        if not isinstance(value, torch.Tensor):
+            return undecided
+        sizes = tuple(dims.of(Symbol("?", -2000 - axis, positive=False)) for axis in range(value.dim()))
+        return Result(TensorSpec(sizes, str(value.dtype).removeprefix("torch."), None, value.requires_grad))
 
     def _fake(self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], symbolic: bool) -> Outcome:
         try:
@@ -300,6 +314,12 @@ class Oracle:
 
     def _eager(self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
         """The error of the operator on real tensors of zeros, None if it runs, Unsupported if it can't be tried."""
+        value = self._execute(target, args, kwargs)
+        return value if isinstance(value, BaseException) else None
+
+    def _execute(self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What the operator returns on real tensors of zeros; the error if it fails, Unsupported if it can't be
+        tried."""
         witness = _Witness(_WITNESSES[0])
 
         def convert(value: Any) -> Any:
@@ -327,10 +347,9 @@ class Oracle:
             return Unsupported(str(error))
         try:
             with torch.random.fork_rng(devices=[]):
-                function(*real_args, **real_kwargs)
+                return function(*real_args, **real_kwargs)
         except Exception as error:
             return error
-        return None
 
     def _by_witness(
         self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], undecided: Undecided
@@ -411,6 +430,8 @@ def _generalise(first: tuple[Any, _Witness], second: tuple[Any, _Witness]) -> An
         return TensorSpec(shape, left.dtype, None, left.requires_grad, None)
     if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
         return tuple(_generalise((a, left_witness), (b, right_witness)) for a, b in zip(left, right))
+    if isinstance(left, StructSpec) and isinstance(right, StructSpec):
+        return StructSpec(left.fields, _generalise((left.items, left_witness), (right.items, right_witness)))
     if isinstance(left, ListSpec) and isinstance(right, ListSpec) and len(left.items) == len(right.items):
         return ListSpec(_generalise((left.items, left_witness), (right.items, right_witness)))
     if type(left) is not type(right):
@@ -426,8 +447,9 @@ def _generalise(first: tuple[Any, _Witness], second: tuple[Any, _Witness]) -> An
 
 
 def _is_internal(error: BaseException) -> bool:
+    """Whether an error speaks of the machinery (or not at all) and says nothing about the user's code."""
     message = str(error)
-    return any(word in message for word in _ENGINE_WORDS)
+    return not message.strip() or any(word in message for word in _ENGINE_WORDS)
 
 
 def _about_types(error: BaseException) -> bool:
@@ -466,6 +488,8 @@ def _map_sizes(value: Any, convert: Callable[[Dim], Size]) -> Any:
         return TensorSpec(shape, value.dtype, None, value.requires_grad, strides)
     if isinstance(value, tuple):
         return tuple(_map_sizes(item, convert) for item in value)
+    if isinstance(value, StructSpec):
+        return StructSpec(value.fields, _map_sizes(value.items, convert))
     if isinstance(value, ListSpec):
         return ListSpec(_map_sizes(value.items, convert))
     if isinstance(value, DictSpec):

@@ -100,6 +100,14 @@ class ListSpec:
 
 
 @dataclass(frozen=True)
+class StructSpec:
+    """A named tuple that an operator returns, such as ``(values, indices)`` of max."""
+
+    fields: tuple[str, ...]
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
 class DictSpec:
     items: tuple[tuple[Any, Any], ...]
 

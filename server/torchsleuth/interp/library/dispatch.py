@@ -15,6 +15,7 @@ from torchsleuth.interp.values import (
     LibraryModule,
     LibraryObject,
     ListValue,
+    NamedResult,
     Parameters,
     Scalar,
     Tensor,
@@ -39,6 +40,8 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
             interp.event("grad_touched", owner, node, frame)
             return UNKNOWN
         return UNKNOWN
+    if isinstance(owner, NamedResult) and name in owner.fields:
+        return owner[owner.fields.index(name)]
     if isinstance(owner, _METHOD_OWNERS) and not isinstance(owner, bool):
         return Bound(owner, name)
     return UNKNOWN

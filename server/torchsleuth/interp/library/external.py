@@ -16,7 +16,6 @@ from torchsleuth.interp.values import (
     Scalar,
     Value,
 )
-
 from torchsleuth.tensors.spec import Native
 
 if TYPE_CHECKING:

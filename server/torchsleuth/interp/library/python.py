@@ -140,7 +140,7 @@ def _sorted(interp: Interpreter, call: Arguments) -> Value:
     items = interp.sequence(call.get(0, "iterable"), call.node, call.frame)
     if items is None:
         return ListValue(None)
-    if "key" not in call.kwargs and all(isinstance(item, str) or isinstance(item, int | float) for item in items):
+    if "key" not in call.kwargs and all(isinstance(item, str | int | float) for item in items):
         try:
             return ListValue(tuple(sorted(items, reverse=call.kwargs.get("reverse") is True)))
         except TypeError:
