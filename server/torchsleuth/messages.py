@@ -25,6 +25,8 @@ ENGLISH: dict[str, str] = {
     "device.module": "{tensor} is on {tensor_device}, but the weights of {module} are on {module_device}",
     "device.born": "{tensor} is created here, on {device}",
     "device.moved": "{module} is used with its weights on {device}",
+    "to.discarded": "{call} does not change {tensor}: the result is thrown away, assign it",
+    "fix.assign": "Assign the result of {call} to {tensor}",
     # losses
     "softmax.cross_entropy": (
         "{tensor} already went through {softmax}, and cross entropy applies log_softmax itself: pass the raw logits"
@@ -109,6 +111,7 @@ ENGLISH: dict[str, str] = {
     "editor.run.status": "{script} ended with exit status {status}",
     "editor.run.crashed": "{script} crashed: {error}",
     "editor.run.cancelled": "{script} was stopped",
+    "editor.run.failed": "{script} could not be run: {error}",
     "editor.run.found": "{code} at {place}: {message}",
     "editor.fix.measured": "{title} (from the run)",
 }

@@ -16,7 +16,6 @@ MAX_TRIALS = 12
 """Candidates tried for one diagnostic."""
 
 
-
 @dataclass(frozen=True)
 class Checked:
     """The diagnostics of one analysis, and how many operators it could not decide."""
