@@ -44,9 +44,7 @@ def make_client() -> LanguageClient:
 
 
 @pytest_lsp.fixture(
-    config=ClientServerConfig(
-        server_command=[sys.executable, "-m", "torchsleuth.lsp"], client_factory=make_client
-    )
+    config=ClientServerConfig(server_command=[sys.executable, "-m", "torchsleuth.lsp"], client_factory=make_client)
 )
 async def client(lsp_client: LanguageClient, tmp_path: Path):
     params = types.InitializeParams(
@@ -115,7 +113,9 @@ async def test_hover_hints_and_lens(client: LanguageClient) -> None:
     assert "[4, 8]" in hover.contents.value and "float32" in hover.contents.value
     everything = types.Range(types.Position(0, 0), types.Position(10, 0))
     hints = await client.text_document_inlay_hint_async(types.InlayHintParams(document, everything))
-    assert [(hint.label, hint.position.line, hint.position.character) for hint in hints] == [(": [4, 8] float32", 1, 11)]
+    assert [(hint.label, hint.position.line, hint.position.character) for hint in hints] == [
+        (": [4, 8] float32", 1, 11)
+    ]
     (lens,) = await client.text_document_code_lens_async(types.CodeLensParams(document))
     assert lens.range.start.line == 2 and lens.command.command == "torchsleuth.runAndDiagnose"
 
@@ -141,11 +141,11 @@ async def test_run_maps_the_crash_and_clear_removes_it(client: LanguageClient) -
 
 
 async def test_stop_ends_a_script_that_never_ends(client: LanguageClient) -> None:
-    uri = open_document(client, "forever.py", "import time\nprint('started', flush=True)\nwhile True:\n    time.sleep(0.05)\n")
+    uri = open_document(
+        client, "forever.py", "import time\nprint('started', flush=True)\nwhile True:\n    time.sleep(0.05)\n"
+    )
     run = asyncio.ensure_future(
-        client.workspace_execute_command_async(
-            types.ExecuteCommandParams("torchsleuth.server.runAndDiagnose", [uri])
-        )
+        client.workspace_execute_command_async(types.ExecuteCommandParams("torchsleuth.server.runAndDiagnose", [uri]))
     )
     while "started" not in "".join(client.output):
         await client.wait_for_notification("torchsleuth/runOutput")
