@@ -10,7 +10,8 @@ NODE := node_modules/.installed
 demo: $(INSTALLED)
 	bash examples/demo.sh $(BIN)
 
-test: check test-python check-extension test-extension test-editor
+# The fast ones first.
+test: check check-extension test-extension test-python test-editor
 
 # torch first and at its pinned version: otherwise the resolver may choose a build with CUDA libraries.
 $(INSTALLED): pyproject.toml constraints.txt
