@@ -1,8 +1,10 @@
-// Which Python the server and the analysis run in: the Python extension's, else the setting, else the PATH.
+// Which Python the server and the analysis run in: the Python extension's, else the setting, else one on the PATH.
 import { execFile } from "node:child_process";
 import * as vscode from "vscode";
-import { versionProblem } from "./version";
+import { configuredInterpreter } from "./settings";
+import { QUESTION, readAnswer, type Interpreter } from "./version";
 
+/** What we use of the interface of ms-python.vscode-python-envs. */
 interface EnvironmentsApi {
   getEnvironment(
     scope: vscode.Uri | undefined,
@@ -10,6 +12,7 @@ interface EnvironmentsApi {
   onDidChangeEnvironment?: vscode.Event<unknown>;
 }
 
+/** What we use of the interface of ms-python.python. */
 interface PythonApi {
   environments: {
     getActiveEnvironmentPath(resource?: vscode.Uri): { path: string };
@@ -18,70 +21,87 @@ interface PythonApi {
   };
 }
 
-async function api<T>(id: string): Promise<T | undefined> {
-  const extension = vscode.extensions.getExtension<T>(id);
-  if (extension === undefined) {
-    return undefined;
-  }
-  try {
-    return await extension.activate();
-  } catch {
-    return undefined;
-  }
-}
+export const ENVIRONMENTS_EXTENSION = "ms-python.vscode-python-envs";
+export const PYTHON_EXTENSION = "ms-python.python";
 
-const ENVIRONMENTS = "ms-python.vscode-python-envs";
-const PYTHON = "ms-python.python";
+/** Importing nothing but the standard library takes far less, even from a cold network drive. */
+const ANSWER_WITHIN_MS = 30_000;
 
-async function fromExtensions(scope: vscode.Uri | undefined): Promise<string | undefined> {
-  const environments = await api<EnvironmentsApi | undefined>(ENVIRONMENTS);
-  const chosen = await environments?.getEnvironment(scope);
-  const executable = chosen?.execInfo?.run?.executable;
-  if (executable !== undefined && executable !== "") {
-    return executable;
+/** The interpreter to use, or a sentence that says why there is none. */
+export async function findInterpreter(
+  log: vscode.LogOutputChannel,
+): Promise<Interpreter | { problem: string }> {
+  const folder = vscode.workspace.workspaceFolders?.[0];
+  const extension = await fromExtensions(folder?.uri, log);
+  if (extension !== undefined) {
+    log.info(`the Python extension names ${extension}`);
+    return ask(extension);
   }
-  const python = await api<PythonApi | undefined>(PYTHON);
-  if (python === undefined) {
-    return undefined;
+  // In a workspace that is not trusted VS Code gives only the user's own value (restrictedConfigurations).
+  const setting = configuredInterpreter(folder);
+  if (setting !== undefined) {
+    log.info(`torchsleuth.interpreter names ${setting}`);
+    return ask(setting);
   }
-  const active = python.environments.getActiveEnvironmentPath(scope);
-  const resolved = await python.environments.resolveEnvironment(active);
-  return resolved?.executable.uri?.fsPath;
-}
-
-/** The interpreter to use; the last resort is `python3` (or `python` on Windows) on the PATH. */
-export async function findInterpreter(): Promise<string> {
-  const scope = vscode.workspace.workspaceFolders?.[0]?.uri;
-  if (vscode.workspace.isTrusted) {
-    const chosen = await fromExtensions(scope);
-    if (chosen !== undefined) {
-      return chosen;
+  const problems: string[] = [];
+  for (const name of process.platform === "win32" ? ["python", "python3"] : ["python3", "python"]) {
+    const answer = await ask(name);
+    if (!("problem" in answer)) {
+      log.info(`${name} on the PATH is ${answer.path}`);
+      return answer;
     }
-    const setting = vscode.workspace.getConfiguration("torchsleuth", scope).get<string>("interpreter", "");
-    if (setting !== "") {
-      return setting;
-    }
+    problems.push(answer.problem);
   }
-  return process.platform === "win32" ? "python" : "python3";
-}
-
-/** Why the interpreter cannot run the server, or undefined when it can. */
-export function interpreterProblem(interpreter: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const script = "import sys; print(sys.version_info[0], sys.version_info[1])";
-    execFile(interpreter, ["-c", script], { timeout: 30_000 }, (error, stdout) => {
-      resolve(error === null ? versionProblem(interpreter, stdout) : `${interpreter} cannot be started`);
-    });
-  });
+  return { problem: `No Python was found: choose an interpreter that has PyTorch. ${problems.join(" ")}` };
 }
 
 /** Calls back when the user chooses another interpreter in one of the Python extensions. */
-export async function onInterpreterChange(callback: () => void): Promise<vscode.Disposable[]> {
-  const environments = await api<EnvironmentsApi | undefined>(ENVIRONMENTS);
-  const python = await api<PythonApi | undefined>(PYTHON);
+export async function onInterpreterChange(
+  log: vscode.LogOutputChannel,
+  callback: () => void,
+): Promise<vscode.Disposable> {
+  const environments = await api<EnvironmentsApi>(ENVIRONMENTS_EXTENSION, log);
+  const python = await api<PythonApi>(PYTHON_EXTENSION, log);
   const events = [
     environments?.onDidChangeEnvironment,
     python?.environments.onDidChangeActiveEnvironmentPath,
   ];
-  return events.flatMap((event) => (event === undefined ? [] : [event(callback)]));
+  return vscode.Disposable.from(...events.flatMap((event) => (event === undefined ? [] : [event(callback)])));
+}
+
+async function fromExtensions(
+  scope: vscode.Uri | undefined,
+  log: vscode.LogOutputChannel,
+): Promise<string | undefined> {
+  try {
+    const environments = await api<EnvironmentsApi>(ENVIRONMENTS_EXTENSION, log);
+    const chosen = (await environments?.getEnvironment(scope))?.execInfo?.run?.executable;
+    if (chosen !== undefined && chosen !== "") {
+      return chosen;
+    }
+    const python = await api<PythonApi>(PYTHON_EXTENSION, log);
+    const active = python?.environments.getActiveEnvironmentPath(scope);
+    return active && (await python?.environments.resolveEnvironment(active))?.executable.uri?.fsPath;
+  } catch (error) {
+    log.warn(`the Python extension did not name an interpreter: ${String(error)}`);
+    return undefined;
+  }
+}
+
+/** What another extension exports; undefined where it is absent, switched off, or fails to start. */
+async function api<T>(id: string, log: vscode.LogOutputChannel): Promise<T | undefined> {
+  try {
+    return await vscode.extensions.getExtension<T | undefined>(id)?.activate();
+  } catch (error) {
+    log.warn(`${id} did not start: ${String(error)}`);
+    return undefined;
+  }
+}
+
+function ask(command: string): Promise<Interpreter | { problem: string }> {
+  return new Promise((resolve) => {
+    execFile(command, ["-c", QUESTION], { timeout: ANSWER_WITHIN_MS }, (error, stdout) => {
+      resolve(error === null ? readAnswer(command, stdout) : { problem: `${command} cannot be started.` });
+    });
+  });
 }

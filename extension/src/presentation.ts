@@ -14,7 +14,7 @@ export function presentation(status: StatusParams): Presentation {
     case "restarting":
       return { text: "TorchSleuth: starting", busy: true, problem: false };
     case "busy":
-      return { text: "TorchSleuth", busy: true, problem: false };
+      return { text: "TorchSleuth: analysing", busy: true, problem: false };
     case "ready":
       return { text: "TorchSleuth", busy: false, problem: false };
     case "unavailable":

@@ -8,6 +8,14 @@ export const SERVER_RUN = "torchsleuth.server.runAndDiagnose";
 export const SERVER_STOP = "torchsleuth.server.stopRun";
 export const SERVER_CLEAR = "torchsleuth.server.clearResults";
 
+/** What the server is told at the start, and again when a setting changes. */
+export interface ServerSettings {
+  interpreter: string;
+  trusted: boolean;
+  inlayHints: boolean;
+  trace: string;
+}
+
 export interface StatusParams {
   state: string;
   detail: string;
@@ -18,9 +26,11 @@ export interface RunOutputParams {
   text: string;
 }
 
+/** The answer to a run. `ok` false: nothing was run, and `summary` says why. */
 export interface RunResult {
   ok: boolean;
   summary: string;
+  runId?: number;
   exitCode?: number;
   cancelled?: boolean;
 }

@@ -1,25 +1,24 @@
 // Runs asynchronous jobs one after the other, and drops those that a newer one makes superfluous.
 
-/** A function that runs `job` now or after the present one; of several waiting calls only one is run. */
+/**
+ * A function that runs `job` now, or after the present one has ended. Calls that come while one is already waiting
+ * share its turn: it has yet to begin, so it sees everything that they know.
+ */
 export function coalesced(job: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
   let waiting: Promise<void> | undefined;
   return () => {
-    if (running === undefined) {
-      running = job().finally(() => {
-        running = undefined;
-      });
-      return running;
+    if (waiting !== undefined) {
+      return waiting;
     }
-    waiting ??= running
+    const turn = last
       .catch(() => undefined)
       .then(() => {
         waiting = undefined;
-        running = job().finally(() => {
-          running = undefined;
-        });
-        return running;
+        return job();
       });
-    return waiting;
+    waiting = turn;
+    last = turn;
+    return turn;
   };
 }

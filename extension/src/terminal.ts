@@ -1,50 +1,79 @@
-// The terminal that shows what a run prints, and passes on what is typed.
+// The terminal that shows what runs print, and passes on what is typed.
 import * as vscode from "vscode";
-import { forTerminal } from "./lines";
+import { forTerminal, typeKeys } from "./lines";
 
 export interface RunTerminal {
+  /** Shows the terminal without taking the focus; opens it again where the user has closed it. */
   show(this: void): void;
   write(this: void, text: string): void;
   dispose(this: void): void;
 }
 
-/** A terminal without a shell. `onInput` gets each line that is typed, `onClose` the closing by the user. */
-export function createRunTerminal(onInput: (line: string) => void, onClose: () => void): RunTerminal {
+export interface TerminalListeners {
+  /** Lines that were typed, each with its line feed. */
+  onInput(this: void, text: string): void;
+  /** Ctrl-C was pressed, or the terminal closed. */
+  onInterrupt(this: void): void;
+}
+
+/** A terminal without a shell, opened when it is first shown. */
+export function createRunTerminal(listeners: TerminalListeners): RunTerminal {
+  let current: Opened | undefined;
+  return {
+    show: () => {
+      current ??= open(listeners, () => {
+        current = undefined;
+      });
+      current.terminal.show(true);
+    },
+    write: (text) => {
+      current?.write(forTerminal(text));
+    },
+    dispose: () => {
+      current?.terminal.dispose();
+    },
+  };
+}
+
+interface Opened {
+  terminal: vscode.Terminal;
+  write(this: void, text: string): void;
+}
+
+function open(listeners: TerminalListeners, onClose: () => void): Opened {
   const output = new vscode.EventEmitter<string>();
-  let early: string[] | undefined = [];
-  let typed = "";
+  let early: string[] | undefined = []; // written before the editor listens
+  let line = "";
+  const write = (text: string): void => {
+    if (early === undefined) {
+      output.fire(text);
+    } else {
+      early.push(text);
+    }
+  };
   const pty: vscode.Pseudoterminal = {
     onDidWrite: output.event,
     open: () => {
-      early?.forEach((text) => {
-        output.fire(text);
-      });
+      const texts = early ?? [];
       early = undefined;
+      texts.forEach(write);
     },
-    close: onClose,
-    handleInput: (text) => {
-      output.fire(forTerminal(text.replace(/\r/g, "\n")));
-      typed += text.replace(/\r/g, "\n");
-      if (typed.includes("\n")) {
-        onInput(typed);
-        typed = "";
+    close: () => {
+      onClose();
+      listeners.onInterrupt();
+      output.dispose();
+    },
+    handleInput: (keys) => {
+      const typed = typeKeys(line, keys);
+      line = typed.line;
+      write(typed.echo);
+      if (typed.finished !== "") {
+        listeners.onInput(typed.finished);
+      }
+      if (typed.interrupted) {
+        listeners.onInterrupt();
       }
     },
   };
-  const terminal = vscode.window.createTerminal({ name: "TorchSleuth Run", pty });
-  return {
-    show: () => {
-      terminal.show(true);
-    },
-    write: (text) => {
-      if (early === undefined) {
-        output.fire(forTerminal(text));
-      } else {
-        early.push(forTerminal(text));
-      }
-    },
-    dispose: () => {
-      terminal.dispose();
-    },
-  };
+  return { terminal: vscode.window.createTerminal({ name: "TorchSleuth Run", pty }), write };
 }

@@ -1,0 +1,23 @@
+// What each command of the palette does.
+import * as vscode from "vscode";
+import { COMMANDS } from "./names";
+import { SERVER_CLEAR } from "./protocol";
+import type { Runner } from "./run";
+import type { Server } from "./server";
+
+export function registerCommands(
+  server: Server,
+  runner: Runner,
+  log: vscode.LogOutputChannel,
+): vscode.Disposable {
+  const register = vscode.commands.registerCommand;
+  return vscode.Disposable.from(
+    register(COMMANDS.restart, server.restart),
+    register(COMMANDS.showLogs, () => {
+      log.show();
+    }),
+    register(COMMANDS.runAndDiagnose, runner.run),
+    register(COMMANDS.stopRun, runner.stop),
+    register(COMMANDS.clearResults, () => server.execute(SERVER_CLEAR)),
+  );
+}

@@ -1,0 +1,12 @@
+// The commands that package.json declares.
+
+export const COMMANDS = {
+  restart: "torchsleuth.restart",
+  showLogs: "torchsleuth.showLogs",
+  runAndDiagnose: "torchsleuth.runAndDiagnose",
+  stopRun: "torchsleuth.stopRun",
+  clearResults: "torchsleuth.clearResults",
+} as const;
+
+/** Context key: true while a script is run. */
+export const RUNNING = "torchsleuth.running";
