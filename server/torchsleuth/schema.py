@@ -178,7 +178,8 @@ class TensorFact:
     `shape` is None when the rank is unknown; a size is an int or the text of a symbolic one; a size of
     ``"?"`` is unknown. `binding` is the variable or attribute that the expression binds (an assignment
     target, a parameter, a loop variable): those become inlay hints. A fact about a container of tensors
-    (a tuple of two batches, say) is several facts.
+    (a tuple of two batches, say) is several facts. A fact from a run has the shape of the first execution;
+    `later` is the last shape of that run that differed from it.
     """
 
     path: str
@@ -191,8 +192,10 @@ class TensorFact:
     requires_grad: bool | None = None
     binding: str | None = None
     layer: Layer = "static"
+    later: tuple[DimJson, ...] | None = None
 
     def to_json(self) -> Json:
+        later: Json = {} if self.later is None else {"later": list(self.later)}
         return {
             "path": self.path,
             "start": self.start.to_json(),
@@ -204,6 +207,7 @@ class TensorFact:
             "requires_grad": self.requires_grad,
             "binding": self.binding,
             "layer": self.layer,
+            **later,
         }
 
     @staticmethod
@@ -220,6 +224,7 @@ class TensorFact:
             value["requires_grad"],
             value["binding"],
             value.get("layer", "static"),
+            tuple(value["later"]) if value.get("later") is not None else None,
         )
 
     def describe(self) -> str:

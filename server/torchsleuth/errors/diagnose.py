@@ -1,57 +1,64 @@
-"""From the report of a crash to one diagnostic on the innermost line of the user's, with its fix."""
+"""From the report of a crash to one diagnostic on the innermost line of the user's, with its fixes."""
 
 from __future__ import annotations
 
-from typing import Any
+from torchsleuth.errors.case import Case, Sources
+from torchsleuth.errors.catalogue import find
+from torchsleuth.errors.constructor import related_constructor
+from torchsleuth.errors.entry import ErrorEntry
+from torchsleuth.messages import message
+from torchsleuth.schema import Diagnostic, Fix, Json, Related
 
-from torchsleuth.errors.catalogue import FALLBACK, lookup
-from torchsleuth.errors.fixes import Crash, Sources
-from torchsleuth.schema import Diagnostic, Related
-
-
-def _shape(entry: dict[str, Any]) -> str:
-    inner = ", ".join(str(size) for size in entry["shape"])
-    inner += "," if len(entry["shape"]) == 1 else ""
-    return f"({inner}) {entry['dtype']} {entry['device']}"
+MAX_FIXES = 4
+MAX_CALLERS = 3
 
 
-def crash_diagnostic(crash: Crash, sources: Sources) -> Diagnostic | None:
-    """The diagnostic of a crash, None if no line of the user's took part in it."""
+def crash_diagnostic(crash: Json, sources: Sources) -> Diagnostic | None:
+    """The diagnostic of a crash, None if no line of the user's took part in it. Fixes are not verified: only running
+    the repaired script does that."""
     if not crash["frames"]:
         return None
-    frame = crash["frames"][0]
-    source = sources(frame["path"])
-    span = frame["span"]
-    entry = lookup(crash["message"])
-    first_line = crash["message"].splitlines()[0] if crash["message"] else crash["type"]
-    operands = ", ".join(f"`{item['expression']}` is {_shape(item)}" for item in crash["operands"][:3])
-    text = f"{crash['type']}: {first_line}"
-    if entry is not FALLBACK:
-        text = f"{entry.explanation} ({first_line})"
-    if operands:
-        text += f"; here {operands}"
-    related: list[Related] = []
-    module = crash.get("module") or {}
-    constructor = module.get("constructor")
-    if constructor and constructor.get("span"):
-        place = sources(constructor["path"])
-        spot = constructor["span"]
-        name = module.get("path") or module["type"]
-        start, end = place.from_utf8(spot[0], spot[1]), place.from_utf8(spot[2], spot[3])
-        related.append(Related(place.path, start, end, f"`{name}` is {module['repr'].splitlines()[0]}, built here"))
-    for outer in crash["frames"][1:3]:
-        place, spot = sources(outer["path"]), outer["span"]
-        start, end = place.from_utf8(spot[0], spot[1]), place.from_utf8(spot[2], spot[3])
-        related.append(Related(place.path, start, end, "reached by this call"))
+    entry, case = find(crash, sources)
+    span = case.frame.span
     return Diagnostic(
-        source.path,
+        case.frame.path,
         entry.code,
         entry.name,
         "error",
-        text,
-        source.from_utf8(span[0], span[1]),
-        source.from_utf8(span[2], span[3]),
-        tuple(related),
-        tuple(entry.fix(crash, sources)),
+        _text(entry, case),
+        span.start,
+        span.end,
+        (*related_constructor(case), *_callers(case)),
+        _distinct(entry, case),
         layer="run",
     )
+
+
+def _text(entry: ErrorEntry, case: Case) -> str:
+    identifier = entry.text if isinstance(entry.text, str) else entry.text(case)
+    try:
+        text = message(identifier, **case.values())
+    except KeyError:  # a number that this crash does not show: PyTorch's own words then
+        text = message("error.generic", **case.values())
+    return " ".join(text.split())
+
+
+def _distinct(entry: ErrorEntry, case: Case) -> tuple[Fix, ...]:
+    """The first few fixes, each edit once, and none that changes nothing."""
+    found: dict[object, Fix] = {}
+    for fix in entry.fixes(case):
+        changes = any(case.sources(edit.path).slice(edit.start, edit.end) != edit.new_text for edit in fix.edits)
+        if changes:
+            found.setdefault(fix.edits, fix)
+        if len(found) == MAX_FIXES:
+            break
+    return tuple(found.values())
+
+
+def _callers(case: Case) -> list[Related]:
+    """The user's calls that led to the failing line."""
+    related = []
+    for frame in case.frames[1 : 1 + MAX_CALLERS]:
+        span = frame.span
+        related.append(Related(span.path, span.start, span.end, message("error.called_here", function=frame.function)))
+    return related

@@ -1,179 +1,315 @@
-"""The report of an uncaught exception: the innermost line of the user's, its operands, the layer that failed."""
+"""The report of an uncaught exception: the user's frames, the tensors at the failing line, the layer that failed.
+
+Everything is read from the frames of the traceback; nothing of the user's is executed.
+"""
 
 from __future__ import annotations
 
 import ast
-import inspect
-import linecache
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
-from torchsleuth.runtime.recorder import describe
-from torchsleuth.runtime.registry import ConstructorRegistry, Span, _tree, code_position
+from torchsleuth.runtime.recorder import Recorder
+from torchsleuth.runtime.registry import ConstructorRegistry, code_span
+from torchsleuth.runtime.rewrite import Span, span_of
+from torchsleuth.runtime.values import describe_value, evaluate, is_module, is_tensor
 
-_WORKER_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
+MAX_USER_FRAMES = 12
+MAX_CALLS = 8
+MAX_OPERANDS = 24
+_WORKER_FRAME = re.compile(r'^ *File "([^"]+)", line (\d+), in (\S+)\n( *)(\S.*)\n(?: *([~^]+) *\n)?', re.MULTILINE)
+
+Entry = tuple[FrameType, int, "Span | None"]
 
 
-def report(
-    error: BaseException, traceback: TracebackType | None, is_user_file: Callable[[str], bool], registry: ConstructorRegistry
-) -> dict[str, Any]:
-    """A JSON-able description of a crash; never raises for a strange object in a frame."""
-    frames: list[tuple[FrameType, int, Span | None]] = []
-    current = traceback
-    while current is not None:
-        frames.append((current.tb_frame, current.tb_lineno, code_position(current.tb_frame.f_code, current.tb_lasti)))
-        current = current.tb_next
-    user = [entry for entry in frames if is_user_file(entry[0].f_code.co_filename)]
-    found: dict[str, Any] = {
-        "type": type(error).__name__,
-        "message": str(error).strip(),
-        "frames": [_frame(*entry) for entry in reversed(user)],
-        "operands": [],
-        "module": None,
-        "inputs": [],
-    }
-    worker = _worker_frames(str(error), is_user_file)
-    if worker:
-        found["frames"] = worker + found["frames"]
-        found["message"] = str(error).strip().splitlines()[-1]
-        return found
-    if user:
-        frame, line, span = user[-1]
-        found["operands"] = operands(frame, line, span)
-    after = frames[frames.index(user[-1]) :] if user else frames
-    found["inputs"] = _library_inputs(after, is_user_file)
-    module = _failing_module(after)
-    if module is not None:
-        found["module"] = {
-            "type": type(module).__name__,
-            "repr": repr(module)[:200],
-            "path": _module_path(module, user),
-            "constructor": registry.constructor(module),
-            "input": _module_input(module, after),
+class CrashReporter:
+    """Turns an exception into the ``crash`` event."""
+
+    def __init__(
+        self, owns: Callable[[str], bool], registry: ConstructorRegistry, recorder: Recorder, texts: dict[str, bytes]
+    ) -> None:
+        self._owns = owns
+        self._registry = registry
+        self._recorder = recorder
+        self._texts = texts
+        """Source of each of the user's files as it was when it was loaded."""
+        self._trees: dict[str, ast.AST] = {}
+
+    def report(self, error: BaseException, traceback: TracebackType | None) -> dict[str, Any]:
+        """A JSON-able description; never raises for a strange object in a frame."""
+        entries = list(_entries(traceback))
+        user = [index for index, entry in enumerate(entries) if self._owns(entry[0].f_code.co_filename)]
+        innermost = user[-1] if user else -1
+        library = entries[innermost + 1 :]
+        found: dict[str, Any] = {
+            "type": type(error).__name__,
+            "message": _text(error),
+            "frames": [self._user_frame(entries[index]) for index in reversed(user[-MAX_USER_FRAMES:])],
+            "library": _place(library[-1]) if library else None,
+            "calls": [_call(entry) for entry in reversed(library[-MAX_CALLS:])],
+            "module": self._module(entries, innermost),
+            "worker": False,
         }
-    return found
+        if "Original Traceback" in found["message"]:
+            self._unwrap_worker(found)
+        paths = {frame["path"] for frame in found["frames"]}
+        constructor = (found["module"] or {}).get("constructor") or {"frames": []}
+        paths |= {frame["path"] for frame in constructor["frames"]}
+        found["sources"] = {path: self._source(path) for path in paths}
+        return found
 
+    def _source(self, path: str) -> str | None:
+        import io
+        import tokenize
 
-def _frame(frame: FrameType, line: int, span: Span | None) -> dict[str, Any]:
-    return {
-        "path": frame.f_code.co_filename,
-        "line": line,
-        "span": list(span) if span else _statement_span(frame.f_code.co_filename, line),
-        "function": frame.f_code.co_name,
-    }
-
-
-def _statement_span(path: str, line: int) -> list[int]:
-    text = linecache.getline(path, line).rstrip("\n")
-    start = len(text) - len(text.lstrip())
-    return [line, len(text[:start].encode()), line, len(text.encode())]
-
-
-def _worker_frames(message: str, is_user_file: Callable[[str], bool]) -> list[dict[str, Any]]:
-    """The user's frames inside "Original Traceback" of a loader's worker, innermost first."""
-    if "Original Traceback" not in message:
-        return []
-    found = [
-        {"path": path, "line": int(line), "span": _statement_span(path, int(line)), "function": name}
-        for path, line, name in _WORKER_FRAME.findall(message)
-        if is_user_file(path)
-    ]
-    return found[::-1]
-
-
-def operands(frame: FrameType, line: int, span: Span | None) -> list[dict[str, Any]]:
-    """Every tensor named in the failing expression (or line), with its description. Nothing of the user's is called."""
-    found: dict[str, dict[str, Any]] = {}
-    for node in ast.walk(_tree(frame.f_code.co_filename)):
-        if not isinstance(node, ast.Name | ast.Attribute) or not hasattr(node, "lineno"):
-            continue
-        inside = (
-            (span[0], span[1]) <= (node.lineno, node.col_offset) and (node.end_lineno, node.end_col_offset) <= (span[2], span[3])
-            if span
-            else node.lineno == line
-        )
-        if not inside:
-            continue
-        text = ast.unparse(node)
-        value = _evaluate(node, frame)
-        entry = _tensor_entry(value)
-        if entry is not None and text not in found:
-            found[text] = {"expression": text, "span": [node.lineno, node.col_offset, node.end_lineno, node.end_col_offset], **entry}
-    return list(found.values())
-
-
-def _evaluate(node: ast.expr, frame: FrameType) -> Any:
-    """The value of a name or attribute chain, without running properties or functions."""
-    if isinstance(node, ast.Name):
-        if node.id in frame.f_locals:
-            return frame.f_locals[node.id]
-        return frame.f_globals.get(node.id)
-    if isinstance(node, ast.Attribute):
-        owner = _evaluate(node.value, frame)
-        if owner is None:
+        raw = self._texts.get(path)
+        try:
+            if raw is None:
+                with tokenize.open(path) as file:
+                    return file.read()
+            encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+            return raw.decode(encoding)
+        except (OSError, SyntaxError, UnicodeDecodeError, LookupError):
             return None
-        for store in ("__dict__", "_parameters", "_buffers", "_modules"):
-            held = owner.__dict__ if store == "__dict__" and hasattr(owner, "__dict__") else None
-            if store != "__dict__":
-                held = getattr(owner, "__dict__", {}).get(store)
-            if isinstance(held, dict) and node.attr in held:
-                return held[node.attr]
-        static = inspect.getattr_static(type(owner), node.attr, None)
-        return None if static is None or isinstance(static, property) or callable(static) else static
-    return None
 
+    def _user_frame(self, entry: Entry) -> dict[str, Any]:
+        return {**_place(entry), "operands": self._operands(entry)}
 
-def _tensor_entry(value: Any) -> dict[str, Any] | None:
-    if value is None or not any(base.__name__ == "Tensor" and base.__module__ == "torch" for base in type(value).__mro__):
+    def _tree(self, path: str) -> ast.AST:
+        if path not in self._trees:
+            try:
+                self._trees[path] = ast.parse(self._texts.get(path) or self._source(path) or "")
+            except (SyntaxError, ValueError, RecursionError):
+                self._trees[path] = ast.Module([], [])
+        return self._trees[path]
+
+    def _operands(self, entry: Entry) -> list[dict[str, Any]]:
+        """Names, attributes, indexings and recorded sub-expressions inside the failing expression (before Python 3.11:
+        inside the failing statement), with their values."""
+        frame, line, span = entry
+        found: list[dict[str, Any]] = []
+        path = frame.f_code.co_filename
+        for node in _expressions(self._tree(path), line, span):
+            if len(found) == MAX_OPERANDS:
+                break
+            known, value = evaluate(node, frame)
+            if known and not callable_only(value):
+                described = describe_value(value)
+            elif not known and (last := self._recorder.last_seen(path, span_of(node))) is not None:
+                described = {"kind": "tensor", "type": "Tensor", **last}
+            else:
+                continue
+            found.append({"span": span_of(node), "value": described})
+        return found
+
+    def _module(self, entries: list[Entry], innermost: int) -> dict[str, Any] | None:
+        """The module whose code raised: the innermost library module below the user's last frame, else the user's own
+        module that was running there."""
+        for index in [*range(len(entries) - 1, innermost, -1), innermost]:
+            if index < 0:
+                continue
+            module = _own_module(entries[index][0])
+            if module is not None:
+                return self._describe_module(module, entries, index > innermost)
         return None
+
+    def _describe_module(self, module: Any, entries: list[Entry], library: bool) -> dict[str, Any]:
+        held = module.__dict__
+        attributes = {
+            name: value if not isinstance(value, tuple) else list(value)
+            for name, value in held.items()
+            if name != "training" and not name.startswith("_") and _is_simple(value)
+        }
+        own = {**held.get("_parameters", {}), **held.get("_buffers", {})}
+        tensors = {name: describe_value(value) for name, value in own.items() if is_tensor(value)}
+        return {
+            "type": type(module).__name__,
+            "library": library,
+            "path": module_path(module, [entry[0] for entry in entries]),
+            "training": bool(held.get("training")),
+            "attributes": attributes,
+            "tensors": dict(list(tensors.items())[:8]),
+            "parameters": _parameters(type(module)),
+            "inputs": _forward_inputs(module, entries),
+            "constructor": self._registry.constructor(module),
+        }
+
+    def _unwrap_worker(self, found: dict[str, Any]) -> None:
+        """The user's frames and the message inside "Original Traceback" of a loader's worker."""
+        text = found["message"] + "\n"
+        frames = []
+        for match in _WORKER_FRAME.finditer(text):
+            path, line = match[1], int(match[2])
+            if self._owns(path):
+                frames.append(
+                    {"path": path, "line": line, "span": self._caret_span(path, line, match), "function": match[3]}
+                )
+        last = _last_error(text)
+        found["worker"] = True
+        found["module"] = None
+        if last is not None:
+            found["type"], found["message"] = last
+        if frames:
+            found["frames"] = [{**frame, "operands": []} for frame in reversed(frames)] + found["frames"]
+
+    def _caret_span(self, path: str, line: int, match: re.Match[str]) -> Span | None:
+        """The columns that the carets below a traceback's line mark."""
+        marks = match[6]
+        if not marks or not match[5]:
+            return None
+        text = match[0].splitlines()
+        column = text[2].index(marks[0]) - len(match[4])
+        lines = (self._source(path) or "").splitlines()
+        if line > len(lines):
+            return None
+        indent = len(lines[line - 1]) - len(lines[line - 1].lstrip())
+        start = lines[line - 1][: indent + column]
+        return (
+            line,
+            len(start.encode()),
+            line,
+            len((start + lines[line - 1][len(start) : len(start) + len(marks)]).encode()),
+        )
+
+
+def callable_only(value: Any) -> bool:
+    """Functions, classes and imported modules: no operands."""
+    return not is_module(value) and not is_tensor(value) and (callable(value) or type(value).__name__ == "module")
+
+
+def _text(error: BaseException) -> str:
     try:
-        return describe(value)
+        return str(error).strip()
     except Exception:
+        return ""
+
+
+def _entries(traceback: TracebackType | None) -> Iterator[Entry]:
+    while traceback is not None:
+        frame = traceback.tb_frame
+        yield frame, traceback.tb_lineno, code_span(frame.f_code, traceback.tb_lasti)
+        traceback = traceback.tb_next
+
+
+def _place(entry: Entry) -> dict[str, Any]:
+    frame, line, span = entry
+    code = frame.f_code
+    return {"path": code.co_filename, "line": line, "span": span, "function": code.co_name}
+
+
+def _call(entry: Entry) -> dict[str, Any]:
+    """A frame of a library: its function and the tensors (or other operands) among its locals."""
+    frame, _, _ = entry
+    inputs = {
+        name: describe_value(value)
+        for name, value in list(frame.f_locals.items())[:MAX_OPERANDS]
+        if is_tensor(value) or isinstance(value, int | float | str | tuple | list)
+    }
+    owner = frame.f_locals.get("self")
+    return {**_place(entry), "owner": type(owner).__name__ if is_module(owner) else None, "inputs": inputs}
+
+
+def _expressions(tree: ast.AST, line: int, span: Span | None) -> Iterator[ast.expr]:
+    """Expressions inside a span, or, without one, inside the innermost statement at a line."""
+    within = span or _statement_span(tree, line)
+    if within is None:
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.BinOp):
+            inner = span_of(node)
+            if within[:2] <= inner[:2] and inner[2:] <= within[2:]:
+                yield node
+
+
+def _statement_span(tree: ast.AST, line: int) -> Span | None:
+    best: Span | None = None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            header = span_of(node)
+            body = getattr(node, "body", None)
+            if body:  # a compound statement: its header only
+                header = (*header[:2], body[0].lineno, body[0].col_offset)
+                if line >= body[0].lineno:
+                    continue
+            if best is None or header[:2] >= best[:2]:
+                best = header
+    return best
+
+
+def _own_module(frame: FrameType) -> Any:
+    owner = frame.f_locals.get("self")
+    if owner is None or not is_module(owner) or frame.f_code.co_name in ("__init__", "__getattr__", "__setattr__"):
         return None
+    return owner
 
 
-def _is_module(value: Any) -> bool:
-    return any(base.__name__ == "Module" and base.__module__ == "torch.nn.modules.module" for base in type(value).__mro__)
+def _forward_inputs(module: Any, entries: list[Entry]) -> list[dict[str, Any]]:
+    """The positional parameters of the outermost ``forward`` frame of a module, described."""
+    for frame, _, _ in entries:
+        code = frame.f_code
+        if code.co_name == "forward" and frame.f_locals.get("self") is module:
+            names = code.co_varnames[1 : code.co_argcount]
+            return [
+                {"name": name, "value": describe_value(frame.f_locals[name])}
+                for name in names
+                if name in frame.f_locals
+            ]
+    return []
 
 
-def _failing_module(frames: list[tuple[FrameType, int, Span | None]]) -> Any:
-    """The innermost library module in whose forward the exception was raised."""
-    for frame, _, _ in reversed(frames):
-        owner = frame.f_locals.get("self")
-        if owner is not None and _is_module(owner) and type(owner).__module__.startswith("torch.") and frame.f_code.co_name in ("forward", "_conv_forward"):
-            return owner
-    return None
+def _parameters(kind: type) -> list[str]:
+    """Names of a constructor's parameters without self, to match positional arguments."""
+    code = getattr(kind.__init__, "__code__", None)  # type: ignore[misc]
+    return list(code.co_varnames[1 : code.co_argcount]) if code is not None else []
 
 
-def _module_input(module: Any, frames: list[tuple[FrameType, int, Span | None]]) -> dict[str, Any] | None:
-    for frame, _, _ in frames:
-        if frame.f_locals.get("self") is module and frame.f_code.co_name == "forward":
-            for name, value in frame.f_locals.items():
-                if name != "self" and (entry := _tensor_entry(value)) is not None:
-                    return entry
-    return None
+def _is_simple(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(isinstance(item, int) for item in value)
+    return type(value) in (int, float, bool, str, type(None))
 
 
-def _library_inputs(frames: list[tuple[FrameType, int, Span | None]], is_user_file: Callable[[str], bool]) -> list[dict[str, Any]]:
-    """Tensors among the locals of the innermost library frame."""
-    if not frames or is_user_file(frames[-1][0].f_code.co_filename):
-        return []
-    return [
-        {"expression": name, **entry}
-        for name, value in frames[-1][0].f_locals.items()
-        if (entry := _tensor_entry(value)) is not None
-    ][:6]
-
-
-def _module_path(module: Any, user: list[tuple[FrameType, int, Span | None]]) -> str | None:
-    """How the user reaches the module: ``model.classifier.2``."""
-    for frame, _, _ in user:
-        for scope in (frame.f_locals, frame.f_globals):
+def module_path(module: Any, frames: list[FrameType]) -> str | None:
+    """How the user reaches a module: ``model.classifier.2``, ``self.encoder.proj``; else below its root's class."""
+    roots: list[tuple[str, Any]] = []
+    for frame in frames:
+        scopes = [frame.f_locals] if frame.f_locals is frame.f_globals else [frame.f_locals, frame.f_globals]
+        for scope in scopes:
             for name, value in list(scope.items()):
-                if _is_module(value) and name != "self":
-                    for path, part in value.named_modules():
-                        if part is module:
-                            return f"{name}.{path}" if path else name
+                if is_module(value):
+                    roots.append((name, value))
+                elif name == "self":
+                    held = getattr(value, "__dict__", {})
+                    roots += [(f"self.{part}", inner) for part, inner in held.items() if is_module(inner)]
+    for name, root in sorted(roots, key=lambda root: root[0] == "self"):
+        path = _path_within(root, module)
+        if path is not None:
+            top = type(root).__name__ if name == "self" else name
+            return f"{top}.{path}" if path else top
     return None
+
+
+def _path_within(root: Any, module: Any) -> str | None:
+    """Dotted path of a module below a root, following the registered children only."""
+    seen: set[int] = set()
+    queue: list[tuple[str, Any]] = [("", root)]
+    while queue:
+        path, current = queue.pop(0)
+        if current is module:
+            return path
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        for name, child in (current.__dict__.get("_modules") or {}).items():
+            if child is not None:
+                queue.append((f"{path}.{name}" if path else name, child))
+    return None
+
+
+def _last_error(text: str) -> tuple[str, str] | None:
+    """Type and message of the exception that ends the innermost traceback in a worker's report."""
+    after = text.rsplit("Traceback (most recent call last):", 1)[-1]
+    match = re.search(r"^([A-Za-z_][\w.]*)(?:: (.*))?\Z", after.strip("\n"), re.MULTILINE | re.DOTALL)
+    return (match[1].rsplit(".", 1)[-1], (match[2] or "").strip()) if match else None

@@ -1,9 +1,14 @@
-"""The events of a run, one JSON object a line, on a descriptor of their own."""
+"""The events of a run, one JSON object a line, on a descriptor of their own.
+
+From the script's process: ``started`` {pid, script, python}, ``loaded`` {path}, ``facts`` {facts: […]}, ``crash`` {…}.
+The parent adds ``finished`` {exit_code, seconds}, because only it sees how the process really ended.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import threading
 from typing import Any
 
 DESCRIPTOR = "TORCHSLEUTH_EVENTS"
@@ -11,18 +16,23 @@ DESCRIPTOR = "TORCHSLEUTH_EVENTS"
 
 
 class EventStream:
-    """Writes events; silently stops when nobody listens any more."""
+    """Writes events; silently stops when nobody listens any more, and in a forked child."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
         self._process = os.getpid()
+        self._writing = threading.Lock()
 
-    def send(self, kind: str, **fields: Any) -> None:
-        if os.getpid() != self._process:
-            return  # a forked child (a loader's worker) has nothing to report
-        line = json.dumps({"event": kind, **fields}, default=str).encode() + b"\n"
+    def send(self, kind: str, **fields: Any) -> bool:
+        """Whether the event was sent. False while another thread, or the code that a signal interrupted, is writing."""
+        if os.getpid() != self._process or not self._writing.acquire(blocking=False):
+            return False
         try:
+            line = json.dumps({"event": kind, **fields}, default=str).encode() + b"\n"
             while line:
                 line = line[os.write(self._descriptor, line) :]
         except OSError:
             self._process = -1
+        finally:
+            self._writing.release()
+        return True

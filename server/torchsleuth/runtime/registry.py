@@ -1,41 +1,57 @@
-"""Remembers where each module was constructed: the exact characters of ``nn.Linear(10, h)``, also in a Sequential."""
+"""Remembers where each module was constructed: the exact characters of ``nn.Linear(10, h)``, also in a Sequential.
+
+One patch of ``nn.Module.__init__``. Per module it keeps code objects and instruction offsets only; columns are looked
+up after a crash.
+"""
 
 from __future__ import annotations
 
-import ast
 import functools
-import linecache
 import sys
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-Span = tuple[int, int, int, int]
+from torchsleuth.runtime.rewrite import Span
+
+MAX_FRAMES = 8
+"""Calls kept around a construction: enough to follow a size through helper functions."""
+MAX_NAMES = 40
+"""Integer variables kept of the function that constructs a module."""
 
 
-def position(frame: FrameType) -> Span | None:
-    """Line and UTF-8 column span of the expression a frame is executing; None before Python 3.11."""
-    return code_position(frame.f_code, frame.f_lasti)
-
-
-def code_position(code: CodeType, instruction: int) -> Span | None:
-    if not hasattr(code, "co_positions"):
+def code_span(code: CodeType, instruction: int) -> Span | None:
+    """The span of the expression at an instruction; None before Python 3.11 and where the compiler kept none."""
+    if instruction < 0 or not hasattr(code, "co_positions"):
         return None
     for index, (line, end_line, column, end_column) in enumerate(code.co_positions()):
         if index * 2 == instruction:
-            if None in (line, end_line, column, end_column):
+            if line is None or end_line is None or column is None or end_column is None:
                 return None
-            return (line, column, end_line, end_column)  # type: ignore[return-value]
+            return (line, column, end_line, end_column)
     return None
 
 
-class ConstructorRegistry:
-    """Filled by a patch of nn.Module.__init__; asked after a crash."""
+class _Construction:
+    """The user's frames around one construction, innermost first."""
 
-    def __init__(self, is_user_file: Callable[[str], bool]) -> None:
-        self._is_user_file = is_user_file
-        self._sites: weakref.WeakKeyDictionary[Any, list[dict[str, Any]]] = weakref.WeakKeyDictionary()
+    __slots__ = ("direct", "frames", "names", "__weakref__")
+
+    def __init__(self, frames: list[tuple[CodeType, int, int]], direct: bool, names: dict[str, int]) -> None:
+        self.frames = frames
+        self.direct = direct
+        self.names = names
+
+
+class ConstructorRegistry:
+    """Filled while the script runs; asked after a crash."""
+
+    def __init__(self, owns: Callable[[str], bool]) -> None:
+        self._owns = owns
+        self._known: dict[int, tuple[weakref.ref[Any], _Construction]] = {}
+        self._built: Counter[tuple[CodeType, int]] = Counter()
 
     def install(self, module_class: Any) -> None:
         original = module_class.__init__
@@ -43,100 +59,62 @@ class ConstructorRegistry:
 
         @functools.wraps(original)
         def __init__(module: Any, *args: Any, **kwargs: Any) -> None:
-            original(module, *args, **kwargs)
             remember(module, sys._getframe(1))
+            original(module, *args, **kwargs)
 
         module_class.__init__ = __init__
 
     def _remember(self, module: Any, frame: FrameType | None) -> None:
-        """The user frames around the construction, innermost first, skipping the module's own constructors."""
-        chain: list[dict[str, Any]] = []
-        while frame is not None and len(chain) < 6:
-            own = frame.f_code.co_name == "__init__" and next(iter(frame.f_locals.values()), None) is module
-            if not own and self._is_user_file(frame.f_code.co_filename):
-                span = position(frame)
-                chain.append({"path": frame.f_code.co_filename, "line": frame.f_lineno, "span": span})
+        """Skips the module's own constructors, the user's included: wanted is the call that made it."""
+        frames: list[tuple[CodeType, int, int]] = []
+        names: dict[str, int] = {}
+        direct, own = True, True
+        while frame is not None and len(frames) < MAX_FRAMES:
+            code = frame.f_code
+            own = own and _constructs(frame, module)
+            if not own:
+                if self._owns(code.co_filename):
+                    if not frames:
+                        names = _integers(frame)
+                    frames.append((code, frame.f_lasti, frame.f_lineno))
+                elif not frames:
+                    direct = False
             frame = frame.f_back
-        if chain:
-            try:
-                self._sites[module] = chain
-            except TypeError:
-                return
+        if frames:
+            self._built[frames[0][:2]] += 1
+            self._known[id(module)] = (weakref.ref(module), _Construction(frames, direct, names))
 
     def constructor(self, module: Any) -> dict[str, Any] | None:
-        """Span of the constructor call and of each argument as written, with the calls around it."""
-        try:
-            chain = self._sites.get(module)
-        except TypeError:
+        """Where a module was constructed: the user's frames, whether the innermost one names the class itself (rather
+        than a library function that builds it), how often that place built one, and its integer variables."""
+        reference, construction = self._known.get(id(module), (None, None))
+        if reference is None or construction is None or reference() is not module:
             return None
-        if not chain:
-            return None
-        first = chain[0]
-        call = find_call(first["path"], first["span"], first["line"], type(module).__name__)
-        if call is None:
-            return {**first, "arguments": [], "callers": chain[1:]}
         return {
-            "path": first["path"],
-            "line": call.lineno,
-            "span": _span(call),
-            "arguments": arguments(call),
-            "callers": [_caller(entry) for entry in chain[1:]],
-            "parameters": _parameters(first["path"], call),
+            "direct": construction.direct,
+            "count": self._built[construction.frames[0][:2]],
+            "names": construction.names,
+            "frames": [
+                {
+                    "path": code.co_filename,
+                    "line": line,
+                    "span": code_span(code, instruction),
+                    "function": code.co_name,
+                    "first_line": code.co_firstlineno,
+                }
+                for code, instruction, line in construction.frames
+            ],
         }
 
 
-def _caller(entry: dict[str, Any]) -> dict[str, Any]:
-    call = find_call(entry["path"], entry["span"], entry["line"], None)
-    return {**entry, "arguments": arguments(call) if call is not None else []}
+def _constructs(frame: FrameType, module: Any) -> bool:
+    code = frame.f_code
+    return code.co_name == "__init__" and code.co_argcount > 0 and frame.f_locals.get(code.co_varnames[0]) is module
 
 
-def _parameters(path: str, call: ast.Call) -> list[str]:
-    """Parameter names of the function that encloses a call."""
-    found: list[str] = []
-    for node in ast.walk(_tree(path)):
-        if isinstance(node, ast.FunctionDef) and node.lineno <= call.lineno <= (node.end_lineno or 0):
-            found = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
-    return found[1:] if found[:1] == ["self"] else found
-
-
-def _span(node: Any) -> Span:
-    return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
-
-
-def arguments(call: ast.Call) -> list[dict[str, Any]]:
-    """Name (or None), position, text and span of every argument."""
-    found = [
-        {"name": None, "position": index, "text": ast.unparse(node), "span": _span(node)}
-        for index, node in enumerate(call.args)
-        if not isinstance(node, ast.Starred)
-    ]
-    found += [
-        {"name": keyword.arg, "position": None, "text": ast.unparse(keyword.value), "span": _span(keyword.value)}
-        for keyword in call.keywords
-        if keyword.arg
-    ]
+def _integers(frame: FrameType) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for name, value in frame.f_locals.items():
+        if type(value) is int and len(found) < MAX_NAMES:
+            found[name] = value
     return found
-
-
-@functools.lru_cache(maxsize=64)
-def _tree(path: str) -> ast.Module:
-    try:
-        return ast.parse("".join(linecache.getlines(path)))
-    except (SyntaxError, ValueError):
-        return ast.Module([], [])
-
-
-def find_call(path: str, span: Span | None, line: int, name: str | None) -> ast.Call | None:
-    """The call at a span; without one (Python 3.10), the call of that name on the line."""
-    best: ast.Call | None = None
-    for node in ast.walk(_tree(path)):
-        if not isinstance(node, ast.Call):
-            continue
-        if span is not None:
-            if _span(node) == tuple(span):
-                return node
-        elif node.lineno <= line <= (node.end_lineno or node.lineno):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
-            if name is None or called == name:
-                best = node if best is None or node.lineno >= best.lineno else best
-    return best

@@ -1,118 +1,211 @@
-"""Rewrites the user's source so that every call and binary operation reports the tensor it makes.
+"""Rewrites the user's source so that every call, binary operation and indexing reports the tensor it makes.
 
-Locations are copied, so tracebacks and their carets stay those of the file. Only the script and the modules of its
-project are rewritten; functions that another compiler reads (torch.jit.script, triton, torch.compile) are left alone.
+Locations are copied, so tracebacks and their carets stay those of the file. Functions that another compiler takes
+(torch.jit.script, triton, torch.compile, numba) are left alone. Nothing is put before a docstring or an import.
 """
 
 from __future__ import annotations
 
 import ast
-import os
 from dataclasses import dataclass
 from typing import Any
 
 RECORDER = "_torchsleuth_record"
-_COMPILERS = ("jit", "triton", "compile", "numba")
+"""A builtin while the script runs. One leading underscore only: two would be mangled inside classes."""
+
+_COMPILERS = {"jit", "script", "compile", "triton", "numba", "njit", "vectorize"}
+_NEVER_TENSORS = frozenset(
+    "print len range super isinstance issubclass int float str bool bytes repr open enumerate zip list dict set tuple"
+    " type id hash hasattr setattr format globals locals vars dir callable ord chr input".split()
+)
+
+Span = tuple[int, int, int, int]
+"""Line, column, end line, end column as `ast` counts: 1-based lines, 0-based UTF-8 columns."""
 
 
 @dataclass(frozen=True)
-class RecordedSite:
-    """One rewritten expression: its span as `ast` counts (1-based line, 0-based UTF-8 column) and what it binds."""
+class Site:
+    """One recorded expression; `binding` is the name or attribute that its value is given to, and where that stands."""
 
     path: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    binding: tuple[str, int, int, int, int] | None = None
+    span: Span
+    binding: tuple[str, Span] | None = None
+
+
+def span_of(node: Any) -> Span:
+    """The span of a node that carries a location."""
+    return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
 
 
 class Rewriter(ast.NodeTransformer):
-    """Wraps calls and binary operations of one file; `sites` grows by one entry for each."""
+    """Wraps the expressions of one file; `sites` grows by one entry for each."""
 
-    def __init__(self, path: str, sites: list[RecordedSite]) -> None:
+    def __init__(self, path: str, sites: list[Site]) -> None:
         self.path = path
         self.sites = sites
-        self._bindings: dict[int, tuple[str, int, int, int, int]] = {}
 
-    def _wrap(self, node: Any) -> ast.expr:
-        binding = self._bindings.pop(id(node), None)
+    def _recorded(self, value: ast.expr, span: Span, binding: tuple[str, Span] | None) -> ast.Call:
+        self.sites.append(Site(self.path, span, binding))
+        name = ast.copy_location(ast.Name(RECORDER, ast.Load()), value)
+        number = ast.copy_location(ast.Constant(len(self.sites) - 1), value)
+        return ast.copy_location(ast.Call(name, [number, value], []), value)
+
+    def _wrapped(self, node: ast.expr, binding: tuple[str, Span] | None = None) -> ast.expr:
+        span = span_of(node)
         self.generic_visit(node)
-        return self._recorded(node, node, binding)
+        return self._recorded(node, span, binding)
 
-    def _recorded(self, node: ast.expr, at: Any, binding: tuple[str, int, int, int, int] | None) -> ast.expr:
-        self.sites.append(RecordedSite(self.path, at.lineno, at.col_offset, at.end_lineno, at.end_col_offset, binding))
-        name = ast.copy_location(ast.Name(RECORDER, ast.Load()), at)
-        number = ast.copy_location(ast.Constant(len(self.sites) - 1), at)
-        return ast.copy_location(ast.Call(name, [number, node], []), at)
+    def _report(self, name: str, at: Any) -> ast.stmt:
+        """A statement that reports a variable, located at the place that bound it."""
+        load = ast.copy_location(ast.Name(name, ast.Load()), at)
+        return ast.copy_location(ast.Expr(self._recorded(load, span_of(at), (name, span_of(at)))), at)
 
-    visit_Call = visit_BinOp = _wrap
+    # expressions
 
-    def visit_Assign(self, node: ast.Assign) -> ast.AST:
-        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name | ast.Attribute):
-            target = node.targets[0]
-            self._bindings[id(node.value)] = (
-                ast.unparse(target),
-                target.lineno,
-                target.col_offset,
-                target.end_lineno or target.lineno,
-                target.end_col_offset or target.col_offset,
-            )
-        return self.generic_visit(node)
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Name) and node.func.id in _NEVER_TENSORS:
+            return self.generic_visit(node)
+        return self._wrapped(node)
 
-    def visit_For(self, node: ast.For) -> ast.AST:
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        if _is_text(node.left) or (isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant)):
+            return self.generic_visit(node)
+        return self._wrapped(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        return self._wrapped(node) if isinstance(node.ctx, ast.Load) else self.generic_visit(node)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        return node  # the positions inside are wrong before Python 3.12
+
+    visit_TemplateStr = visit_JoinedStr
+
+    # statements
+
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """The value carries the binding of a single target; names in tuples are reported after the assignment."""
+        target = node.targets[0]
+        if len(node.targets) == 1 and isinstance(target, ast.Name | ast.Attribute):
+            binding = (ast.unparse(target), span_of(target))
+            node.targets = [self.visit(target)]
+            node.value = self._bound(node.value, binding)
+            return node
+        names = [name for target in node.targets for name in _names(target)]
         self.generic_visit(node)
-        names = [part for part in ast.walk(node.target) if isinstance(part, ast.Name)]
-        reports: list[ast.stmt] = []
-        for name in names:
-            load = ast.copy_location(ast.Name(name.id, ast.Load()), name)
-            span = (name.id, name.lineno, name.col_offset, name.end_lineno or 0, name.end_col_offset or 0)
-            reports.append(ast.copy_location(ast.Expr(self._recorded(load, name, span)), name))
+        return [node, *(self._report(name.id, name) for name in names)]
+
+    def _bound(self, value: ast.expr, binding: tuple[str, Span]) -> ast.expr:
+        if isinstance(value, ast.Call | ast.BinOp | ast.Subscript):
+            visited = self.visit(value)
+            if isinstance(visited, ast.Call) and getattr(visited.func, "id", None) == RECORDER:
+                number = visited.args[0].value  # type: ignore[attr-defined]
+                self.sites[number] = Site(self.path, self.sites[number].span, binding)
+            return visited
+        if isinstance(value, ast.Attribute | ast.Name | ast.Compare | ast.UnaryOp | ast.IfExp | ast.BoolOp | ast.Await):
+            return self._wrapped(value, binding)
+        return self.visit(value)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
+        """The annotation stays as written: with ``from __future__ import annotations`` its text is visible."""
+        if node.value is not None:
+            node.value = self._bound(node.value, (ast.unparse(node.target), span_of(node.target)))
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        self.generic_visit(node)
+        return [node, self._report(node.target.id, node.target)] if isinstance(node.target, ast.Name) else node
+
+    def visit_For(self, node: Any) -> ast.AST:
+        reports = [self._report(name.id, name) for name in _names(node.target)]
+        self.generic_visit(node)
         node.body[:0] = reports
         return node
 
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+    visit_AsyncFor = visit_For
+
+    def visit_FunctionDef(self, node: Any) -> ast.AST:
+        """Parameters are reported below the docstring; decorators, defaults and annotations stay as written."""
+        if _compiled_elsewhere(node):
+            return node
+        arguments = node.args
+        named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        places = [argument for argument in named if argument.arg not in ("self", "cls")]
+        reports = [self._report(argument.arg, _name_of(argument)) for argument in places]
+        body = self._block(node.body)
+        after = 1 if _is_docstring(node.body[0]) else 0
+        node.body = [*body[:after], *reports, *body[after:]]
         return node
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        if node.value is not None:
-            node.value = self.visit(node.value)
-        return node
-
-    def _function(self, node: Any) -> ast.AST:
-        text = " ".join(ast.unparse(decorator) for decorator in node.decorator_list)
-        if any(word in text for word in _COMPILERS):
-            return node  # type: ignore[no-any-return]
-        node.body = [self.visit(statement) for statement in node.body]
-        return node  # type: ignore[no-any-return]
-
-    visit_FunctionDef = visit_AsyncFunctionDef = _function
+    visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        node.body = [self.visit(statement) for statement in node.body]
+        if not _compiled_elsewhere(node):
+            node.body = self._block(node.body)
         return node
 
     def visit_Match(self, node: ast.Match) -> ast.AST:
+        """Patterns look like calls and operations, and are none."""
         node.subject = self.visit(node.subject)
         for case in node.cases:
-            case.body = [self.visit(statement) for statement in case.body]
+            case.body = self._block(case.body)
         return node
 
+    def visit_TypeAlias(self, node: Any) -> Any:
+        return node
 
-def rewrite(source: bytes | str, path: str, sites: list[RecordedSite]) -> Any:
+    def visit_Delete(self, node: ast.Delete) -> ast.AST:
+        return node
+
+    def _block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        found: list[ast.stmt] = []
+        for statement in statements:
+            visited = self.visit(statement)
+            found.extend(visited if isinstance(visited, list) else [visited])
+        return found
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _names(target: ast.expr) -> list[ast.Name]:
+    """The variables that an assignment or loop target binds, in order."""
+    if isinstance(target, ast.Name):
+        return [target]
+    if isinstance(target, ast.Starred):
+        return _names(target.value)
+    if isinstance(target, ast.Tuple | ast.List):
+        return [name for part in target.elts for name in _names(part)]
+    return []
+
+
+def _name_of(argument: ast.arg) -> ast.AST:
+    """The place of a parameter's name, without its annotation."""
+    place = ast.copy_location(ast.Name(argument.arg, ast.Load()), argument)
+    place.end_lineno, place.end_col_offset = place.lineno, place.col_offset + len(argument.arg.encode())
+    return place
+
+
+def _compiled_elsewhere(node: Any) -> bool:
+    words = {
+        part.id if isinstance(part, ast.Name) else part.attr
+        for decorator in node.decorator_list
+        for part in ast.walk(decorator)
+        if isinstance(part, ast.Name | ast.Attribute)
+    }
+    return not words.isdisjoint(_COMPILERS)
+
+
+def rewrite(source: bytes | str, path: str, sites: list[Site]) -> Any:
     """The code object of a file with recording. Raises SyntaxError as compiling the file itself does."""
     tree = ast.parse(source, path)
+    known = len(sites)
     try:
-        tree = Rewriter(path, sites).visit(tree)
-        return compile(tree, path, "exec", dont_inherit=True)
+        return compile(Rewriter(path, sites).visit(tree), path, "exec", dont_inherit=True)
     except RecursionError:
+        del sites[known:]
         return compile(source, path, "exec", dont_inherit=True)
-
-
-def belongs(path: str | None, root: str) -> bool:
-    """Whether a module is the user's own: below the script's folder, and not an installed package."""
-    if not path or not path.endswith(".py"):
-        return False
-    absolute = os.path.realpath(path)
-    inside = absolute.startswith(os.path.join(os.path.realpath(root), ""))
-    return inside and "site-packages" not in absolute and f"{os.sep}.venv{os.sep}" not in absolute

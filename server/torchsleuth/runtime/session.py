@@ -1,55 +1,52 @@
-"""One run of a script under instrumentation, for the command line and the editor alike."""
+"""One run of a script under instrumentation, for the command line and the editor alike.
+
+    report = run("train.py", ("--epochs", "3"), interpreter=sys.executable)
+
+    job = Run("train.py", interpreter=python, on_output=terminal.write)   # `job.cancel()` from another thread
+    report = job.execute()
+
+The script gets a process group of its own. Without `on_output` it inherits the standard streams untouched. Signals that
+end this process (Ctrl-C) are handed to the whole group when `execute` is called from the main thread.
+"""
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import json
 import os
+import select
 import signal
 import subprocess
 import threading
-import tokenize
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import IO, Any
 
-from torchsleuth.errors.diagnose import crash_diagnostic
 from torchsleuth.runtime.events import DESCRIPTOR
-from torchsleuth.schema import Diagnostic, Json, TensorFact
-from torchsleuth.syntax.text import SourceText
+from torchsleuth.runtime.report import Collector, RunReport, read_sources
+from torchsleuth.schema import Json
 
-_ROOT = str(Path(__file__).resolve().parents[2])
+__all__ = ["Run", "RunReport", "read_sources", "run"]
+
+_ENTRY = str(Path(__file__).resolve().with_name("__main__.py"))
+_ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 GRACE_SECONDS = 3.0
 """Time a cancelled script has to end after SIGINT before its process group is killed."""
+_POLL_SECONDS = 0.05
 Listener = Callable[[Json], None]
-
-
-@dataclass(frozen=True)
-class RunReport:
-    """What a run showed. `exit_code` is the script's own; negative is the signal that ended it."""
-
-    script: str
-    exit_code: int
-    cancelled: bool
-    crash: Json | None
-    diagnostics: tuple[Diagnostic, ...]
-    facts: tuple[TensorFact, ...]
-
-    def to_json(self) -> Json:
-        return {
-            "script": self.script,
-            "exit_code": self.exit_code,
-            "cancelled": self.cancelled,
-            "crash": self.crash,
-            "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
-            "facts": [fact.to_json() for fact in self.facts],
-        }
 
 
 @dataclass
 class Run:
-    """A run that may be cancelled from another thread. Use `run` unless you need that."""
+    """A run that may be cancelled from another thread. Use `run` unless you need that.
+
+    `on_event` gets every event of the run as it comes (see `runtime.events`), `on_output` standard output and error
+    as text, both from a thread of the run. `environment` is the script's, this process's own by default.
+    """
 
     script: str
     arguments: tuple[str, ...] = ()
@@ -57,70 +54,50 @@ class Run:
     cwd: str | None = None
     on_event: Listener | None = None
     on_output: Callable[[str], None] | None = None
+    environment: dict[str, str] | None = None
     _process: subprocess.Popen[bytes] | None = None
     _cancelled: threading.Event = field(default_factory=threading.Event)
+    _interrupts: int = 0
 
     def execute(self) -> RunReport:
-        """Run to the end. Without `on_output` the script inherits the standard streams. Raises OSError if the
-        interpreter cannot be started."""
+        """Run to the end. Raises OSError if the interpreter cannot be started."""
+        began = time.monotonic()
         reader, writer = os.pipe()
-        environment = {**os.environ, DESCRIPTOR: str(writer), "PYTHONPATH": _python_path()}
-        if self.on_output is not None:
-            environment.setdefault("PYTHONUNBUFFERED", "1")
-        captured = subprocess.PIPE if self.on_output is not None else None
-        script = os.path.abspath(self.script)
         try:
-            process = subprocess.Popen(
-                [self.interpreter, "-m", "torchsleuth.runtime", script if self.cwd else self.script, *self.arguments],
-                stdin=captured,
-                stdout=captured,
-                stderr=subprocess.STDOUT if captured else None,
-                cwd=self.cwd,
-                env=environment,
-                pass_fds=(writer,),
-                start_new_session=self.on_output is not None,
-            )
-        except OSError:
+            process = self._start(writer)
+        except BaseException:
             os.close(reader)
-            os.close(writer)
             raise
-        os.close(writer)
+        finally:
+            os.close(writer)
         self._process = process
-        output = None
-        if process.stdout is not None:
-            output = threading.Thread(target=self._pump_output, args=(process.stdout,), daemon=True)
-            output.start()
-        events: list[Json] = []
-        pump = threading.Thread(target=self._pump_events, args=(reader, events), daemon=True)
-        pump.start()
-        code = self._wait(process)
-        # Children of the script may keep the descriptors open: what the script itself sent is there by now.
-        pump.join(timeout=2.0)
+        if self._cancelled.is_set():
+            self.cancel()  # asked for before there was a process
+        collector = Collector()
+        output = self._pump_in_background(process)
+        with self._forwarding(process):
+            self._read_events(process, reader, collector)
+            code = process.wait()
+        if self._interrupts or self._cancelled.is_set():
+            self._signal_group(signal.SIGKILL)  # what the script started and left behind
         if output is not None:
-            output.join(timeout=2.0)
-        return build_report(script, code, self._cancelled.is_set(), list(events))
+            output.join(timeout=GRACE_SECONDS)  # a child that outlives the script may hold the stream open
+        seconds = round(time.monotonic() - began, 3)
+        if self.on_event is not None:
+            self.on_event({"event": "finished", "exit_code": code, "seconds": seconds})
+        script = os.path.join(self.cwd or os.getcwd(), self.script)
+        return collector.report(os.path.abspath(script), code, self._cancelled.is_set(), seconds)
 
-    def _wait(self, process: subprocess.Popen[bytes]) -> int:
-        while True:
-            try:
-                return process.wait()
-            except KeyboardInterrupt:
-                # The terminal sent it to the script too; let it finish its own way, and again if asked again.
-                self._cancelled.set()
-
-    def _pump_output(self, stream: IO[bytes]) -> None:
-        while chunk := stream.read1(65536):  # type: ignore[attr-defined]
-            if self.on_output is not None:
-                self.on_output(chunk.decode(errors="replace"))
-
-    def _pump_events(self, descriptor: int, events: list[Json]) -> None:
-        with os.fdopen(descriptor, "rb") as stream:
-            for line in stream:
-                with contextlib.suppress(ValueError):
-                    event = json.loads(line)
-                    events.append(event)
-                    if self.on_event is not None:
-                        self.on_event(event)
+    def cancel(self) -> None:
+        """End the script and everything it started: SIGINT first, SIGKILL after a grace period."""
+        self._cancelled.set()
+        process = self._process
+        if process is None or process.poll() is not None:
+            return
+        self._signal_group(signal.SIGINT)
+        timer = threading.Timer(GRACE_SECONDS, self._kill_if_running, (process,))
+        timer.daemon = True
+        timer.start()
 
     def send_input(self, text: str) -> None:
         """Text for the script's standard input (only with `on_output`)."""
@@ -130,23 +107,95 @@ class Run:
                 process.stdin.write(text.encode())
                 process.stdin.flush()
 
-    def cancel(self) -> None:
-        """End the script and everything it started: SIGINT first, SIGKILL after a grace period."""
-        self._cancelled.set()
-        process = self._process
-        if process is None or process.poll() is not None:
-            return
-        self._signal(process, signal.SIGINT)
-        timer = threading.Timer(GRACE_SECONDS, self._signal, (process, signal.SIGKILL))
-        timer.daemon = True
-        timer.start()
+    def _start(self, writer: int) -> subprocess.Popen[bytes]:
+        environment = {**(os.environ if self.environment is None else self.environment), DESCRIPTOR: str(writer)}
+        captured = subprocess.PIPE if self.on_output is not None else None
+        if captured is not None:
+            environment.setdefault("PYTHONUNBUFFERED", "1")  # so that output comes as it is written
+        return subprocess.Popen(
+            [self.interpreter, _ENTRY, self.script, *self.arguments],
+            stdin=captured,
+            stdout=captured,
+            stderr=subprocess.STDOUT if captured else None,
+            cwd=self.cwd,
+            env=environment,
+            pass_fds=(writer,),
+            start_new_session=True,
+        )
 
-    def _signal(self, process: subprocess.Popen[bytes], number: int) -> None:
-        with contextlib.suppress(OSError):
-            if self.on_output is not None and hasattr(os, "killpg"):
+    def _read_events(self, process: subprocess.Popen[bytes], reader: int, collector: Collector) -> None:
+        """Read until the script has ended. Children that outlive it may keep the descriptor open, so the end of the
+        process counts, not the end of the stream."""
+        with os.fdopen(reader, "rb", buffering=0) as stream:
+            os.set_blocking(reader, False)
+            rest, open_ended = b"", True
+            while open_ended:
+                ended = process.poll() is not None
+                ready, _, _ = select.select([reader], [], [], 0 if ended else _POLL_SECONDS)
+                if ready:
+                    chunk = stream.read(1 << 16)
+                    *lines, rest = (rest + (chunk or b"")).split(b"\n")
+                    for line in lines:
+                        self._take(line, collector)
+                    open_ended = bool(chunk)
+                elif ended:
+                    open_ended = False
+
+    def _take(self, line: bytes, collector: Collector) -> None:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            return
+        collector.add(event)
+        if self.on_event is not None:
+            self.on_event(event)
+
+    def _pump_in_background(self, process: subprocess.Popen[bytes]) -> threading.Thread | None:
+        if process.stdout is None:
+            return None
+        thread = threading.Thread(target=self._pump, args=(process.stdout,), daemon=True)
+        thread.start()
+        return thread
+
+    def _pump(self, stream: IO[bytes]) -> None:
+        assert self.on_output is not None
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        while chunk := os.read(stream.fileno(), 1 << 16):
+            if text := decoder.decode(chunk):
+                self.on_output(text)
+
+    @contextlib.contextmanager
+    def _forwarding(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
+        """While it runs, signals that would end this process go to the script's group; asked a second time, the group
+        is killed. Only the main thread may set signal handlers."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def forward(number: int, frame: FrameType | None) -> None:
+            self._interrupts += 1
+            self._signal_group(number if self._interrupts == 1 else signal.SIGKILL)
+
+        before: dict[int, Any] = {}
+        for name in _ENDING:
+            if hasattr(signal, name):
+                number = getattr(signal, name)
+                before[number] = signal.signal(number, forward)
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _kill_if_running(self, process: subprocess.Popen[bytes]) -> None:
+        if process.poll() is None:
+            self._signal_group(signal.SIGKILL)
+
+    def _signal_group(self, number: int) -> None:
+        process = self._process
+        if process is not None:
+            with contextlib.suppress(OSError):
                 os.killpg(process.pid, number)
-            elif process.poll() is None:
-                process.send_signal(number)
 
 
 def run(
@@ -157,74 +206,7 @@ def run(
     cwd: str | None = None,
     on_event: Listener | None = None,
     on_output: Callable[[str], None] | None = None,
+    environment: dict[str, str] | None = None,
 ) -> RunReport:
     """Run a script under instrumentation. Raises OSError if the interpreter cannot be started."""
-    return Run(script, arguments, interpreter, cwd, on_event, on_output).execute()
-
-
-def _python_path() -> str:
-    rest = os.environ.get("PYTHONPATH")
-    return os.pathsep.join([_ROOT, *([rest] if rest else [])])
-
-
-def read_sources() -> Callable[[str], SourceText]:
-    """Sources by path, decoded as Python does."""
-    cache: dict[str, SourceText] = {}
-
-    def read(path: str) -> SourceText:
-        if path not in cache:
-            try:
-                with tokenize.open(path) as file:
-                    cache[path] = SourceText(path, file.read())
-            except (OSError, SyntaxError, UnicodeDecodeError):
-                cache[path] = SourceText(path, "")
-        return cache[path]
-
-    return read
-
-
-def build_report(script: str, code: int, cancelled: bool, events: list[Json]) -> RunReport:
-    """The report of a run from its events."""
-    sources = read_sources()
-    crash: Json | None = None
-    facts: dict[tuple[Any, ...], TensorFact] = {}
-    for event in events:
-        if event["event"] == "crash" and not cancelled:
-            crash = event
-        elif event["event"] == "facts":
-            for item in event["facts"]:
-                for fact in _facts(item, sources):
-                    facts[(fact.path, fact.start, fact.end)] = fact
-    diagnostics: tuple[Diagnostic, ...] = ()
-    if crash is not None:
-        found = crash_diagnostic(crash, sources)
-        diagnostics = (found,) if found is not None else ()
-    ordered = sorted(facts.values(), key=lambda fact: (fact.path, fact.start, fact.end))
-    return RunReport(script, code, cancelled, crash, diagnostics, tuple(ordered))
-
-
-def _facts(item: Json, sources: Callable[[str], SourceText]) -> list[TensorFact]:
-    """The fact about an expression, and the one about the name it is assigned to."""
-    source = sources(item["path"])
-    found: list[TensorFact] = []
-    spans = [(item["span"], None)]
-    if item["binding"]:
-        spans.append((item["binding"][1:], item["binding"][0]))
-    for span, binding in spans:
-        start, end = source.from_utf8(span[0], span[1]), source.from_utf8(span[2], span[3])
-        shape = item["shape"]
-        found.append(
-            TensorFact(
-                source.path,
-                start,
-                end,
-                source.slice(start, end),
-                None if shape is None else tuple(shape),
-                item["dtype"],
-                item["device"],
-                item["requires_grad"],
-                binding,
-                layer="run",
-            )
-        )
-    return found
+    return Run(script, arguments, interpreter, cwd, on_event, on_output, environment).execute()

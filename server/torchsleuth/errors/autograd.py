@@ -1,0 +1,250 @@
+"""Gradients that cannot flow: cut graphs, freed graphs, in-place changes, losses that are no scalar."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.errors.case import Case
+from torchsleuth.errors.entry import entry
+from torchsleuth.errors.fixes import append, convert_receiver, replace
+from torchsleuth.messages import message
+from torchsleuth.schema import Edit, Fix
+from torchsleuth.syntax import edits
+
+
+def _receiver(case: Case) -> ast.expr | None:
+    """``loss`` of ``loss.backward()``."""
+    node = case.frame.node
+    if isinstance(node, ast.Attribute):
+        return node.value
+    return node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+
+
+def _assignments(case: Case, name: str) -> list[ast.Assign | ast.AugAssign]:
+    """Assignments to a variable above the failing line in its function, the nearest first."""
+    found = [
+        node
+        for node in ast.walk(case.frame.enclosing)
+        if isinstance(node, ast.Assign | ast.AugAssign)
+        and node.lineno <= case.frame.line
+        and any(getattr(target, "id", None) == name for target in _targets(node))
+    ]
+    return sorted(found, key=lambda node: -node.lineno)
+
+
+def _targets(node: ast.Assign | ast.AugAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
+
+
+def _cut_fixes(case: Case) -> Iterator[Fix]:
+    """Take out of the loss's own assignments what cuts the graph: item, detach, data, numpy, or a second torch.tensor."""
+    receiver = _receiver(case)
+    if not isinstance(receiver, ast.Name):
+        return
+    for assignment in _assignments(case, receiver.id):
+        cuts = [node for node in ast.walk(assignment.value) if (_cut(node)) is not None]
+        if cuts:
+            edits_found = tuple(_without(case, node) for node in cuts if not _inside(node, cuts))
+            title = message("fix.keep_graph", expression=case.frame.text(assignment.value).splitlines()[0][:60])
+            yield Fix(title, edits_found)
+            return
+
+
+def _inside(node: ast.AST, others: list[ast.AST]) -> bool:
+    return any(node is not other and node in list(ast.walk(other)) for other in others)
+
+
+def _cut(node: ast.AST) -> ast.expr | None:
+    """The expression that keeps its graph inside one that drops it."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        function = node.func
+        if function.attr in ("item", "detach", "tolist") and not node.args:
+            return function.value
+        if function.attr in ("tensor", "as_tensor") and getattr(function.value, "id", None) == "torch" and node.args:
+            inner = node.args[0]
+            return _cut(inner) or inner if isinstance(inner, ast.Name | ast.Call | ast.BinOp) else None
+    if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "float" and len(node.args) == 1:
+        return node.args[0]
+    if isinstance(node, ast.Attribute) and node.attr == "data":
+        return node.value
+    return None
+
+
+def _without(case: Case, node: ast.AST) -> Edit:
+    kept = _cut(node)
+    assert kept is not None
+    return edits.replace(case.frame.source, node, case.frame.text(kept))
+
+
+def _twice_fixes(case: Case) -> Iterator[Fix]:
+    """Detach what one step hands to the next; else, for two losses of one graph, keep it for the second."""
+    frame, receiver = case.frame, _receiver(case)
+    if receiver is None:
+        return
+    loop = next(
+        (
+            node
+            for node in ast.walk(frame.tree)
+            if isinstance(node, ast.For | ast.While) and node.lineno <= frame.line <= (node.end_lineno or 0)
+        ),
+        None,
+    )
+    if loop is not None:
+        for name, call in _carried(loop):
+            at = frame.source.start_of(loop.body[0])
+            indent = edits.indentation(frame.source, loop.body[0].lineno)
+            ending = edits.line_ending(frame.source)
+            guarded = call is not None and call
+            line = (
+                f"{name} = {name}.detach()"
+                if not guarded
+                else f"if {name} is not None:{ending}{indent}    {name} = {name}.detach()"
+            )
+            yield Fix(
+                message("fix.detach_carried", name=name), (edits.insert(frame.source, at, line + ending + indent),)
+            )
+    for call_node in _backward_calls(case):
+        if call_node.lineno < frame.line and not call_node.args and not call_node.keywords:
+            inside = frame.source.position(frame.source.offset(frame.source.end_of(call_node)) - 1)
+            yield Fix(
+                message("fix.retain_graph", line=call_node.lineno),
+                (edits.insert(frame.source, inside, "retain_graph=True"),),
+                safe=False,
+            )
+            return
+
+
+def _carried(loop: ast.For | ast.While) -> Iterator[tuple[str, bool]]:
+    """Variables that the loop both passes into a call and gets back from it: ``out, h = rnn(x, h)``; whether they may be
+    None at first."""
+    for node in ast.walk(loop):
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+            continue
+        bound = {part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+        passed = {part.id for item in node.value.args for part in ast.walk(item) if isinstance(part, ast.Name)}
+        receiver = {part.id for part in ast.walk(node.value.func) if isinstance(part, ast.Name)}
+        for name in sorted((bound & passed) - receiver):
+            if name not in {
+                part.id for part in ast.walk(getattr(loop, "target", ast.Pass())) if isinstance(part, ast.Name)
+            }:
+                yield name, True
+
+
+def _backward_calls(case: Case) -> list[ast.Call]:
+    """Calls of backward() in the failing function, the last first."""
+    found = [
+        node
+        for node in ast.walk(case.frame.enclosing)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"
+    ]
+    return sorted(found, key=lambda node: -node.lineno)
+
+
+def _no_grad_fixes(case: Case) -> Iterator[Fix]:
+    if case.frame.statement is not None:
+        wrapped = edits.wrap(case.frame.source, case.frame.statement, "with torch.no_grad():")
+        yield Fix(message("fix.no_grad"), wrapped)
+
+
+def _numpy_fixes(case: Case) -> Iterator[Fix]:
+    yield from convert_receiver(".detach()")(case)
+
+
+def _scalar_fixes(case: Case) -> Iterator[Fix]:
+    receiver = _receiver(case)
+    if receiver is not None:
+        yield append(case.frame, receiver, ".mean()")
+
+
+def _inplace_fixes(case: Case) -> Iterator[Fix]:
+    """The in-place statements of the user's files that could have changed the value, in their out-of-place form."""
+    for frame in case.frames[:1]:
+        for node in ast.walk(frame.tree):
+            if isinstance(node, ast.keyword) and node.arg == "inplace" and getattr(node.value, "value", None) is True:
+                yield replace(frame, node.value, "False")
+            operators = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+            if isinstance(node, ast.AugAssign) and type(node.op) in operators and _in_forward(frame.tree, node):
+                target, value = frame.text(node.target), frame.text(node.value)
+                yield replace(frame, node, f"{target} = {target} {operators[type(node.op)]} {value}")
+
+
+def _in_forward(tree: ast.Module, node: ast.AST) -> bool:
+    return any(
+        isinstance(function, ast.FunctionDef)
+        and function.name == "forward"
+        and function.lineno <= node.lineno <= (function.end_lineno or 0)  # type: ignore[attr-defined]
+        for function in ast.walk(tree)
+    )
+
+
+ENTRIES = (
+    entry(
+        "TS401",
+        r"element \d+ of tensors does not require grad and does not have a grad_fn",
+        "error.no_graph",
+        _cut_fixes,
+        example="w = torch.ones(3, requires_grad=True)\nloss = torch.tensor((w * 2).sum().item())\nloss.backward()",
+    ),
+    entry(
+        "TS401",
+        r"'(float|int|ndarray|numpy\.ndarray)' object has no attribute 'backward'",
+        "error.number_backward",
+        _cut_fixes,
+        example="w = torch.ones(3, requires_grad=True)\nloss = w.sum().item()\nloss.backward()",
+    ),
+    entry(
+        "TS406",
+        r"grad can be implicitly created only for scalar outputs",
+        "error.not_scalar",
+        _scalar_fixes,
+        example="w = torch.ones(3, requires_grad=True)\nloss = w * 2\nloss.backward()",
+    ),
+    entry(
+        "TS405",
+        r"Trying to backward through the graph a second time",
+        "error.backward_twice",
+        _twice_fixes,
+        example="w = torch.ones(3, requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\nloss.backward()",
+    ),
+    entry(
+        "TS403",
+        r"has been modified by an inplace operation: \[(.+?) \[(.*?)\]\](?:, which is output \d+ of (\w+))?, is at version (\d+); expected version (\d+)",
+        "error.inplace",
+        _inplace_fixes,
+        example="w = torch.ones(3, requires_grad=True)\ny = w.exp()\ny += 1\ny.sum().backward()",
+    ),
+    entry(
+        "TS404",
+        r"a (?:view of a )?leaf Variable that requires grad is being used in an in-place operation",
+        "error.inplace_leaf",
+        _no_grad_fixes,
+        example="w = torch.ones(3, requires_grad=True)\nw += 1",
+    ),
+    entry(
+        "TS409",
+        r"Can't call numpy\(\) on Tensor that requires grad",
+        "error.numpy_grad",
+        _numpy_fixes,
+        example="w = torch.ones(3, requires_grad=True)\nw.numpy()",
+    ),
+    entry(
+        "TS401",
+        r"Inference tensors cannot be saved for backward|Inplace update to inference tensor|requires_grad=True on inference tensor",
+        "error.inference_tensor",
+        example="with torch.inference_mode():\n    x = torch.ones(3)\nw = torch.ones(3, requires_grad=True)\n(w * x).sum()",
+    ),
+    entry(
+        "TS404",
+        r"can't optimize a non-leaf Tensor",
+        "error.non_leaf",
+        example="w = torch.ones(3, requires_grad=True) * 2\ntorch.optim.SGD([w], lr=0.1)",
+    ),
+    entry(
+        "TS401",
+        r"differentiated Tensors? (?:at index \d+ )?appears? to not have been used in the graph",
+        "error.unused_in_graph",
+        example="a, b = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)\n"
+        "torch.autograd.grad(a.sum(), [b])",
+    ),
+)

@@ -1,0 +1,250 @@
+"""One crash, readable: the failing expression as a syntax tree, the values around it, the layer that failed."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+from torchsleuth.schema import Json, Span
+from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.text import SourceText
+
+Sources = Callable[[str], SourceText]
+
+
+class CrashFrame:
+    """One of the user's frames: where it stood, and the values of the expressions there."""
+
+    def __init__(self, frame: Json, sources: Sources) -> None:
+        self.path: str = frame["path"]
+        self.line: int = frame["line"]
+        self.function: str = frame["function"]
+        self.source = sources(self.path)
+        self._span: list[int] | None = frame["span"]
+        self._operands: list[Json] = frame["operands"]
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return parse(self.source)
+
+    @cached_property
+    def node(self) -> ast.expr | None:
+        """The failing expression; without columns (Python 3.10) the outermost one of the statement."""
+        if self._span is not None:
+            for node in ast.walk(self.tree):
+                if isinstance(node, ast.expr) and node_span(node) == tuple(self._span):
+                    return node
+            return None
+        value = getattr(self.statement, "value", None)
+        return value if isinstance(value, ast.expr) else None
+
+    @cached_property
+    def statement(self) -> ast.stmt | None:
+        """The innermost statement at the failing line."""
+        found: ast.stmt | None = None
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.stmt) and node.lineno <= self.line <= (node.end_lineno or node.lineno):
+                if found is None or node_span(node)[:2] >= node_span(found)[:2]:
+                    found = node
+        return found
+
+    @cached_property
+    def enclosing(self) -> ast.FunctionDef | ast.AsyncFunctionDef | ast.Module:
+        """The function around the failing line, else the module."""
+        return enclosing_function(self.tree, self.line) or self.tree
+
+    @property
+    def span(self) -> Span:
+        """What a diagnostic marks: the failing expression, else the statement."""
+        marked = self.node or self.statement
+        if self._span is not None:
+            line, column, end_line, end_column = self._span
+            return Span(self.path, self.source.from_utf8(line, column), self.source.from_utf8(end_line, end_column))
+        if marked is not None and marked.lineno <= self.line:
+            return self.source.span(marked)
+        text = self.source.line(self.line)
+        start = self.source.from_utf8(self.line, len(text) - len(text.lstrip()))
+        return Span(self.path, start, self.source.from_utf8(self.line, len(text.encode())))
+
+    def value(self, node: ast.AST | None) -> Json | None:
+        """What was found out about an expression of the failing line, None if nothing was."""
+        if node is None:
+            return None
+        wanted = node_span(node)
+        return next((item["value"] for item in self._operands if tuple(item["span"]) == wanted), None)
+
+    def tensor(self, node: ast.AST | None) -> Json | None:
+        found = self.value(node)
+        return found if found is not None and found["kind"] == "tensor" else None
+
+    def tensors(self) -> Iterator[tuple[ast.expr, Json]]:
+        """Expressions of the failing line that are tensors, the widest first."""
+        root = self.node or self.statement
+        for node in ast.walk(root) if root is not None else ():
+            if isinstance(node, ast.expr) and (found := self.tensor(node)) is not None:
+                yield node, found
+
+    def text(self, node: ast.AST) -> str:
+        return self.source.segment(node)
+
+    def operands(self) -> list[ast.expr]:
+        """What the failing operation takes: both sides, or receiver and arguments; lists are opened."""
+        node = self.node
+        if isinstance(node, ast.BinOp):
+            return [node.left, node.right]
+        if isinstance(node, ast.Subscript):
+            return [node.value, node.slice]
+        if isinstance(node, ast.Attribute):
+            return [node.value]
+        if not isinstance(node, ast.Call):
+            return []
+        receiver = [node.func.value] if isinstance(node.func, ast.Attribute) and self.tensor(node.func.value) else []
+        given = [*receiver, *node.args, *(keyword.value for keyword in node.keywords)]
+        return [part for item in given for part in (item.elts if isinstance(item, ast.List | ast.Tuple) else [item])]
+
+    def tensor_operands(self) -> list[tuple[ast.expr, Json]]:
+        return [(node, found) for node in self.operands() if (found := self.tensor(node)) is not None]
+
+    def argument(self, position: int, *names: str) -> ast.expr | None:
+        """An argument of the failing call by position or name."""
+        return written_argument(self.node, position, *names) if isinstance(self.node, ast.Call) else None
+
+    def method(self) -> str | None:
+        """Name of the function or method that the failing call calls."""
+        if not isinstance(self.node, ast.Call):
+            return None
+        function = self.node.func
+        return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", None)
+
+
+class Case:
+    """A crash and the sources it happened in. `match` is how the entry's pattern matched the message."""
+
+    def __init__(self, crash: Json, sources: Sources, match: re.Match[str]) -> None:
+        self.crash = crash
+        self.sources = sources
+        self.match = match
+        self.frames = [CrashFrame(frame, sources) for frame in crash["frames"]]
+        self.frame = self.frames[0]
+
+    @property
+    def module(self) -> Json | None:
+        """The library's layer that raised, None if the user's own line did."""
+        module: Json | None = self.crash["module"]
+        return module if module is not None and module["library"] else None
+
+    @property
+    def input(self) -> Json | None:
+        """The first tensor that the failing layer was given."""
+        inputs = self.module["inputs"] if self.module is not None else []
+        return next((item["value"] for item in inputs if item["value"]["kind"] == "tensor"), None)
+
+    def call_input(self, *names: str) -> Json | None:
+        """A local of the library's frames by name, the innermost frame first."""
+        for call in self.crash["calls"]:
+            for name in names:
+                found: Json | None = call["inputs"].get(name)
+                if found is not None:
+                    return found
+        return None
+
+    @cached_property
+    def given(self) -> tuple[ast.expr, Json] | None:
+        """The user's expression that is the failing layer's input, if the line names it."""
+        wanted = self.input
+        if wanted is None:
+            return None
+        for node, found in self.frame.tensor_operands():
+            if found["shape"] == wanted["shape"] and found["dtype"] == wanted["dtype"]:
+                return node, found
+        return None
+
+    @property
+    def layer(self) -> str:
+        """How a message names the failing layer: `` `net.fc` (Linear)``."""
+        module = self.crash["module"]
+        if module is None:
+            return "this operation"
+        path = module["path"]
+        return f"`{path}` ({module['type']})" if path else module["type"]
+
+    def named(self, node: ast.expr, found: Json) -> str:
+        text = " ".join(self.frame.text(node).split())
+        return f"`{text if len(text) <= 40 else text[:37] + '…'}` {shape_text(found)}"
+
+    @property
+    def tensor(self) -> str:
+        """How a message names the input of the failing layer, or else the first tensor of the line."""
+        if self.given is not None:
+            return self.named(*self.given)
+        if self.input is not None:
+            return f"the input {shape_text(self.input)}"
+        first = next(iter(self.frame.tensor_operands()), None) or next(self.frame.tensors(), None)
+        return self.named(*first) if first is not None else "the tensor"
+
+    @property
+    def described(self) -> str:
+        """The tensors of the line with shape, dtype and device: `` `x` (4, 3) float32 cpu``."""
+        found = self.frame.tensor_operands() or list(self.frame.tensors())
+        seen: dict[str, str] = {}
+        for node, value in found:
+            text = self.named(node, value)
+            seen.setdefault(text, f"{text} {value['dtype']} {value['device']}")
+        if not seen and self.input is not None:
+            return f"the input {shape_text(self.input)} {self.input['dtype']} {self.input['device']}"
+        return ", ".join(list(seen.values())[:4])
+
+    def values(self) -> dict[str, Any]:
+        """What a message may name."""
+        message = self.crash["message"].strip()
+        groups = {f"g{index}": value for index, value in enumerate(self.match.groups(), 1)}
+        attributes = {f"attr_{name}": value for name, value in ((self.module or {}).get("attributes") or {}).items()}
+        shape = self.input["shape"] if self.input is not None else []
+        described = self.described
+        return {
+            "type": self.crash["type"],
+            "error": message.splitlines()[0] if message else self.crash["type"],
+            "layer": self.layer,
+            "tensor": self.tensor,
+            "operands": described,
+            "here": f"; here {described}" if described else "",
+            "last": shape[-1] if shape else "?",
+            "channels": shape[1] if len(shape) > 1 else "?",
+            **groups,
+            **attributes,
+        }
+
+
+def shape_text(tensor: Json) -> str:
+    shape = tensor["shape"]
+    return f"({shape[0]},)" if len(shape) == 1 else "(" + ", ".join(map(str, shape)) + ")"
+
+
+def node_span(node: Any) -> tuple[int, int, int, int]:
+    return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
+
+
+def written_argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:
+    """The expression of an argument as written, by name or by position before any ``*args``."""
+    for keyword in call.keywords:
+        if keyword.arg in names:
+            return keyword.value
+    before = call.args[: position + 1]
+    if position >= 0 and len(before) == position + 1 and not any(isinstance(item, ast.Starred) for item in before):
+        return before[position]
+    return None
+
+
+def enclosing_function(tree: ast.Module, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """The innermost function that contains a line."""
+    found: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if node.lineno <= line <= (node.end_lineno or node.lineno) and (
+                found is None or node.lineno >= found.lineno
+            ):
+                found = node
+    return found

@@ -1,0 +1,139 @@
+"""Datasets and loaders: batches that cannot be made, samples that are none, options that exclude each other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.errors.case import Case
+from torchsleuth.errors.entry import entry
+from torchsleuth.errors.fixes import remove_keyword, replace
+from torchsleuth.errors.shapes import _collating
+from torchsleuth.schema import Fix
+
+
+def _shuffle_fixes(case: Case) -> Iterator[Fix]:
+    if isinstance(case.frame.node, ast.Call):
+        yield from remove_keyword(case.frame.source, case.frame.node, "shuffle")
+
+
+def _drop_keyword(name: str) -> object:
+    def build(case: Case) -> Iterator[Fix]:
+        if isinstance(case.frame.node, ast.Call):
+            yield from remove_keyword(case.frame.source, case.frame.node, name)
+
+    return build
+
+
+def _next_fixes(case: Case) -> Iterator[Fix]:
+    """``it.next()`` → ``next(it)``, ``loader[0]`` → ``next(iter(loader))``."""
+    node = case.frame.node
+    if isinstance(node, ast.Attribute):
+        for call in ast.walk(case.frame.tree):
+            if (
+                isinstance(call, ast.Call)
+                and case.frame.text(call.func) == case.frame.text(node)
+                and call.lineno == node.lineno
+            ):
+                yield replace(case.frame, call, f"next({case.frame.text(node.value)})")
+                return
+    if isinstance(node, ast.Subscript):
+        yield replace(case.frame, node, f"next(iter({case.frame.text(node.value)}))")
+
+
+def _split_fixes(case: Case) -> Iterator[Fix]:
+    """The last part takes what the others leave."""
+    lengths = case.frame.argument(1, "lengths")
+    dataset = case.frame.argument(0, "dataset")
+    if isinstance(lengths, ast.List | ast.Tuple) and len(lengths.elts) == 2 and dataset is not None:
+        first = case.frame.text(lengths.elts[0])
+        rest = f"len({case.frame.text(dataset)}) - {first if isinstance(lengths.elts[0], ast.Name | ast.Constant | ast.Call) else f'({first})'}"
+        yield replace(case.frame, lengths.elts[1], rest)
+
+
+_DATA = "from torch.utils.data import DataLoader, Dataset, TensorDataset\n"
+
+ENTRIES = (
+    entry(
+        "TS601",
+        r"stack expects each tensor to be equal size, but got \[(.*?)\] at entry (\d+) and \[(.*?)\] at entry (\d+)|each element in list of batch should be of equal size",
+        "error.ragged",
+        applies=_collating,
+        example=_DATA
+        + "rows = [torch.zeros(3), torch.zeros(4)]\nfor batch in DataLoader(rows, batch_size=2):\n    pass",
+    ),
+    entry(
+        "TS602",
+        r"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found <class '(.+?)'>",
+        "error.sample_type",
+        example=_DATA + "rows = [None, None]\nfor batch in DataLoader(rows, batch_size=2):\n    pass",
+    ),
+    entry(
+        "TS603",
+        r"object of type '(\w+)' has no len\(\)|Subclasses of Dataset should implement __getitem__",
+        "error.dataset_methods",
+        applies=lambda case: any(
+            "torch/utils/data/" in call["path"].replace("\\", "/") for call in case.crash["calls"]
+        ),
+        example=_DATA
+        + "class Rows(Dataset):\n    def __getitem__(self, index):\n        return index\nDataLoader(Rows(), shuffle=True)",
+    ),
+    entry(
+        "TS605",
+        r"sampler option is mutually exclusive with shuffle|expected unspecified shuffle option",
+        "error.shuffle_sampler",
+        _shuffle_fixes,
+        example=_DATA
+        + "from torch.utils.data import SequentialSampler\nrows = [1, 2]\nDataLoader(rows, sampler=SequentialSampler(rows), shuffle=True)",
+    ),
+    entry(
+        "TS605",
+        r"batch_sampler option is mutually exclusive with|sampler option is mutually exclusive",
+        "error.sampler_options",
+    ),
+    entry(
+        "TS199",
+        r"prefetch_factor option could only be specified",
+        "error.needs_workers",
+        _drop_keyword("prefetch_factor"),  # type: ignore[arg-type]
+        example=_DATA + "DataLoader([1, 2], prefetch_factor=2)",
+    ),
+    entry(
+        "TS199",
+        r"persistent_workers option needs num_workers > 0",
+        "error.needs_workers",
+        _drop_keyword("persistent_workers"),  # type: ignore[arg-type]
+        example=_DATA + "DataLoader([1, 2], persistent_workers=True)",
+    ),
+    entry(
+        "TS199",
+        r"num_samples should be a positive integer value, but got num_samples=0",
+        "error.empty_dataset",
+        example=_DATA + "DataLoader([], shuffle=True)",
+    ),
+    entry(
+        "TS199",
+        r"'DataLoader' object is not subscriptable|DataLoader\w*(?:Iter)?' object has no attribute 'next'",
+        "error.loader_access",
+        _next_fixes,
+        example=_DATA + "loader = DataLoader([1, 2])\nloader[0]",
+    ),
+    entry(
+        "TS199",
+        r"^Size mismatch between tensors",
+        "error.dataset_lengths",
+        example=_DATA + "TensorDataset(torch.zeros(3), torch.zeros(4))",
+    ),
+    entry(
+        "TS199",
+        r"Sum of input lengths does not equal the length of the input dataset",
+        "error.split_lengths",
+        _split_fixes,
+        example=_DATA + "from torch.utils.data import random_split\nrows = list(range(5))\nrandom_split(rows, [2, 2])",
+    ),
+    entry(
+        "TS199",
+        r"DataLoader worker \(pid\(?s?\)? [\d, ]+\) (?:is killed by signal|exited unexpectedly)",
+        "error.worker_died",
+    ),
+)

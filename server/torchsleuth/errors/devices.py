@@ -1,0 +1,139 @@
+"""Tensors and layers on different devices, and devices that are not there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.errors.case import Case, CrashFrame
+from torchsleuth.errors.entry import entry
+from torchsleuth.errors.fixes import add_argument, append, convert_receiver, replace
+from torchsleuth.messages import message
+from torchsleuth.schema import Fix, Json
+
+_AVAILABLE = '"cuda" if torch.cuda.is_available() else "cpu"'
+
+
+def _is_accelerator(tensor: Json) -> bool:
+    return not tensor["device"].startswith("cpu")
+
+
+def device_expression(frame: CrashFrame) -> str | None:
+    """How the failing line can name the device: the variable or attribute that the code already has."""
+    for node in ast.walk(frame.enclosing):
+        if isinstance(node, ast.arg) and node.arg == "device":
+            return "device"
+        if isinstance(node, ast.Attribute) and node.attr == "device" and getattr(node.value, "id", None) == "self":
+            return "self.device"
+    for statement in ast.walk(frame.tree):
+        if isinstance(statement, ast.Assign) and any(
+            getattr(target, "id", None) == "device" for target in statement.targets
+        ):
+            return "device"
+    return None
+
+
+def _weight(case: Case) -> Json | None:
+    tensors: dict[str, Json] = (case.module or {}).get("tensors", {})
+    return next(iter(tensors.values()), None)
+
+
+def _move_fixes(case: Case) -> Iterator[Fix]:
+    """What is left on the CPU goes to the others' device, in the failing line or, for a loss's target, in its call."""
+    frame = case.frame
+    found = frame.tensor_operands() or list(frame.tensors())
+    weight = _weight(case)
+    elsewhere = next((node for node, tensor in found if _is_accelerator(tensor)), None)
+    device = device_expression(frame) or (f"{frame.text(elsewhere)}.device" if elsewhere is not None else None)
+    if weight is not None and _is_accelerator(weight) and device is None:
+        device = f'"{weight["device"].split(":")[0]}"'
+    if device is not None:
+        for node, tensor in found:
+            if not _is_accelerator(tensor):
+                yield append(frame, node, f".to({device})")
+    if (
+        weight is not None
+        and not _is_accelerator(weight)
+        and elsewhere is not None
+        and isinstance(frame.node, ast.Call)
+    ):
+        yield append(frame, frame.node.func, f".to({frame.text(elsewhere)}.device)", safe=False)
+
+
+def _cuda_fixes(case: Case) -> Iterator[Fix]:
+    """``.cuda()`` and ``"cuda"`` → whatever device there is."""
+    node = case.frame.node
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "cuda"
+        and not node.args
+    ):
+        receiver = case.frame.text(node.func.value)
+        yield replace(case.frame, node, f"{receiver}.to({_AVAILABLE})")
+        return
+    places = ast.walk(case.frame.node) if case.frame.node is not None else ()
+    for part in [*places, *ast.walk(case.frame.tree)]:
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.partition(":")[0] == "cuda":
+            yield replace(case.frame, part, _AVAILABLE)
+            return
+
+
+def _device_name_fixes(case: Case) -> Iterator[Fix]:
+    for part in ast.walk(case.frame.node) if case.frame.node is not None else ():
+        if isinstance(part, ast.Constant) and part.value in ("gpu", "GPU"):
+            yield replace(case.frame, part, '"cuda"')
+            return
+
+
+def _map_location_fixes(case: Case) -> Iterator[Fix]:
+    node = case.frame.node
+    if isinstance(node, ast.Call) and case.frame.method() == "load":
+        text = f"map_location={device_expression(case.frame) or chr(34) + 'cpu' + chr(34)}"
+        yield add_argument(case.frame.source, node, text, message("fix.add_argument", argument=text))
+
+
+ENTRIES = (
+    entry(
+        "TS201",
+        r"[Ee]xpected all tensors to be on the same device|is not on the expected device|"
+        r"Input type \(.*cuda.*\) and (?:bias|weight) type \(.*\) should be the same|"
+        r"Input type \(.*\) and (?:bias|weight) type \(.*cuda.*\) should be the same|"
+        r"Input and parameter tensors are not at the same device|indices should be either on cpu or on the same device",
+        "error.device",
+        _move_fixes,
+    ),
+    entry(
+        "TS205",
+        r"can't convert (?:cuda|mps|xpu)\S*(?: \w+)? device type tensor to numpy",
+        "error.numpy_device",
+        convert_receiver(".cpu()"),
+    ),
+    entry(
+        "TS207",
+        r"Torch not compiled with CUDA enabled|Found no NVIDIA driver|No CUDA GPUs are available|not linked with support for mps",
+        "error.no_cuda",
+        _cuda_fixes,
+    ),
+    entry(
+        "TS207",
+        r"Expected one of cpu, cuda, .* device type at start of device string: (\w+)",
+        "error.device_name",
+        _device_name_fixes,
+        example="torch.device('gpu')",
+    ),
+    entry(
+        "TS206",
+        r"Attempting to deserialize object on a?n? ?\w+ device",
+        "error.map_location",
+        _map_location_fixes,
+    ),
+    entry("TS914", r"out of memory\. Tried to allocate ([\d.]+) (\w+)", "error.memory"),
+    entry(
+        "TS914",
+        r"DefaultCPUAllocator: (?:can't allocate memory: )?(?:not enough memory: )?you tried to allocate (\d+) bytes",
+        "error.memory_cpu",
+        example="a = torch.zeros(1).expand(1 << 50)\na.clone()",
+    ),
+    entry("TS310", r"device-side assert triggered", "error.device_assert"),
+)

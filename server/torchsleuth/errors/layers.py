@@ -1,0 +1,274 @@
+"""Layers that got an input they were not built for: channels, features, sequence sizes, attention, normalisation."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.errors.case import Case
+from torchsleuth.errors.constructor import change_argument
+from torchsleuth.errors.entry import entry
+from torchsleuth.errors.fixes import add_argument, append, replace
+from torchsleuth.messages import message
+from torchsleuth.schema import Fix
+
+
+def _attribute(case: Case, name: str) -> int:
+    value = (case.module or {}).get("attributes", {}).get(name)
+    return value if isinstance(value, int) else 0
+
+
+def _entrance(case: Case) -> ast.expr | None:
+    """The user's expression that reaches the failing layer unchanged."""
+    return case.given[0] if case.given is not None else None
+
+
+def _conv_fixes(case: Case) -> Iterator[Fix]:
+    """Channels-last data wants permute, images without a channel dimension unsqueeze, everything else in_channels."""
+    shape = case.input["shape"] if case.input is not None else []
+    wanted, node = _attribute(case, "in_channels"), _entrance(case)
+    if node is not None and shape and shape[-1] == wanted:
+        order = {3: "(2, 0, 1)", 4: "(0, 3, 1, 2)", 5: "(0, 4, 1, 2, 3)"}.get(len(shape))
+        if "Conv1d" in (case.module or {}).get("type", ""):
+            order = "(0, 2, 1)"
+        if order is not None:
+            yield append(case.frame, node, f".permute{order}")
+    if node is not None and wanted == 1 and len(shape) == 3 and "2d" in (case.module or {}).get("type", ""):
+        yield append(case.frame, node, ".unsqueeze(1)")
+    yield from change_argument(case, int(case.match[5]), "in_channels")
+
+
+def _conv_text(case: Case) -> str:
+    shape = case.input["shape"] if case.input is not None else []
+    if case.module is None or "in_channels" not in case.module["attributes"]:
+        return "error.generic"
+    return "error.conv.last" if shape and shape[-1] == _attribute(case, "in_channels") else "error.conv"
+
+
+def _conv_rank_fixes(case: Case) -> Iterator[Fix]:
+    """The dimension that is missing: channels, if the layer wants one of them, else the batch."""
+    node = _entrance(case)
+    shape = case.input["shape"] if case.input is not None else []
+    if node is None or not shape:
+        return
+    if _attribute(case, "in_channels") == 1:
+        yield append(case.frame, node, ".unsqueeze(1)")
+    if shape[0] == _attribute(case, "in_channels"):
+        yield append(case.frame, node, ".unsqueeze(0)")
+
+
+def _batch_norm_fixes(case: Case) -> Iterator[Fix]:
+    shape, node = (case.input or {}).get("shape", []), _entrance(case)
+    features = _attribute(case, "num_features")
+    if node is not None and len(shape) == 3 and shape[-1] == features:
+        yield append(case.frame, node, ".transpose(1, 2)")
+    if len(shape) > 1:
+        yield from change_argument(case, shape[1], "num_features")
+
+
+def _norm_rank_fixes(case: Case) -> Iterator[Fix]:
+    """``BatchNorm2d`` for pictures, ``BatchNorm1d`` for features."""
+    from torchsleuth.errors.constructor import constructor_call
+    from torchsleuth.syntax import edits
+
+    found, given = constructor_call(case), case.input
+    if found is None or given is None or case.module is None:
+        return
+    site, call = found
+    rank = {2: "1d", 3: "1d", 4: "2d", 5: "3d"}.get(len(given["shape"]))
+    old = case.module["type"]
+    if rank is None or not old.endswith("d") or old.endswith(rank):
+        return
+    text = site.source.segment(call.func)
+    if text.endswith(old):
+        new = text[: -len(old)] + old[:-2] + rank
+        yield Fix(message("fix.replace", old=text, new=new), (edits.replace(site.source, call.func, new),))
+
+
+def _layer_norm_fixes(case: Case) -> Iterator[Fix]:
+    shape = (case.input or {}).get("shape", [])
+    wanted = (case.module or {}).get("attributes", {}).get("normalized_shape") or []
+    if shape and len(wanted) == 1:
+        if _entrance(case) is not None and len(shape) == 3 and shape[1] == wanted[0]:
+            yield append(case.frame, case.given[0], ".transpose(1, 2)")  # type: ignore[index]
+        yield from change_argument(case, shape[-1], "normalized_shape")
+
+
+def _group_norm_fixes(case: Case) -> Iterator[Fix]:
+    shape = (case.input or {}).get("shape", [])
+    if len(shape) > 1:
+        yield from change_argument(case, shape[1], "num_channels")
+
+
+def _group_count_fixes(case: Case) -> Iterator[Fix]:
+    """The nearest number of groups (or heads) that divides."""
+    total, parts = case.call_input("num_channels", "embed_dim"), case.call_input("num_groups", "num_heads")
+    if total is None or parts is None or not isinstance(total.get("value"), int) or not parts.get("value"):
+        return
+    count, wanted = total["value"], parts["value"]
+    best = min((n for n in range(1, count + 1) if count % n == 0), key=lambda n: (abs(n - wanted), n))
+    names = ("num_groups", "num_heads")
+    for position in (0, 1):
+        node = case.frame.argument(position, *names)
+        if isinstance(node, ast.Constant) and node.value == wanted:
+            yield replace(case.frame, node, str(best))
+            return
+
+
+def _rnn_fixes(case: Case) -> Iterator[Fix]:
+    shape, node = (case.input or {}).get("shape", []), _entrance(case)
+    wanted = _attribute(case, "input_size")
+    if node is not None and len(shape) == 3 and shape[1] == wanted:
+        yield append(case.frame, node, ".transpose(1, 2)")
+    yield from change_argument(case, int(case.match[2]), "input_size")
+
+
+def _attention_fixes(case: Case) -> Iterator[Fix]:
+    yield from change_argument(case, int(case.match[2]), "embed_dim", "d_model")
+
+
+def _small_output_fixes(case: Case) -> Iterator[Fix]:
+    """Padding that keeps the size, for a convolution built without."""
+    from torchsleuth.errors.constructor import constructor_call
+
+    found = constructor_call(case)
+    kernel = (case.module or {}).get("attributes", {}).get("kernel_size")
+    if found is None or not isinstance(kernel, list) or not kernel:
+        return
+    site, call = found
+    if not any(keyword.arg == "padding" for keyword in call.keywords) and len(call.args) < 5:
+        text = f"padding={kernel[0] // 2}"
+        yield add_argument(site.source, call, text, message("fix.add_argument", argument=text), safe=False)
+
+
+def _batch_of_one_fixes(case: Case) -> Iterator[Fix]:
+    """``drop_last=True`` at the loader, if the run's files hold exactly one that could leave a batch of one."""
+    loaders = [
+        (frame.source, node)
+        for frame in {frame.path: frame for frame in case.frames}.values()
+        for node in ast.walk(frame.tree)
+        if isinstance(node, ast.Call)
+        and (node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")) == "DataLoader"
+        and not any(keyword.arg == "drop_last" for keyword in node.keywords)
+    ]
+    for source, call in loaders[:2]:
+        yield add_argument(source, call, "drop_last=True", message("fix.add_argument", argument="drop_last=True"))
+
+
+ENTRIES = (
+    entry(
+        "TS102",
+        r"Given (?:groups=(\d+)|transposed=(\d+)), (?:expected )?weight of size \[(.+?)\], expected input\[(.+?)\] to have \d+ channels, but got (\d+) channels",
+        _conv_text,
+        _conv_fixes,
+        example="from torch import nn\nconv = nn.Conv2d(3, 8, 3)\nx = torch.zeros(2, 1, 8, 8)\nconv(x)",
+    ),
+    entry(
+        "TS108",
+        r"Expected \dD \(unbatched\) or \dD \(batched\) input to (\w+), but got input of size: \[(.*?)\]",
+        "error.rank.layer",
+        _conv_rank_fixes,
+        example="from torch import nn\nconv = nn.Conv1d(1, 8, 3)\nx = torch.zeros(20)\nconv(x)",
+    ),
+    entry(
+        "TS112",
+        r"Calculated padded input size per channel: \((.+?)\)\. Kernel size: \((.+?)\)",
+        "error.kernel",
+        _small_output_fixes,
+        example="from torch import nn\nconv = nn.Conv2d(3, 8, 5)\nx = torch.zeros(2, 3, 3, 3)\nconv(x)",
+    ),
+    entry(
+        "TS112",
+        r"Given input size: \((.+?)\)\. Calculated output size: \((.+?)\)\. Output size is too small",
+        "error.pool",
+        example="from torch import nn\npool = nn.MaxPool2d(4)\nx = torch.zeros(2, 3, 3, 3)\npool(x)",
+    ),
+    entry(
+        "TS108",
+        r"non-empty 3D or 4D \(batch mode\) tensor expected for input|expected (?:\dD(?:, | or ))*\dD input \(got (\d)D input\)|Expected input to be 2D or 3D, got (\d)D",
+        "error.rank.layer",
+        _norm_rank_fixes,
+        example="from torch import nn\nnorm = nn.BatchNorm1d(3)\nx = torch.zeros(2, 3, 4, 4)\nnorm(x)",
+    ),
+    entry(
+        "TS109",
+        r"running_(?:mean|var) should contain (\d+) elements not (\d+)",
+        "error.batch_norm",
+        _batch_norm_fixes,
+        example="from torch import nn\nnorm = nn.BatchNorm2d(3)\nx = torch.zeros(2, 5, 4, 4)\nnorm(x)",
+    ),
+    entry(
+        "TS609",
+        r"Expected more than 1 (?:value per channel|spatial element) when training, got input size torch\.Size\(\[(.+?)\]\)",
+        "error.batch_of_one",
+        _batch_of_one_fixes,
+        example="from torch import nn\nnorm = nn.BatchNorm1d(3)\nx = torch.zeros(1, 3)\nnorm(x)",
+    ),
+    entry(
+        "TS109",
+        r"Given normalized_shape=\[(.+?)\], expected input with shape \[\*, (.+?)\], but got input of size ?\[(.+?)\]",
+        "error.layer_norm",
+        _layer_norm_fixes,
+        example="from torch import nn\nnorm = nn.LayerNorm(8)\nx = torch.zeros(2, 6)\nnorm(x)",
+    ),
+    entry(
+        "TS109",
+        r"Expected weight to be a vector of size equal to the number of channels in input",
+        "error.group_norm",
+        _group_norm_fixes,
+        example="from torch import nn\nnorm = nn.GroupNorm(2, 4)\nx = torch.zeros(2, 6, 3)\nnorm(x)",
+    ),
+    entry(
+        "TS109",
+        r"num_channels \(?(?:\d+)?\)?.*must be divisible by num_groups|Expected number of channels in input to be divisible by num_groups",
+        "error.groups",
+        _group_count_fixes,
+        example="from torch import nn\nnn.GroupNorm(3, 8)",
+    ),
+    entry(
+        "TS102",
+        r"(in_channels|out_channels) must be divisible by groups",
+        "error.conv_groups",
+        example="from torch import nn\nnn.Conv2d(3, 8, 3, groups=2)",
+    ),
+    entry(
+        "TS110",
+        r"input\.size\(-1\) must be equal to input_size\. Expected (\d+), got (\d+)",
+        "error.rnn",
+        _rnn_fixes,
+        example="from torch import nn\nrnn = nn.LSTM(8, 4)\nx = torch.zeros(5, 2, 6)\nrnn(x)",
+    ),
+    entry(
+        "TS110",
+        r"Expected hidden(?:\[\d\])? size \((.+?)\), got \[(.+?)\]",
+        "error.hidden",
+        example="from torch import nn\nrnn = nn.GRU(8, 4)\nx, h = torch.zeros(5, 2, 8), torch.zeros(1, 3, 4)\nrnn(x, h)",
+    ),
+    entry(
+        "TS111",
+        r"embed_dim must be divisible by num_heads",
+        "error.heads",
+        _group_count_fixes,
+        example="from torch import nn\nnn.MultiheadAttention(10, 4)",
+    ),
+    entry(
+        "TS111",
+        r"was expecting embedding dimension of (\d+), but got (\d+)",
+        "error.attention",
+        _attention_fixes,
+        example="from torch import nn\nattend = nn.MultiheadAttention(8, 2)\nx = torch.zeros(5, 2, 6)\nattend(x, x, x)",
+    ),
+    entry(
+        "TS111",
+        r"The shape of the \dD attn_mask is torch\.Size\(\[(.+?)\]\), but should be \((.+?)\)",
+        "error.attention_mask",
+        example="from torch import nn\nattend = nn.MultiheadAttention(8, 2)\nx = torch.zeros(5, 2, 8)\n"
+        "attend(x, x, x, attn_mask=torch.zeros(2, 2))",
+    ),
+    entry(
+        "TS111",
+        r"Expected key_padd(?:ed|ing)_mask\.shape\[0\] to be (\d+), but got (\d+)|feature number of src and tgt must be equal to d_model|batch number of src and tgt must be equal",
+        "error.attention_batch",
+        example="from torch import nn\nmodel = nn.Transformer(8, 2, 1, 1, 16)\nmodel(torch.zeros(5, 2, 6), torch.zeros(5, 2, 6))",
+    ),
+)

@@ -1,0 +1,248 @@
+"""Losses: prediction against target, class indices, ranges."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.errors.case import Case
+from torchsleuth.errors.entry import entry
+from torchsleuth.errors.fixes import append, convert_argument, replace
+from torchsleuth.messages import message
+from torchsleuth.schema import Edit, Fix, Json
+from torchsleuth.syntax import edits
+
+_LOSS = "from torch import nn\ncriterion = nn.{}()\n"
+
+
+def prediction_and_target(case: Case) -> tuple[ast.expr | None, ast.expr | None]:
+    """The two arguments of the failing loss as the user wrote them."""
+    return case.frame.argument(0, "input"), case.frame.argument(1, "target")
+
+
+def _shapes(case: Case) -> tuple[Json | None, Json | None]:
+    """Prediction and target, from the user's line or else from the loss's own frame."""
+    prediction, target = prediction_and_target(case)
+    return (
+        case.frame.tensor(prediction) or case.call_input("input"),
+        case.frame.tensor(target) or case.call_input("target"),
+    )
+
+
+def _batch_fixes(case: Case) -> Iterator[Fix]:
+    prediction, target = prediction_and_target(case)
+    found, wanted = _shapes(case)
+    if prediction is None or target is None or found is None or wanted is None:
+        return
+    frame, shape, labels = case.frame, found["shape"], wanted["shape"]
+    if len(shape) == 2 and len(labels) == 1 and shape[1] == labels[0]:
+        yield append(frame, prediction, ".t()")
+    if len(shape) == 3 and len(labels) == 2 and shape[:2] == labels:
+        yield append(frame, prediction, ".transpose(1, 2)")
+    if len(shape) == 2 and len(labels) > 1 and shape[0] == _count(labels):
+        yield append(frame, target, ".reshape(-1)")
+
+
+def _count(shape: list[int]) -> int:
+    total = 1
+    for size in shape:
+        total *= size
+    return total
+
+
+def _layout_fixes(case: Case) -> Iterator[Fix]:
+    """(N, T, C) → (N, C, T), or both flattened over batch and time."""
+    prediction, target = prediction_and_target(case)
+    found, wanted = _shapes(case)
+    if prediction is None or target is None or found is None or wanted is None:
+        return
+    shape, labels = found["shape"], wanted["shape"]
+    if len(shape) == 3 and len(labels) == 2 and shape[:2] == labels:
+        yield append(case.frame, prediction, ".transpose(1, 2)")
+        first, second = append(case.frame, prediction, ".flatten(0, 1)"), append(case.frame, target, ".flatten()")
+        yield Fix(message("fix.flatten_both"), first.edits + second.edits)
+    if len(shape) == 4 and len(labels) == 3 and shape[:3] == labels:
+        yield append(case.frame, prediction, ".permute(0, 3, 1, 2)")
+
+
+def _squeeze_fixes(case: Case) -> Iterator[Fix]:
+    _, target = prediction_and_target(case)
+    _, wanted = _shapes(case)
+    if target is None or wanted is None:
+        return
+    if len(wanted["shape"]) >= 2 and wanted["shape"][1] == 1:
+        yield append(case.frame, target, ".squeeze(1)")
+    elif len(wanted["shape"]) == 2:
+        yield append(case.frame, target, ".argmax(dim=1)")
+
+
+def _same_size_fixes(case: Case) -> Iterator[Fix]:
+    """(N, 1) against (N,): give the target the missing dimension, or take it from the prediction."""
+    prediction, target = prediction_and_target(case)
+    found, wanted = _shapes(case)
+    if prediction is None or target is None or found is None or wanted is None:
+        return
+    shape, labels = found["shape"], wanted["shape"]
+    if shape == [*labels, 1]:
+        yield append(case.frame, target, ".unsqueeze(1)" if len(labels) == 1 else ".unsqueeze(-1)")
+        yield append(case.frame, prediction, ".squeeze(-1)")
+    elif [*shape, 1] == labels:
+        yield append(case.frame, target, ".squeeze(-1)")
+    elif len(shape) == len(labels) + 1 and shape[1] == 1 and [shape[0], *shape[2:]] == labels:
+        yield append(case.frame, target, ".unsqueeze(1)")
+
+
+def _label_text(case: Case) -> str:
+    _, target = _shapes(case)
+    bounds = (target or {}).get("range")
+    return "error.label.one_based" if _one_based(case) else "error.label" if bounds else "error.label.plain"
+
+
+def _one_based(case: Case) -> bool:
+    prediction, target = _shapes(case)
+    bounds = (target or {}).get("range")
+    if not bounds or prediction is None or len(prediction["shape"]) < 2:
+        return False
+    return bool(bounds[0] == 1 and bounds[1] == prediction["shape"][1])
+
+
+def _label_fixes(case: Case) -> Iterator[Fix]:
+    _, target = prediction_and_target(case)
+    if target is not None and _one_based(case):
+        yield (
+            append(case.frame, target, " - 1")
+            if not isinstance(target, ast.BinOp)
+            else replace(case.frame, target, f"({case.frame.text(target)}) - 1")
+        )
+
+
+def _logits_fixes(case: Case) -> Iterator[Fix]:
+    """BCELoss → BCEWithLogitsLoss, where the loss was built or is called."""
+    from torchsleuth.errors.constructor import constructor_call
+
+    found = constructor_call(case)
+    if found is not None and isinstance(found[1].func, ast.Attribute | ast.Name):
+        site, call = found
+        text = site.source.segment(call.func)
+        if text.endswith("BCELoss"):
+            new = text[: -len("BCELoss")] + "BCEWithLogitsLoss"
+            yield Fix(message("fix.replace", old=text, new=new), (edits.replace(site.source, call.func, new),))
+    if case.frame.method() == "binary_cross_entropy" and isinstance(case.frame.node, ast.Call):
+        function = case.frame.node.func
+        yield replace(case.frame, function, case.frame.text(function) + "_with_logits")
+
+
+def _tensor_target_fixes(case: Case) -> Iterator[Fix]:
+    """A list or array where a tensor belongs."""
+    _, target = prediction_and_target(case)
+    if target is not None:
+        yield replace(case.frame, target, f"torch.as_tensor({case.frame.text(target)})")
+
+
+def _constructor_misuse(case: Case) -> bool:
+    return any("_reduction" in call["path"] or "/loss.py" in call["path"] for call in case.crash["calls"])
+
+
+def _call_the_loss(case: Case) -> Iterator[Fix]:
+    """``nn.CrossEntropyLoss(out, y)`` → ``nn.CrossEntropyLoss()(out, y)``."""
+    node = case.frame.node
+    if isinstance(node, ast.Call):
+        at = case.frame.source.end_of(node.func)
+        title = message("fix.call_the_loss", loss=case.frame.text(node.func))
+        yield Fix(title, (Edit(case.frame.path, at, at, "()"),))
+
+
+ENTRIES = (
+    entry(
+        "TS310",
+        r"Target (-?\d+) is out of bounds",
+        _label_text,
+        _label_fixes,
+        example=_LOSS.format("CrossEntropyLoss")
+        + "out, y = torch.zeros(3, 4), torch.tensor([1, 2, 4])\ncriterion(out, y)",
+    ),
+    entry(
+        "TS302",
+        r"expected target dtype to be Long or Byte|expected scalar type Long but found|nll_loss\w*.* not implemented for|nll_loss.* only supports",
+        "error.class_target",
+        convert_argument(".long()", 1, "target"),
+        example=_LOSS.format("CrossEntropyLoss") + "out, y = torch.zeros(3, 4), torch.zeros(3)\ncriterion(out, y)",
+    ),
+    entry(
+        "TS302",
+        r"Expected floating point type for target with class probabilities, got (\w+)",
+        "error.probability_target",
+        convert_argument(".float()", 1, "target"),
+        example=_LOSS.format("CrossEntropyLoss")
+        + "out, y = torch.zeros(3, 4), torch.zeros(3, 4, dtype=torch.long)\ncriterion(out, y)",
+    ),
+    entry(
+        "TS113",
+        r"0D or 1D target tensor expected, multi-target not supported|only batches of spatial targets supported",
+        "error.target_rank",
+        _squeeze_fixes,
+        example=_LOSS.format("CrossEntropyLoss")
+        + "out, y = torch.zeros(3, 4), torch.zeros(3, 1, dtype=torch.long)\ncriterion(out, y)",
+    ),
+    entry(
+        "TS113",
+        r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)",
+        "error.loss_batch",
+        _batch_fixes,
+        example=_LOSS.format("CrossEntropyLoss")
+        + "out, y = torch.zeros(4, 3), torch.zeros(3, dtype=torch.long)\ncriterion(out, y)",
+    ),
+    entry(
+        "TS113",
+        r"Expected target size \[(.+?)\], got \[(.+?)\]",
+        "error.loss_layout",
+        _layout_fixes,
+        example=_LOSS.format("CrossEntropyLoss")
+        + "out, y = torch.zeros(2, 5, 4), torch.zeros(2, 5, dtype=torch.long)\ncriterion(out, y)",
+    ),
+    entry(
+        "TS113",
+        r"weight tensor should be defined either for all (\d+) classes or no classes",
+        "error.class_weights",
+        example="from torch import nn\ncriterion = nn.CrossEntropyLoss(weight=torch.ones(3))\n"
+        "criterion(torch.zeros(2, 4), torch.tensor([0, 1]))",
+    ),
+    entry(
+        "TS113",
+        r"Using a target size \(torch\.Size\(\[(.*?)\]\)\) that is different to the input size|Target size \(torch\.Size\(\[(.*?)\]\)\) must be the same as input size",
+        "error.same_size",
+        _same_size_fixes,
+        example=_LOSS.format("BCEWithLogitsLoss") + "out, y = torch.zeros(3, 1), torch.zeros(3)\ncriterion(out, y)",
+    ),
+    entry(
+        "TS306",
+        r"all elements of (input|target) should be between 0 and 1",
+        "error.bce_range",
+        _logits_fixes,
+        example=_LOSS.format("BCELoss") + "out, y = torch.full((3,), 2.0), torch.zeros(3)\ncriterion(out, y)",
+    ),
+    entry(
+        "TS307",
+        r"Found dtype (?:Long|Int|Bool|Byte) but expected \w+|result type (?:Float|Double|Half) can't be cast to the desired output type (?:Long|Int|Bool|Byte)",
+        "error.binary_target",
+        convert_argument(".float()", 1, "target"),
+        applies=lambda case: not isinstance(case.frame.statement, ast.AugAssign),
+        example=_LOSS.format("BCEWithLogitsLoss")
+        + "out, y = torch.zeros(3), torch.zeros(3, dtype=torch.long)\ncriterion(out, y)",
+    ),
+    entry(
+        "TS113",
+        r"\w+\(\): argument 'target' \(position \d\) must be Tensor, not (\w+)",
+        "error.target_type",
+        _tensor_target_fixes,
+        example=_LOSS.format("CrossEntropyLoss") + "out, y = torch.zeros(3, 4), [0, 1, 2]\ncriterion(out, y)",
+    ),
+    entry(
+        "TS113",
+        r"Boolean value of Tensor with more than one value is ambiguous",
+        "error.loss_constructor",
+        _call_the_loss,
+        applies=_constructor_misuse,
+        example="from torch import nn\nout, y = torch.zeros(3, 4), torch.zeros(3, 4)\nnn.MSELoss(out, y)",
+    ),
+)

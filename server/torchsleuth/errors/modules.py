@@ -1,0 +1,249 @@
+"""Modules, optimizers and checkpoints used in a way they do not work."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator
+
+from torchsleuth.errors.case import Case
+from torchsleuth.errors.entry import entry
+from torchsleuth.errors.fixes import append, replace
+from torchsleuth.messages import message
+from torchsleuth.schema import Fix
+from torchsleuth.syntax import edits
+
+
+def _super_init_fixes(case: Case) -> Iterator[Fix]:
+    """``super().__init__()`` as the first statement of the constructor."""
+    function = case.frame.enclosing
+    if isinstance(function, ast.FunctionDef) and function.name == "__init__":
+        first = function.body[0]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and len(function.body) > 1:
+            first = function.body[1]
+        yield Fix(
+            message("fix.super_init"), (edits.insert_line_before(case.frame.source, first, "super().__init__()"),)
+        )
+
+
+def _tuple_text(case: Case) -> str:
+    kind = next((group for group in case.match.groups() if group), "")
+    return {"tuple": "error.argument.tuple", "NoneType": "error.argument.none"}.get(kind, "error.argument.type")
+
+
+def _argument_fixes(case: Case) -> Iterator[Fix]:
+    """``[0]`` of a tuple, ``torch.as_tensor`` of an array or a list."""
+    kind = next((group for group in case.match.groups() if group), "")
+    for node in case.frame.operands():
+        found = case.frame.value(node) or {}
+        if found.get("type") != kind:
+            continue
+        if kind == "tuple":
+            yield append(case.frame, node, "[0]")
+        elif kind in ("ndarray", "list", "numpy.ndarray"):
+            yield replace(case.frame, node, f"torch.as_tensor({case.frame.text(node)})")
+        return
+
+
+def _attribute_fixes(case: Case) -> Iterator[Fix]:
+    node = case.frame.node
+    if isinstance(node, ast.Attribute) and case.match[1] == "tuple":
+        yield append(case.frame, node.value, "[0]")
+
+
+def _on_torch_object(case: Case) -> bool:
+    """A missing attribute counts only where a tensor or a module is in play."""
+    node = case.frame.node
+    kinds = (
+        {(case.frame.value(part) or {}).get("kind") for part in ast.walk(node) if isinstance(part, ast.expr)}
+        if node
+        else set()
+    )
+    sequence = case.frame.value(node.value) if isinstance(node, ast.Attribute) else None
+    items = (sequence or {}).get("items", [])
+    return bool(kinds & {"tensor", "module"}) or any(item["kind"] == "tensor" for item in items)
+
+
+def _closest_fixes(case: Case) -> Iterator[Fix]:
+    """The attribute of that name's neighbourhood that the class of the code really sets."""
+    node, wrong = case.frame.node, case.match[2]
+    if not isinstance(node, ast.Attribute):
+        return
+    known = {
+        part.attr
+        for part in ast.walk(case.frame.tree)
+        if isinstance(part, ast.Attribute)
+        and isinstance(part.ctx, ast.Store)
+        and getattr(part.value, "id", None) == "self"
+    }
+    for name in difflib.get_close_matches(wrong, sorted(known - {wrong}), n=2, cutoff=0.7):
+        yield replace(case.frame, node, f"{case.frame.text(node.value)}.{name}")
+
+
+def _star_fixes(case: Case) -> Iterator[Fix]:
+    """``nn.Sequential(layers)`` → ``nn.Sequential(*layers)``."""
+    node = case.frame.node
+    if isinstance(node, ast.Call) and len(node.args) == 1:
+        yield replace(case.frame, node.args[0], f"*{case.frame.text(node.args[0])}")
+
+
+def _parameters_fixes(case: Case) -> Iterator[Fix]:
+    node = case.frame.argument(0, "params")
+    found = case.frame.value(node)
+    if node is not None and found is not None and found["kind"] == "module":
+        yield append(case.frame, node, ".parameters()")
+    elif node is not None and found is not None and found["kind"] == "tensor":
+        yield replace(case.frame, node, f"[{case.frame.text(node)}]")
+
+
+def _optimizer_call(case: Case) -> bool:
+    return any("torch/optim/" in call["path"].replace("\\", "/") for call in case.crash["calls"])
+
+
+def _layer_list_fixes(case: Case) -> Iterator[Fix]:
+    """``self.layers = [nn.Linear(…), …]`` → ``nn.ModuleList([…])``."""
+    for node in ast.walk(case.frame.tree):
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Attribute):
+            continue
+        if isinstance(node.value, ast.List | ast.ListComp) and "nn." in case.frame.text(node.value):
+            yield replace(case.frame, node.value, f"nn.ModuleList({case.frame.text(node.value)})")
+
+
+def _keyword_fixes(case: Case) -> Iterator[Fix]:
+    """The parameter whose name is closest to the unexpected one."""
+    node, wrong = case.frame.node, case.match[1]
+    names = (case.crash["module"] or {}).get("parameters", [])
+    if not isinstance(node, ast.Call):
+        return
+    for keyword in node.keywords:
+        for name in difflib.get_close_matches(wrong, names, n=1, cutoff=0.7) if keyword.arg == wrong else []:
+            yield replace(case.frame, keyword, f"{name}={case.frame.text(keyword.value)}")
+
+
+def _weights_only_fixes(case: Case) -> Iterator[Fix]:
+    from torchsleuth.errors.fixes import add_argument
+
+    node = case.frame.node
+    if isinstance(node, ast.Call):
+        title = message("fix.add_argument", argument="weights_only=False")
+        yield add_argument(case.frame.source, node, "weights_only=False", title, safe=False)
+
+
+def _called_size(case: Case) -> Iterator[Fix]:
+    """``x.shape(0)`` → ``x.shape[0]``."""
+    node = case.frame.node
+    if isinstance(node, ast.Call) and len(node.args) == 1 and case.match[1] == "torch.Size":
+        yield replace(case.frame, node, f"{case.frame.text(node.func)}[{case.frame.text(node.args[0])}]")
+
+
+_CLASS = "from torch import nn\n"
+
+ENTRIES = (
+    entry(
+        "TS518",
+        r"cannot assign (?:module|parameter|buffer)s? before Module\.__init__\(\) call",
+        "error.super_init",
+        _super_init_fixes,
+        example=_CLASS + "class Net(nn.Module):\n    def __init__(self):\n        self.fc = nn.Linear(2, 2)\nNet()",
+    ),
+    entry(
+        "TS115",
+        r"argument '(?:input|tensors|other|self)' \(position \d\) must be (?:Tensor|tuple of Tensors), not (tuple|list|dict|NoneType|\w+\.?\w*)|"
+        r"received an invalid combination of arguments - got \((numpy\.ndarray|list|tuple|NoneType)",
+        _tuple_text,
+        _argument_fixes,
+        example="out = (torch.zeros(2), torch.zeros(2))\ntorch.relu(out)",
+    ),
+    entry(
+        "TS115",
+        r"'(tuple|list|dict|NoneType)' object has no attribute '(\w+)'",
+        lambda case: "error.attribute.none" if case.match[1] == "NoneType" else "error.attribute.tuple",
+        _attribute_fixes,
+        applies=lambda case: _on_torch_object(case),
+        example="out = (torch.zeros(2), torch.zeros(2))\nout.mean()",
+    ),
+    entry(
+        "TS199",
+        r"Module \[(\w+)\] is missing the required \"forward\" function",
+        "error.forward",
+        example=_CLASS + "class Net(nn.Module):\n    def foward(self, x):\n        return x\nNet()(1)",
+    ),
+    entry(
+        "TS199",
+        r"'(\w+)' object has no attribute '(\w+)'",
+        "error.attribute",
+        _closest_fixes,
+        applies=lambda case: _on_torch_object(case),
+        example=_CLASS
+        + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.head = nn.Linear(2, 2)\n"
+        "    def forward(self, x):\n        return self.heed(x)\nNet()(torch.zeros(1, 2))",
+    ),
+    entry(
+        "TS199",
+        r"(\S+) is not a Module subclass",
+        "error.sequential",
+        _star_fixes,
+        example=_CLASS + "nn.Sequential([nn.Linear(2, 2)])",
+    ),
+    entry(
+        "TS199",
+        r"forward\(\) (?:missing (\d+) required positional argument|takes (\d+) positional arguments? but (\d+) (?:was|were) given)",
+        "error.arity",
+        example=_CLASS + "class Net(nn.Module):\n    def forward(self, a, b):\n        return a\nNet()(torch.zeros(1))",
+    ),
+    entry(
+        "TS519",
+        r"cannot assign '(.+?)' as parameter '(\w+)'",
+        "error.parameter",
+        example=_CLASS + "fc = nn.Linear(2, 2)\nfc.weight = torch.zeros(2, 2)",
+    ),
+    entry(
+        "TS511",
+        r"optimizer got an empty parameter list",
+        "error.no_parameters",
+        _layer_list_fixes,
+        example=_CLASS
+        + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.layers = [nn.Linear(2, 2)]\n"
+        "torch.optim.SGD(Net().parameters(), lr=0.1)",
+    ),
+    entry(
+        "TS512",
+        r"'\w+' object is not iterable|params argument given to the optimizer should be an iterable",
+        "error.optimizer_params",
+        _parameters_fixes,
+        applies=_optimizer_call,
+        example=_CLASS + "fc = nn.Linear(2, 2)\ntorch.optim.SGD(fc, lr=0.1)",
+    ),
+    entry(
+        "TS199",
+        r"got an unexpected keyword argument '(\w+)'",
+        "error.keyword",
+        _keyword_fixes,
+        applies=lambda case: bool(case.crash["calls"]) or case.crash["module"] is not None,
+    ),
+    entry(
+        "TS199",
+        r"size mismatch for (\S+): copying a param with shape torch\.Size\(\[(.*?)\]\) from checkpoint, the shape in current model is torch\.Size\(\[(.*?)\]\)",
+        "error.checkpoint_size",
+        example=_CLASS + "nn.Linear(2, 2).load_state_dict(nn.Linear(3, 2).state_dict())",
+    ),
+    entry(
+        "TS199",
+        r"(?:Missing|Unexpected) key\(s\) in state_dict",
+        "error.checkpoint_keys",
+        example=_CLASS + "nn.Linear(2, 2).load_state_dict({'module.weight': torch.zeros(2, 2)})",
+    ),
+    entry("TS803", r"Weights only load failed", "error.weights_only", _weights_only_fixes),
+    entry(
+        "TS199",
+        r"'(torch\.Size|Tensor)' object is not callable",
+        "error.not_callable",
+        _called_size,
+        example="x = torch.zeros(2, 3)\nx.shape(0)",
+    ),
+    entry(
+        "TS515",
+        r"unscale_\(\) has already been called|No inf checks were recorded for this optimizer|Attempted .+ but _scale is None|Attempting to unscale FP16 gradients",
+        "error.scaler",
+    ),
+)

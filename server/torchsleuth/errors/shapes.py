@@ -1,0 +1,480 @@
+"""Sizes of operands: products, broadcasting, view and reshape, concatenation, dimensions and indices."""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterator
+
+from torchsleuth.errors.case import Case, written_argument
+from torchsleuth.errors.constructor import change_argument
+from torchsleuth.errors.entry import entry
+from torchsleuth.errors.fixes import add_argument, append, append_in, convert_argument, rename_method, replace
+from torchsleuth.messages import message
+from torchsleuth.schema import Fix, Json
+
+
+def _is_linear(case: Case) -> bool:
+    return case.module is not None and "in_features" in case.module["attributes"] and case.input is not None
+
+
+def _product_text(case: Case) -> str:
+    if _is_linear(case):
+        return "error.linear.flat" if _lost_batch(case) else "error.linear"
+    return "error.matmul"
+
+
+def _lost_batch(case: Case) -> bool:
+    """One row (or none) that holds a whole batch: a bad flatten, not a wrong in_features."""
+    if not _is_linear(case) or case.input is None or case.module is None:
+        return False
+    shape, wanted = case.input["shape"], case.module["attributes"]["in_features"]
+    return bool((len(shape) == 1 or shape[0] == 1) and shape[-1] > wanted and shape[-1] % wanted == 0)
+
+
+def _product_fixes(case: Case) -> Iterator[Fix]:
+    if not _is_linear(case):
+        yield from _transpose_to_fit(case)
+        return
+    assert case.input is not None and case.module is not None
+    shape, wanted = case.input["shape"], case.module["attributes"]["in_features"]
+    if len(shape) == 1 or shape[0] == 1:
+        yield from _flatten_keeping_batch(case)
+    if _lost_batch(case):
+        return
+    if len(shape) == 3 and shape[1] == wanted and case.given is not None:
+        yield append(case.frame, case.given[0], ".transpose(1, 2)")
+    if len(shape) == 4 and shape[-1] != wanted and shape[1] * shape[2] * shape[3] == wanted and case.given is not None:
+        yield append(case.frame, case.given[0], ".flatten(1)")
+    yield from change_argument(case, shape[-1], "in_features", "in1_features")
+
+
+def _flatten_keeping_batch(case: Case) -> Iterator[Fix]:
+    """The flatten above the failing line in the same function, told to keep the first dimension."""
+    frame = case.frame
+    calls = [node for node in ast.walk(frame.enclosing) if isinstance(node, ast.Call) and node.lineno <= frame.line]
+    for call in sorted(calls, key=lambda node: -node.lineno):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else None
+        plain_function = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", None) == "torch"
+        given = len(call.args) + len(call.keywords) - (1 if plain_function else 0)
+        if name == "flatten" and (given == 0 or _starts_at_zero(call)):
+            if given:
+                yield replace(frame, call.args[-1], "1")
+            else:
+                yield add_argument(
+                    frame.source, call, "1" if not plain_function else "start_dim=1", message("fix.flatten")
+                )
+            return
+        if name in ("view", "reshape") and not plain_function and isinstance(call.func, ast.Attribute):
+            if [frame.text(item) for item in call.args] in (["-1"], ["1", "-1"]):
+                receiver = frame.text(call.func.value)
+                yield replace(frame, call, f"{receiver}.flatten(1)")
+                return
+
+
+def _starts_at_zero(call: ast.Call) -> bool:
+    return len(call.args) == 1 and isinstance(call.args[0], ast.Constant) and call.args[0].value == 0
+
+
+def _transpose_to_fit(case: Case) -> Iterator[Fix]:
+    """The operand of a product that fits when its last two dimensions change places."""
+    found = case.frame.tensor_operands()
+    if len(found) < 2:
+        return
+    (left, a), (right, b) = found[-2:]
+    if len(a["shape"]) < 2 or len(b["shape"]) < 2:
+        return
+    for node, tensor, fits in (
+        (right, b, a["shape"][-1] == b["shape"][-1]),
+        (left, a, a["shape"][-2] == b["shape"][-2]),
+    ):
+        if fits:
+            yield append(case.frame, node, ".T" if len(tensor["shape"]) == 2 else ".transpose(-2, -1)")
+
+
+def _sizes(case: Case) -> str:
+    return "error.broadcast" if len(case.frame.tensor_operands()) >= 2 else "error.generic"
+
+
+def _broadcast_fixes(case: Case) -> Iterator[Fix]:
+    """A missing dimension of size 1, or a transposition, that makes two operands broadcast."""
+    found = case.frame.tensor_operands()
+    if len(found) != 2:
+        return
+    (left, a), (right, b) = found
+    for node, small, large in ((right, b["shape"], a["shape"]), (left, a["shape"], b["shape"])):
+        if len(small) + 1 == len(large):
+            for dim in range(len(large) - 1, -1, -1):
+                widened = [*small[:dim], 1, *small[dim:]]
+                if _same_rank_broadcast(widened, large):
+                    yield append(case.frame, node, f".unsqueeze({dim if dim < len(large) - 1 else -1})")
+                    break
+    if len(a["shape"]) == len(b["shape"]) == 2 and a["shape"] == b["shape"][::-1]:
+        yield append(case.frame, right, ".T")
+
+
+def _same_rank_broadcast(a: list[int], b: list[int]) -> bool:
+    return all(x == y or 1 in (x, y) for x, y in zip(a, b))
+
+
+def _view_fixes(case: Case) -> Iterator[Fix]:
+    """The sizes the tensor really has: the batch kept, the hard-coded number computed anew."""
+    frame, node = case.frame, case.frame.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    receiver, tensor = node.func.value, frame.tensor(node.func.value)
+    sizes = [int(part) for part in case.match[1].split(",") if part.strip()]
+    written = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple | ast.List) else node.args
+    if tensor is None or len(sizes) != len(written):
+        return
+    shape, text, count = tensor["shape"], frame.text(receiver), math.prod(tensor["shape"])
+    if len(sizes) > 1 and shape and sizes[0] not in (-1, shape[0]) and isinstance(written[0], ast.Constant | ast.Name):
+        rest = math.prod(size for size in sizes[1:] if size != -1)
+        if -1 in sizes[1:] or (rest and count == shape[0] * rest):
+            yield replace(frame, written[0], f"{text}.size(0)")
+    if len(sizes) == 2 and len(shape) > 2:
+        yield replace(frame, node, f"{text}.flatten(1)")
+    for index in range(len(sizes) - 1, 0, -1):
+        rest = math.prod(size for place, size in enumerate(sizes) if place != index and size != -1)
+        free = -1 in sizes[:index] + sizes[index + 1 :]
+        if free and shape and count // shape[0] != sizes[index] and len(sizes) == 2:
+            yield replace(frame, written[index], str(count // shape[0]))
+        elif not free and rest and count % rest == 0 and count // rest != sizes[index]:
+            yield replace(frame, written[index], str(count // rest))
+
+
+def _reshape(case: Case) -> Iterator[Fix]:
+    if case.frame.method() == "view":
+        yield from rename_method(case.frame, "reshape", message("fix.reshape"))
+
+
+def _cat_fixes(case: Case) -> Iterator[Fix]:
+    """The one dimension in which the tensors differ."""
+    frame, call = case.frame, case.frame.node
+    shapes = [tensor["shape"] for _, tensor in frame.tensor_operands()]
+    if not isinstance(call, ast.Call) or len(shapes) < 2 or len({len(shape) for shape in shapes}) != 1:
+        return
+    differing = [dim for dim, sizes in enumerate(zip(*shapes)) if len(set(sizes)) > 1]
+    if len(differing) != 1:
+        return
+    written = written_argument(call, 1, "dim", "axis")
+    if written is not None:
+        yield replace(frame, written, str(differing[0]))
+    else:
+        title = message("fix.add_argument", argument=f"dim={differing[0]}")
+        yield add_argument(frame.source, call, f"dim={differing[0]}", title)
+
+
+def _cat_rank_fixes(case: Case) -> Iterator[Fix]:
+    found = case.frame.tensor_operands()
+    highest = max((len(tensor["shape"]) for _, tensor in found), default=0)
+    for node, tensor in found:
+        if len(tensor["shape"]) == highest - 1:
+            yield append(case.frame, node, ".unsqueeze(0)")
+            yield append(case.frame, node, ".unsqueeze(1)")
+            return
+
+
+def _dim_fixes(case: Case) -> Iterator[Fix]:
+    """``dim=-1``, in the call or where the layer was built."""
+    wrong = case.match[3]
+    for node in ast.walk(case.frame.node) if case.frame.node is not None else ():
+        if isinstance(node, ast.Constant | ast.UnaryOp) and case.frame.text(node) == wrong:
+            yield replace(case.frame, node, "-1")
+            return
+    if case.module is not None and str(case.module["attributes"].get("dim")) == wrong:
+        yield from change_argument(case, -1, "dim")
+
+
+def _gather_fixes(case: Case) -> Iterator[Fix]:
+    """Dimensions of size 1 at the end of the index, as many as are missing."""
+    node = case.frame.argument(1, "index")
+    if (
+        isinstance(case.frame.node, ast.Call)
+        and case.frame.tensor(getattr(case.frame.node.func, "value", None)) is None
+    ):
+        node = case.frame.argument(2, "index")
+    found = case.frame.tensor_operands()
+    index = case.frame.tensor(node)
+    if node is None or index is None or not found:
+        return
+    missing = len(found[0][1]["shape"]) - len(index["shape"])
+    if missing == 1:
+        yield append(case.frame, node, ".unsqueeze(1)" if len(index["shape"]) == 1 else ".unsqueeze(-1)")
+
+
+def _embedding_range(case: Case) -> list[float] | None:
+    return (case.input or {}).get("range")
+
+
+def _embedding_text(case: Case) -> str:
+    bounds = _embedding_range(case)
+    if case.module is None or bounds is None:
+        return "error.index_range"
+    return "error.embedding.negative" if bounds[0] < 0 else "error.embedding"
+
+
+def _embedding_fixes(case: Case) -> Iterator[Fix]:
+    bounds = _embedding_range(case)
+    if case.module is not None and bounds is not None and bounds[0] >= 0:
+        yield from change_argument(case, int(bounds[1]) + 1, "num_embeddings")
+
+
+def _has_tensors(case: Case) -> bool:
+    return any(True for _ in case.frame.tensors()) or bool(
+        re.search(r"shape|size\(", case.frame.source.line(case.frame.line))
+    )
+
+
+def _unpacked(case: Case) -> bool:
+    """Unpacking is ours only where a tensor, a shape, a loader or a model's result is unpacked."""
+    statement = case.frame.statement
+    value = getattr(statement, "value", None) or getattr(statement, "iter", None)
+    text = case.frame.text(value) if isinstance(value, ast.expr) else ""
+    return ".shape" in text or ".size(" in text or case.frame.tensor(value) is not None or "loader" in text
+
+
+def _scalar_item(case: Case) -> Iterator[Fix]:
+    node = case.frame.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "item":
+        yield append_in(case.frame.source, node.func.value, ".mean()")
+
+
+def _integer_division(case: Case) -> Iterator[Fix]:
+    """``/`` → ``//`` in a size."""
+    for node in ast.walk(case.frame.node) if case.frame.node is not None else ():
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            left, right = case.frame.text(node.left), case.frame.text(node.right)
+            yield replace(case.frame, node, f"{left} // {right}")
+            return
+        if isinstance(node, ast.Name) and (case.frame.value(node) or {}).get("type") == "float":
+            yield replace(case.frame, node, f"int({node.id})")
+            return
+
+
+def _tensors(case: Case) -> str:
+    return "error.cat" if len(case.frame.tensor_operands()) >= 2 else "error.generic"
+
+
+def _shape_numbers(tensor: Json) -> str:
+    return ", ".join(map(str, tensor["shape"]))
+
+
+ENTRIES = (
+    entry(
+        "TS101",
+        r"mat1 and mat2 shapes cannot be multiplied|size mismatch, got input|a and b must have same reduction dim|size mismatch, m1",
+        _product_text,
+        _product_fixes,
+        example="from torch import nn\nnet = nn.Linear(8, 4)\nnet(torch.zeros(2, 6))",
+    ),
+    entry(
+        "TS101",
+        r"Expected size for first two dimensions of batch2|Expected batch2_sizes",
+        "error.matmul",
+        _transpose_to_fit,
+        example="q, k = torch.zeros(2, 5, 8), torch.zeros(2, 5, 8)\nq @ k",
+    ),
+    entry("TS101", r"einsum\(\):", "error.einsum", example="a = torch.zeros(2, 3)\ntorch.einsum('ij,jk->ik', a, a)"),
+    entry(
+        "TS101",
+        r"inconsistent tensor size, expected tensor \[(\d+)\] and src \[(\d+)\]",
+        "error.dot",
+        example="a, b = torch.zeros(3), torch.zeros(4)\ntorch.dot(a, b)",
+    ),
+    entry(
+        "TS108",
+        r"self must be a matrix|batch\d must be a 3D tensor|1D tensors expected|vector \+ matrix @",
+        "error.rank.product",
+        example="a = torch.zeros(2, 3, 4)\ntorch.mm(a, a)",
+    ),
+    entry(
+        "TS103",
+        r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)",
+        _sizes,
+        _broadcast_fixes,
+        example="a, b = torch.zeros(4, 3), torch.zeros(4)\na + b",
+    ),
+    entry(
+        "TS103",
+        r"output with shape \[(.+?)\] doesn't match the broadcast shape \[(.+?)\]",
+        "error.inplace_grows",
+        example="a, b = torch.zeros(3), torch.zeros(2, 3)\na += b",
+    ),
+    entry(
+        "TS104",
+        r"expand\(|number of sizes provided",
+        "error.expand",
+        example="a = torch.zeros(2, 3)\na.expand(4)",
+    ),
+    entry(
+        "TS103",
+        r"The expanded size of the tensor \((-?\d+)\) must match the existing size \((\d+)\) at non-singleton dimension (\d+)",
+        "error.expanded",
+        example="a = torch.zeros(2, 3)\na.expand(4, 3)",
+    ),
+    entry(
+        "TS104",
+        r"shape '\[(.+?)\]' is invalid for input of size (\d+)",
+        "error.view_size",
+        _view_fixes,
+        example="a = torch.zeros(4, 3, 5)\na.view(4, 12)",
+    ),
+    entry(
+        "TS104",
+        r"only one dimension can be inferred",
+        "error.two_unknown",
+        example="a = torch.zeros(4, 3)\na.view(-1, -1)",
+    ),
+    entry(
+        "TS105",
+        r"view size is not compatible with input tensor's size and stride",
+        "error.not_contiguous",
+        _reshape,
+        example="a = torch.zeros(4, 3).t()\na.view(12)",
+    ),
+    entry(
+        "TS108",
+        r"permute\((?:sparse_coo)?\): (?:number of dimensions|duplicate dims)",
+        "error.permute",
+        example="a = torch.zeros(4, 3)\na.permute(0, 2, 1)",
+    ),
+    entry(
+        "TS107",
+        r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)",
+        "error.dim",
+        _dim_fixes,
+        example="a = torch.zeros(4)\ntorch.softmax(a, dim=1)",
+    ),
+    entry(
+        "TS106",
+        r"Sizes of tensors must match except in dimension (\d+)\.",
+        _tensors,
+        _cat_fixes,
+        example="a, b = torch.zeros(4, 3), torch.zeros(4, 5)\ntorch.cat([a, b])",
+    ),
+    entry(
+        "TS106",
+        r"Tensors must have same number of dimensions: got (\d+) and (\d+)|zero-dimensional tensor \(at position",
+        _tensors,
+        _cat_rank_fixes,
+        example="a, b = torch.zeros(4, 3), torch.zeros(3)\ntorch.cat([a, b])",
+    ),
+    entry(
+        "TS106",
+        r"stack expects each tensor to be equal size, but got \[(.*?)\] at entry (\d+) and \[(.*?)\] at entry (\d+)",
+        "error.stack",
+        applies=lambda case: not _collating(case),
+        example="a, b = torch.zeros(4), torch.zeros(3)\ntorch.stack([a, b])",
+    ),
+    entry(
+        "TS106",
+        r"expect(?:s|ed) a non-empty (?:list of Tensors|TensorList)",
+        "error.empty_list",
+        example="torch.cat([])",
+    ),
+    entry(
+        "TS104",
+        r"split_with_sizes expects split_sizes to sum exactly to (\d+)",
+        "error.split",
+        example="a = torch.zeros(5)\na.split([2, 2])",
+    ),
+    entry(
+        "TS115",
+        r"(not enough|too many) values to unpack \(expected (\d+)",
+        "error.unpack",
+        applies=_unpacked,
+        example="x = torch.zeros(2, 3, 4)\nb, c, h, w = x.shape",
+    ),
+    entry(
+        "TS108",
+        r"The shape of the mask \[(.+?)\] at index (\d+) does not match the shape of the indexed tensor \[(.+?)\]",
+        "error.mask",
+        example="a = torch.zeros(4, 3)\na[torch.ones(3, dtype=torch.bool)]",
+    ),
+    entry(
+        "TS310",
+        r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)",
+        "error.index",
+        example="a = torch.zeros(4, 3)\na[5]",
+    ),
+    entry(
+        "TS108",
+        r"too many indices for tensor of dimension (\d+)",
+        "error.indices",
+        example="a = torch.zeros(4)\na[:, 0]",
+    ),
+    entry(
+        "TS108",
+        r"invalid index of a 0-dim tensor|(?:iteration over|len\(\) of) a 0-d tensor",
+        "error.scalar_index",
+        example="a = torch.zeros(())\na[0]",
+    ),
+    entry(
+        "TS103",
+        r"shape mismatch: indexing tensors could not be broadcast together",
+        "error.indexing",
+        example="a = torch.zeros(4, 3)\na[torch.arange(4), torch.arange(3)]",
+    ),
+    entry(
+        "TS310",
+        r"index out of range in self",
+        _embedding_text,
+        _embedding_fixes,
+        example="from torch import nn\ntable = nn.Embedding(5, 2)\ntable(torch.tensor([1, 7]))",
+    ),
+    entry(
+        "TS108",
+        r"Index tensor must have the same number of dimensions as (?:input|self|src) tensor",
+        "error.gather",
+        _gather_fixes,
+        example="q, action = torch.zeros(4, 3), torch.zeros(4, dtype=torch.long)\nq.gather(1, action)",
+    ),
+    entry(
+        "TS310",
+        r"Class values must be (?:smaller than num_classes|non-negative)",
+        "error.one_hot",
+        example="from torch.nn import functional as F\ny = torch.tensor([1, 5])\nF.one_hot(y, 3)",
+    ),
+    entry(
+        "TS309",
+        r"tensors used as indices must be long|one_hot is only applicable to index tensor|indices' to have one of the following scalar types: Long, Int|Expected dtype int(?:32/int)?64 for index",
+        "error.index_dtype",
+        lambda case: _index_fixes(case),
+        example="from torch import nn\ntable = nn.Embedding(5, 2)\nids = torch.tensor([1.0, 2.0])\ntable(ids)",
+    ),
+    entry(
+        "TS312",
+        r"must be tuple of ints.*float|received an invalid combination of arguments - got \([^)]*float",
+        "error.float_size",
+        _integer_division,
+        applies=lambda case: case.crash["type"] == "TypeError",
+        example="torch.zeros(4 / 2, 3)",
+    ),
+    entry(
+        "TS406",
+        r"a Tensor with (\d+) elements cannot be converted to Scalar|only one element tensors can be converted to Python scalars",
+        "error.scalar",
+        _scalar_item,
+        example="loss = torch.zeros(4)\nloss.item()",
+    ),
+)
+
+
+def _index_fixes(case: Case) -> Iterator[Fix]:
+    """Indices as int64, wherever the line names them."""
+    if case.given is not None:
+        yield append(case.frame, case.given[0], ".long()")
+        return
+    for node, tensor in case.frame.tensor_operands()[::-1]:
+        if tensor["dtype"].startswith(("float", "double", "half", "bfloat", "int")) and tensor["dtype"] != "int64":
+            yield append(case.frame, node, ".long()")
+            return
+    yield from convert_argument(".long()", 0)(case)
+
+
+def _collating(case: Case) -> bool:
+    """Whether the failure came from a DataLoader that made a batch."""
+    paths = [call["path"].replace("\\", "/") for call in case.crash["calls"]]
+    return case.crash["worker"] or any("torch/utils/data/" in path for path in paths)

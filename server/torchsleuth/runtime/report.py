@@ -1,0 +1,140 @@
+"""The report of a run, folded from its events."""
+
+from __future__ import annotations
+
+import tokenize
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from torchsleuth.errors.diagnose import crash_diagnostic
+from torchsleuth.schema import Diagnostic, Json, TensorFact
+from torchsleuth.syntax.text import SourceText
+
+Sources = Callable[[str], SourceText]
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run showed. `exit_code` is the script's own; negative is the signal that ended it.
+
+    `loaded` are the user's files that took part; `training` is None for a script that did not train, else
+    {losses: [first, last], finite, change: largest change of a parameter since the first optimizer step, or None}.
+    """
+
+    script: str
+    exit_code: int
+    cancelled: bool
+    crash: Json | None
+    diagnostics: tuple[Diagnostic, ...]
+    facts: tuple[TensorFact, ...]
+    seconds: float = 0.0
+    loaded: tuple[str, ...] = ()
+    training: Json | None = None
+
+    @property
+    def trained_soundly(self) -> bool:
+        """It ended well and, if it trained, its losses are finite and its parameters moved."""
+        if self.exit_code != 0 or self.crash is not None:
+            return False
+        return self.training is None or bool(self.training["finite"] and self.training["change"] != 0)
+
+    def to_json(self) -> Json:
+        return {
+            "script": self.script,
+            "exit_code": self.exit_code,
+            "cancelled": self.cancelled,
+            "seconds": self.seconds,
+            "crash": self.crash,
+            "training": self.training,
+            "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
+            "facts": [fact.to_json() for fact in self.facts],
+            "loaded": list(self.loaded),
+        }
+
+
+class Collector:
+    """Keeps the latest of each kind of event, so that a run without end does not grow."""
+
+    def __init__(self) -> None:
+        self._facts: dict[tuple[Any, ...], Json] = {}
+        self._loaded: dict[str, None] = {}
+        self._crash: Json | None = None
+        self._training: Json | None = None
+
+    def add(self, event: Json) -> None:
+        kind = event.get("event")
+        if kind == "facts":
+            for item in event["facts"]:
+                key = (item["path"], *item["span"])
+                self._facts[key] = item
+        elif kind == "loaded":
+            self._loaded[event["path"]] = None
+        elif kind == "crash":
+            self._crash = event
+        elif kind == "training":
+            self._training = {name: value for name, value in event.items() if name != "event"}
+
+    def report(self, script: str, exit_code: int, cancelled: bool, seconds: float) -> RunReport:
+        crash = dict(self._crash) if self._crash is not None and not cancelled else None
+        sources = read_sources(crash.pop("sources", {}) if crash else {})
+        found = crash_diagnostic(crash, sources) if crash is not None else None
+        facts = {
+            (fact.path, fact.start, fact.end): fact
+            for item in self._facts.values()
+            for fact in observed_facts(item, sources)
+        }
+        return RunReport(
+            script,
+            exit_code,
+            cancelled,
+            crash,
+            () if found is None else (found,),
+            tuple(facts[key] for key in sorted(facts)),
+            seconds,
+            tuple(self._loaded),
+            self._training,
+        )
+
+
+def read_sources(known: Mapping[str, str | None] | None = None) -> Sources:
+    """Sources by path: as they were when the run loaded them, else from disk, decoded as Python does."""
+    cache = {path: SourceText(path, text) for path, text in (known or {}).items() if text is not None}
+
+    def read(path: str) -> SourceText:
+        if path not in cache:
+            try:
+                with tokenize.open(path) as file:
+                    cache[path] = SourceText(path, file.read())
+            except (OSError, SyntaxError, UnicodeDecodeError):
+                cache[path] = SourceText(path, "")
+        return cache[path]
+
+    return read
+
+
+def observed_facts(item: Json, sources: Sources) -> list[TensorFact]:
+    """The fact about an expression, and the one about the name or attribute that it is assigned to."""
+    source = sources(item["path"])
+    spans: list[tuple[list[int], str | None]] = [(item["span"], None)]
+    if item["binding"] is not None:
+        spans.append((item["binding"][1], item["binding"][0]))
+    found: list[TensorFact] = []
+    for span, binding in spans:
+        start, end = source.from_utf8(span[0], span[1]), source.from_utf8(span[2], span[3])
+        found.append(
+            TensorFact(
+                source.path,
+                start,
+                end,
+                source.slice(start, end),
+                tuple(item["shape"]),
+                item["dtype"],
+                item["device"],
+                item["requires_grad"],
+                binding,
+                "run",
+                None if item["later"] is None else tuple(item["later"]),
+            )
+        )
+    return found

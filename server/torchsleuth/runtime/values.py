@@ -1,0 +1,108 @@
+"""Describes values of the user's frames for the crash report, without calling anything of the user's."""
+
+from __future__ import annotations
+
+import ast
+import math
+import sys
+from types import FrameType
+from typing import Any
+
+from torchsleuth.runtime.recorder import describe
+
+MAX_ELEMENTS_READ = 4_000_000
+"""Tensors up to this size have their range read, once, after the crash."""
+MAX_ITEMS = 8
+_PLAIN = (int, float, bool, str, type(None))
+
+
+def is_tensor(value: Any) -> bool:
+    return any(
+        base.__name__ == "Tensor" and base.__module__ in ("torch", "torch._tensor") for base in type(value).__mro__
+    )
+
+
+def is_module(value: Any) -> bool:
+    return any(
+        base.__name__ == "Module" and base.__module__ == "torch.nn.modules.module" for base in type(value).__mro__
+    )
+
+
+def describe_value(value: Any, depth: int = 0) -> dict[str, Any]:
+    """A JSON-able description; never raises."""
+    try:
+        return _describe(value, depth)
+    except Exception:
+        return {"kind": "object", "type": type(value).__name__}
+
+
+def _describe(value: Any, depth: int) -> dict[str, Any]:
+    name = type(value).__name__
+    if is_tensor(value):
+        return _tensor(value)
+    if is_module(value):
+        return {"kind": "module", "type": name}
+    if type(value) in _PLAIN:
+        text = value[:80] if isinstance(value, str) else value
+        return {"kind": "value", "type": name, "value": text if not isinstance(text, float) else repr(text)}
+    if isinstance(value, tuple | list | set) and depth < 2:
+        items = [describe_value(item, depth + 1) for item in list(value)[:MAX_ITEMS]]
+        return {"kind": "sequence", "type": name, "length": len(value), "items": items}
+    if name == "ndarray":
+        return {"kind": "array", "type": name, "shape": list(value.shape), "dtype": str(value.dtype)}
+    return {"kind": "object", "type": name}
+
+
+def _tensor(value: Any) -> dict[str, Any]:
+    torch = sys.modules["torch"]
+
+    with torch._C.DisableTorchFunction():
+        found = {"kind": "tensor", "type": type(value).__name__, **describe(value)}
+        found["contiguous"] = value.layout == torch.strided and value.is_contiguous()
+        found["leaf"] = value.is_leaf
+        found["grad_fn"] = None if value.grad_fn is None else type(value.grad_fn).__name__
+        if value.device.type == "cpu" and 0 < value.numel() <= MAX_ELEMENTS_READ and not value.is_complex():
+            low, high = (float(part) for part in torch.aminmax(value.detach()))
+            found["range"] = [low, high] if math.isfinite(low) and math.isfinite(high) else None
+    return found
+
+
+def evaluate(node: ast.expr, frame: FrameType) -> tuple[bool, Any]:
+    """(known, value) of a name, an attribute chain or a constant index, read from the frame without running
+    properties, ``__getattr__`` or any other function."""
+    if isinstance(node, ast.Name):
+        for scope in (frame.f_locals, frame.f_globals):
+            if node.id in scope:
+                return True, scope[node.id]
+    elif isinstance(node, ast.Constant):
+        return True, node.value
+    elif isinstance(node, ast.Attribute):
+        known, owner = evaluate(node.value, frame)
+        return _attribute(owner, node.attr) if known else (False, None)
+    elif isinstance(node, ast.Subscript):
+        known, owner = evaluate(node.value, frame)
+        known_index, index = evaluate(node.slice, frame)
+        if known and known_index and type(owner) in (list, tuple, dict):
+            try:
+                return True, owner[index]
+            except Exception:
+                return False, None
+    return False, None
+
+
+def _attribute(owner: Any, name: str) -> tuple[bool, Any]:
+    if is_tensor(owner):
+        return False, None
+    try:
+        held = object.__getattribute__(owner, "__dict__")
+    except Exception:
+        return False, None
+    stores = [held, *(held.get(store) for store in ("_parameters", "_buffers", "_modules"))]
+    for store in stores:
+        if isinstance(store, dict) and name in store:
+            return True, store[name]
+    for base in type(owner).__mro__:
+        if name in base.__dict__:
+            found = base.__dict__[name]
+            return (True, found) if isinstance(found, int | float | str | tuple) or is_tensor(found) else (False, None)
+    return False, None
