@@ -38,7 +38,7 @@ async def test_the_fix_applied_gives_a_text_that_analyses_clean(editor: Editor) 
     assert actions[0].title == "Change in_features of Linear from 8192 to 16384"
     assert [action.is_preferred for action in actions] == [True] + [False] * (len(actions) - 1)
     assert actions[0].kind == types.CodeActionKind.QuickFix
-    assert actions[0].diagnostics == [found]
+    assert list(actions[0].diagnostics) == [found]
     editor.apply(actions[0].edit)
     assert editor.texts[uri] == LINEAR.replace("8192", "16384")
     assert await editor.codes(uri) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
+
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Symbol, of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from torchsleuth.schema import TensorFact
 
 from tests.check import analyze, engine
+from torchsleuth.schema import TensorFact
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

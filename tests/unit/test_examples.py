@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from torchsleuth.syntax.text import SourceText
 
 from tests.check import engine
+from torchsleuth.syntax.text import SourceText
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PLANTED = {

@@ -7,6 +7,7 @@ import io
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
+
 from torchsleuth.cli.files import PathNames
 from torchsleuth.cli.render import caret_columns, diff_lines, print_diagnostic, visible
 from torchsleuth.schema import Diagnostic, Edit, Fix, Position
