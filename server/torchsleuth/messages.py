@@ -230,6 +230,7 @@ ENGLISH: dict[str, str] = {
     "error.unused_in_graph": "a tensor that the gradient was asked for takes no part in the result: allow_unused=True",
     "error.ragged": "the samples of this batch differ in size: {error}; pad them in a collate_fn or resize them",
     "error.sample_type": "a sample is of {g1}, which cannot be batched: return tensors or numbers, filter None in a collate_fn",
+    "error.sample_none": "a sample is None, which cannot be batched: __getitem__ must return one, or a collate_fn leave it out",
     "error.dataset_methods": "the dataset lacks a method the loader needs: {error}",
     "error.shuffle_sampler": "a loader with a sampler cannot shuffle: the sampler decides the order",
     "error.sampler_options": "the options of this loader exclude each other: {error}",
@@ -267,6 +268,7 @@ ENGLISH: dict[str, str] = {
     "fix.keep_graph": "Keep the graph in {expression}",
     "fix.detach_carried": "Detach {name} at the start of each step",
     "fix.retain_graph": "Keep the graph for the second backward() (line {line})",
+    "fix.drop_none": "Leave out samples that are None when a batch is made",
     "fix.super_init": "Insert super().__init__()",
 }
 

@@ -12,7 +12,7 @@ from pygls.protocol import default_converter
 from pytest_lsp import LanguageClient, client_capabilities
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
-PATIENCE_S = 120.0
+PATIENCE_S = 60.0
 """Only so that a broken server fails a test instead of hanging it."""
 SERVER = str(Path(__file__).resolve().parents[2] / "server")
 

@@ -6,14 +6,20 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from torchsleuth.errors.catalogue import CATALOGUE, FALLBACK
+from torchsleuth.errors.catalogue import CATALOGUE, OPERATOR_ERROR, SCRIPT_ERROR
+from torchsleuth.messages import ENGLISH
 from torchsleuth.rules.registry import RULES
+
+_ENTRIES = (*CATALOGUE, OPERATOR_ERROR, SCRIPT_ERROR)
+
+_ENTRIES = (*CATALOGUE, OPERATOR_ERROR, SCRIPT_ERROR)
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ class Page:
 def pages() -> dict[str, Page]:
     """Every code's page, in order."""
     found = {rule.code: _rule_page(rule.code) for rule in RULES.values()}
-    for entry in (*CATALOGUE, FALLBACK):
+    for entry in _ENTRIES:
         if entry.code not in found:
             found[entry.code] = _run_page(entry.code)
     return dict(sorted(found.items()))
@@ -44,11 +50,20 @@ def _rule_page(code: str) -> Page:
 
 
 def _run_page(code: str) -> Page:
-    """The page of an error that has no rule: what its entries in the catalogue say."""
-    entries = [entry for entry in (*CATALOGUE, FALLBACK) if entry.code == code]
-    explanations = dict.fromkeys(entry.explanation for entry in entries)
-    lines = "\n".join(f"    {explanation}" for explanation in explanations)
-    return Page(code, entries[0].name, "error, seen at run time", "reported by Run and Diagnose.", f"Meaning\n{lines}")
+    """The page of an error that has no rule: what its entries in the catalogue say, and a script that raises it."""
+    entries = [entry for entry in _ENTRIES if entry.code == code]
+    texts = dict.fromkeys(_without_values(entry.text) for entry in entries if isinstance(entry.text, str))
+    sections = {"What it says": "\n".join(texts)}
+    example = next((entry.example for entry in entries if entry.example), None)
+    if example is not None:
+        sections["Example"] = example
+    text = "\n".join(f"{heading}\n{textwrap.indent(body, '    ')}" for heading, body in sections.items())
+    return Page(code, entries[0].name, "error, seen at run time", "reported by Run and Diagnose.", text)
+
+
+def _without_values(identifier: str) -> str:
+    """A message with dots for the values that only a run knows."""
+    return re.sub(r"\{\w+\}", "…", ENGLISH[identifier].replace("{here}", "")).strip()
 
 
 def markdown(page: Page) -> str:

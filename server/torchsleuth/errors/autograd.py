@@ -43,12 +43,32 @@ def _cut_fixes(case: Case) -> Iterator[Fix]:
     if not isinstance(receiver, ast.Name):
         return
     for assignment in _assignments(case, receiver.id):
-        cuts = [node for node in ast.walk(assignment.value) if (_cut(node)) is not None]
-        if cuts:
-            edits_found = tuple(_without(case, node) for node in cuts if not _inside(node, cuts))
-            title = message("fix.keep_graph", expression=case.frame.text(assignment.value).splitlines()[0][:60])
-            yield Fix(title, edits_found)
-            return
+        for value in [assignment.value, *_returned(case, assignment.value)]:
+            cuts = [node for node in ast.walk(value) if _cut(node) is not None]
+            if cuts:
+                without = tuple(_without(case, node) for node in cuts if not _inside(node, cuts))
+                title = message("fix.keep_graph", expression=case.frame.text(value).splitlines()[0][:60])
+                yield Fix(title, without)
+                return
+
+
+def _returned(case: Case, value: ast.expr) -> list[ast.expr]:
+    """What a function of the same file computes its result from, if the value is a call of one."""
+    name = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else None
+    for function in ast.walk(case.frame.tree):
+        if isinstance(function, ast.FunctionDef) and function.name == name:
+            returns = [
+                node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None
+            ]
+            names = {part.id for node in returns for part in ast.walk(node) if isinstance(part, ast.Name)}
+            assigned = [
+                node.value
+                for node in ast.walk(function)
+                if isinstance(node, ast.Assign | ast.AugAssign)
+                and any(getattr(target, "id", None) in names for target in _targets(node))
+            ]
+            return [*returns, *assigned]
+    return []
 
 
 def _inside(node: ast.AST, others: list[ast.AST]) -> bool:
@@ -104,6 +124,7 @@ def _twice_fixes(case: Case) -> Iterator[Fix]:
             yield Fix(
                 message("fix.detach_carried", name=name), (edits.insert(frame.source, at, line + ending + indent),)
             )
+    yield from _shared_fixes(case)
     for call_node in _backward_calls(case):
         if call_node.lineno < frame.line and not call_node.args and not call_node.keywords:
             inside = frame.source.position(frame.source.offset(frame.source.end_of(call_node)) - 1)
@@ -113,6 +134,32 @@ def _twice_fixes(case: Case) -> Iterator[Fix]:
                 safe=False,
             )
             return
+
+
+def _shared_fixes(case: Case) -> Iterator[Fix]:
+    """Of two losses that share a value, the first needs only its numbers: ``D(fake)`` → ``D(fake.detach())``."""
+    frame = case.frame
+    earlier = next((call for call in _backward_calls(case) if call.lineno < frame.line), None)
+    if earlier is None:
+        return
+    computed = {
+        target.id: node.lineno
+        for node in ast.walk(frame.enclosing)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.lineno < earlier.lineno
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    uses = [
+        argument
+        for call in ast.walk(frame.enclosing)
+        if isinstance(call, ast.Call)
+        for argument in call.args
+        if isinstance(argument, ast.Name) and argument.lineno > computed.get(argument.id, 1 << 30)
+    ]
+    for use in uses:
+        later = any(other.id == use.id and earlier.lineno < other.lineno <= frame.line for other in uses)
+        if use.lineno < earlier.lineno and later:
+            yield append(frame, use, ".detach()")
 
 
 def _carried(loop: ast.For | ast.While) -> Iterator[tuple[str, bool]]:

@@ -80,7 +80,10 @@ def change_argument(case: Case, wanted: Any, *names: str) -> Iterator[Fix]:
         return
     site, call = found
     name = next((name for name in names if name in module["parameters"]), names[0])
-    position = module["parameters"].index(name) if name in module["parameters"] else -1
+    # Recurrent layers take (*args, **kwargs): the size that an error speaks of is the first of them.
+    position = (
+        module["parameters"].index(name) if name in module["parameters"] else 0 if not module["parameters"] else -1
+    )
     node = written_argument(call, position, *names)
     if node is None:
         return

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.entry import entry
-from torchsleuth.errors.fixes import remove_keyword, replace
+from torchsleuth.errors.fixes import add_argument, loaders, remove_keyword, replace
 from torchsleuth.errors.shapes import _collating
+from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 
 
@@ -51,6 +52,16 @@ def _split_fixes(case: Case) -> Iterator[Fix]:
         yield replace(case.frame, lengths.elts[1], rest)
 
 
+def _drop_none_fixes(case: Case) -> Iterator[Fix]:
+    """A collate_fn that leaves out samples that are None, at a loader of the script."""
+    if "NoneType" not in case.match[0]:
+        return
+    keep = "torch.utils.data.default_collate([sample for sample in samples if sample is not None])"
+    for source, call in loaders(case, "collate_fn")[:2]:
+        title = message("fix.drop_none")
+        yield add_argument(source, call, f"collate_fn=lambda samples: {keep}", title, safe=False)
+
+
 _DATA = "from torch.utils.data import DataLoader, Dataset, TensorDataset\n"
 
 ENTRIES = (
@@ -64,8 +75,11 @@ ENTRIES = (
     ),
     entry(
         "TS602",
-        r"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found <class '(.+?)'>",
-        "error.sample_type",
+        r"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found <class '(.+?)'>|"
+        r"object of type '(NoneType)' has no len\(\)",
+        lambda case: "error.sample_none" if "NoneType" in case.match[0] else "error.sample_type",
+        _drop_none_fixes,
+        applies=_collating,
         example=_DATA + "rows = [None, None]\nfor batch in DataLoader(rows, batch_size=2):\n    pass",
     ),
     entry(

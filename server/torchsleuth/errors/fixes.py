@@ -115,3 +115,15 @@ def chain(*builders: FixBuilder) -> FixBuilder:
             yield from builder(case)
 
     return build
+
+
+def loaders(case: Case, without: str) -> list[tuple[SourceText, ast.Call]]:
+    """The ``DataLoader(…)`` calls in the files of the crash's frames that lack an option."""
+    return [
+        (frame.source, node)
+        for frame in {frame.path: frame for frame in case.frames}.values()
+        for node in ast.walk(frame.tree)
+        if isinstance(node, ast.Call)
+        and (node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")) == "DataLoader"
+        and not any(keyword.arg == without for keyword in node.keywords)
+    ]

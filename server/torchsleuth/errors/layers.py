@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import change_argument
 from torchsleuth.errors.entry import entry
-from torchsleuth.errors.fixes import add_argument, append, replace
+from torchsleuth.errors.fixes import add_argument, append, loaders, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 
@@ -142,16 +142,8 @@ def _small_output_fixes(case: Case) -> Iterator[Fix]:
 
 
 def _batch_of_one_fixes(case: Case) -> Iterator[Fix]:
-    """``drop_last=True`` at the loader, if the run's files hold exactly one that could leave a batch of one."""
-    loaders = [
-        (frame.source, node)
-        for frame in {frame.path: frame for frame in case.frames}.values()
-        for node in ast.walk(frame.tree)
-        if isinstance(node, ast.Call)
-        and (node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")) == "DataLoader"
-        and not any(keyword.arg == "drop_last" for keyword in node.keywords)
-    ]
-    for source, call in loaders[:2]:
+    """``drop_last=True`` at a loader of the script."""
+    for source, call in loaders(case, "drop_last")[:2]:
         yield add_argument(source, call, "drop_last=True", message("fix.add_argument", argument="drop_last=True"))
 
 

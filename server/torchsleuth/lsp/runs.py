@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import sys
@@ -23,6 +24,8 @@ from torchsleuth.syntax.text import SourceText
 
 if TYPE_CHECKING:
     from torchsleuth.lsp.server import TorchSleuthServer
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -72,6 +75,9 @@ class Runs:
                 "ok": False,
                 "summary": message("worker.cannot_start", python=interpreter, error=error.strerror or error),
             }
+        except Exception as error:
+            logger.exception("the run of %s", path)
+            return {"ok": False, "summary": message("editor.run.failed", script=name, error=error)}
         finally:
             self._current = None
             progress.end()
@@ -126,11 +132,12 @@ class Runs:
 
     def _show(self, path: str, report: RunReport, texts: dict[str, SourceText]) -> None:
         """The file on disk is what ran; what was typed since, or not saved, moves or outdates the results."""
-        store = self._server.store
-        store.replace("run", path, report.diagnostics, report.facts)
-        for document in self._server.documents:
-            if document.path in texts:
-                store.text_changed(document.path, difference(texts[document.path], document.source), layer="run")
+        since = {
+            document.path: difference(texts[document.path], document.source)
+            for document in self._server.documents
+            if document.path in texts
+        }
+        self._server.store.replace("run", path, report.diagnostics, report.facts, since=since)
         self._server.refresh_hints()
 
     def _notify(self, method: str, params: Json) -> None:

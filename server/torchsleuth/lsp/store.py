@@ -6,7 +6,7 @@ and places are paths as `documents` spells them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from torchsleuth.lsp.documents import TextChange
@@ -52,12 +52,19 @@ class ResultStore:
         diagnostics: Sequence[Diagnostic],
         facts: Sequence[TensorFact],
         version: int | None = None,
+        since: Mapping[str, Sequence[TextChange]] | None = None,
     ) -> int:
-        """Put newer results in the place of those before. Returns their generation."""
+        """Put newer results in the place of those before. Returns their generation.
+
+        `since`: by path, how texts have changed since the one that the results are about.
+        """
         self._generation += 1
         before = self._places(layer, owner)
         findings = tuple(Finding(diagnostic, owner, version) for diagnostic in diagnostics)
-        self._entries[layer, owner] = _Entry(self._generation, findings, tuple(facts))
+        entry = _Entry(self._generation, findings, tuple(facts))
+        for path, changes in (since or {}).items():
+            entry = _moved_entry(entry, path, changes)
+        self._entries[layer, owner] = entry
         self._publish_all(before | self._places(layer, owner) | {owner})
         return self._generation
 
@@ -84,15 +91,10 @@ class ResultStore:
         for key, entry in self._entries.items():
             if layer not in (None, key[0]) or not changes or path not in self._mentioned(entry):
                 continue
-            findings = []
-            for finding in entry.findings:
-                moved = _moved_finding(finding, path, changes)
-                if moved is not None:
-                    findings.append(moved)
-                if key[0] == "run" and (moved is None or moved.stale != finding.stale):
-                    republish.add(finding.diagnostic.path)
-            facts = tuple(_moved_facts(entry.facts, path, changes))
-            self._entries[key] = replace(entry, findings=tuple(findings), facts=facts)
+            moved = _moved_entry(entry, path, changes)
+            if key[0] == "run" and _standing(moved) != _standing(entry):
+                republish |= {finding.diagnostic.path for finding in entry.findings}
+            self._entries[key] = moved
         self._publish_all(republish)
 
     def findings(self, path: str) -> list[Finding]:
@@ -160,6 +162,17 @@ def _touched(place: tuple[str, Position, Position], path: str, changes: Sequence
             return True
         start, end = span
     return False
+
+
+def _moved_entry(entry: _Entry, path: str, changes: Sequence[TextChange]) -> _Entry:
+    findings = (_moved_finding(finding, path, changes) for finding in entry.findings)
+    facts = tuple(_moved_facts(entry.facts, path, changes))
+    return replace(entry, findings=tuple(finding for finding in findings if finding is not None), facts=facts)
+
+
+def _standing(entry: _Entry) -> list[bool]:
+    """What an edit may change about findings besides their places: how many there are, and which are stale."""
+    return [finding.stale for finding in entry.findings]
 
 
 def _moved_finding(finding: Finding, path: str, changes: Sequence[TextChange]) -> Finding | None:

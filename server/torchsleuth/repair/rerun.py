@@ -1,130 +1,230 @@
-"""The repair loop: run → crash → apply the fix to a copy → run the copy, until it works or the fixes are used up."""
+"""The repair loop: run → crash → apply a fix to a copy → run the copy, until it works or the fixes are used up.
+
+A fix is rejected when the same error comes back (same code, same line of the text, same layer). An error further along
+is progress. It is done when the script ends well, its losses are finite and its parameters moved.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shutil
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import tokenize
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from torchsleuth.repair.project_copy import CopyRefused, ProjectCopy
 from torchsleuth.runtime.session import RunReport, run
 from torchsleuth.schema import Diagnostic, Fix
 from torchsleuth.syntax.text import SourceText
+
+__all__ = ["MAX_ERRORS", "MAX_TRIES", "CopyRefused", "Outcome", "Repair", "repair"]
 
 MAX_TRIES = 3
 """Fixes tried for one error."""
 MAX_ERRORS = 10
 """Different errors repaired in one script."""
-_IGNORED = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "*.pt", "*.pth", "*.ckpt")
+Fingerprint = tuple[str, str, str, str | None]
+"""Code, path, text of the failing line, path of the failing layer. The text, because a fix above moves the number."""
 
 
 @dataclass(frozen=True)
 class Repair:
+    """An error that a fix removed. Paths are those of the user's own files; the fix has been run."""
+
     path: str
     line: int
     error: str
     fix: str
+    verified: Fix
 
 
-@dataclass
+@dataclass(frozen=True)
 class Outcome:
-    """What the loop did. `script` is the repaired copy."""
+    """What the loop did. `script` is the repaired copy, `modified` the copies that differ from their originals,
+    `remaining` the error that no fix removed."""
 
     script: Path
-    success: bool = False
-    repairs: list[Repair] = field(default_factory=list)
-    modified: set[str] = field(default_factory=set)
-    remaining: Diagnostic | None = None
-    exit_code: int = 0
+    success: bool
+    repairs: tuple[Repair, ...]
+    modified: tuple[str, ...]
+    remaining: Diagnostic | None
+    exit_code: int
+    output: str
+
+
+@dataclass(frozen=True)
+class _Trial:
+    report: RunReport
+    output: str
+
+    @property
+    def error(self) -> Diagnostic | None:
+        return self.report.diagnostics[0] if self.report.diagnostics else None
 
 
 def repair(
     script: Path, arguments: tuple[str, ...], copy: Path, interpreter: str, say: Callable[[str], None]
 ) -> Outcome:
-    """Repair a copy of the script's folder; the user's own files are never touched. Raises FileExistsError if the
-    folder for the copy holds something that is no earlier copy."""
-    target = _copy(script, copy)
-    outcome = Outcome(target)
-    report = _execute(target, arguments, interpreter, say)
-    for _ in range(MAX_ERRORS):
-        if report.exit_code == 0:
-            outcome.success = True
-            return outcome
-        outcome.exit_code = report.exit_code
-        outcome.remaining = report.diagnostics[0] if report.diagnostics else None
-        if outcome.remaining is None:
-            return outcome
-        better = _try_fixes(outcome, outcome.remaining, arguments, interpreter, say)
-        if better is None:
-            return outcome
-        report = better
-    return outcome
+    """Repair a copy of the script's project; the user's own files are never touched. `say` gets a line for each step,
+    and at the end the output of the repaired script. Raises CopyRefused if the folder for the copy holds something
+    else, and OSError if the interpreter cannot be started."""
+    loop = _Loop(script, arguments, copy, interpreter, say)
+    return loop.run()
 
 
-def _try_fixes(
-    outcome: Outcome, error: Diagnostic, arguments: tuple[str, ...], interpreter: str, say: Callable[[str], None]
-) -> RunReport | None:
-    """The report after the first fix that removes the error, None if none does; the others are taken back."""
-    for fix in error.fixes[:MAX_TRIES]:
-        before = _apply(fix)
-        report = _execute(outcome.script, arguments, interpreter, say)
-        if _fingerprint(report) != _identity(error):
-            outcome.repairs.append(Repair(error.path, error.start.line, error.message, fix.title))
-            outcome.modified.update(before)
-            outcome.remaining = None
-            say(f"[FIXED] {os.path.relpath(error.path)}:{error.start.line}  {fix.title}")
-            return report
-        for path, text in before.items():
-            Path(path).write_text(text)
-    return None
+class _Loop:
+    def __init__(
+        self, script: Path, arguments: tuple[str, ...], copy: Path, interpreter: str, say: Callable[[str], None]
+    ) -> None:
+        self.original = Path(os.path.abspath(script))
+        self.arguments = arguments
+        self.folder = copy
+        self.interpreter = interpreter
+        self.say = say
+        self.repairs: list[Repair] = []
+        self.copy = ProjectCopy(self.original.parent, copy)
+
+    def run(self) -> Outcome:
+        self.say(f"[RUN] {_short(self.original)}")
+        first = self._execute(self.original)
+        files = [Path(path) for path in first.report.loaded] or [self.original]
+        self.copy = ProjectCopy(_common_folder([self.original, *files]), self.folder)
+        self.copy.create([self.original, *files])
+        trial = self._in_copy(first)
+        for _ in range(MAX_ERRORS):
+            if trial.error is None:
+                break
+            self.say(f"[ERROR] {self._place(trial.error)}  {trial.error.code} {trial.error.message}")
+            better = self._try_fixes(trial, trial.error)
+            if better is None:
+                break
+            trial = better
+        return self._outcome(trial)
+
+    def _outcome(self, trial: _Trial) -> Outcome:
+        success = trial.report.trained_soundly
+        if trial.output and trial.report.exit_code == 0:
+            self.say(trial.output.rstrip("\n"))
+        if trial.report.exit_code == 0 and not success:
+            self.say("[UNSOUND] the script ends well, but its loss is not finite or no parameter changed")
+        modified = {edit.path for item in self.repairs for edit in item.verified.edits}
+        return Outcome(
+            self.copy.of(self.original),
+            success,
+            tuple(self.repairs),
+            tuple(sorted(str(self.copy.of(Path(path))) for path in modified)),
+            None if trial.error is None else self._as_original(trial.error),
+            trial.report.exit_code,
+            trial.output,
+        )
+
+    def _try_fixes(self, before: _Trial, error: Diagnostic) -> _Trial | None:
+        """The run after the first fix that removes the error, None if none does; the others are taken back."""
+        known = _fingerprint(before)
+        for fix in error.fixes[:MAX_TRIES]:
+            with self._applied(fix) as keep:
+                after = self._execute(self.copy.of(self.original))
+                ended_badly = after.error is None and not after.report.trained_soundly
+                if after.report.cancelled or ended_badly or _fingerprint(after) == known or self._is_old(after):
+                    self.say(f"[REJECTED] {self._place(error)}  {fix.title}")
+                    continue
+                keep()
+            own = self._as_original(error)
+            verified = replace(self._fix_as_original(fix), verified=True)
+            self.repairs.append(Repair(own.path, own.start.line, own.message, fix.title, verified))
+            self.say(f"[FIXED] {self._place(error)}  {fix.title}")
+            return after
+        return None
+
+    def _is_old(self, trial: _Trial) -> bool:
+        """Whether an error that was repaired is back."""
+        return trial.error is not None and any(item.error == trial.error.message for item in self.repairs)
+
+    @contextlib.contextmanager
+    def _applied(self, fix: Fix) -> Iterator[Callable[[], None]]:
+        """The copy with a fix, for the time of the block, or for good if the function it yields is called."""
+        before: dict[Path, tuple[str, str]] = {}
+        kept: list[bool] = []
+        for path in {edit.path for edit in fix.edits}:
+            file = self.copy.make_own(self.copy.of(Path(path)))
+            text, encoding = _read(file)
+            before[file] = (text, encoding)
+            changed = SourceText(path, text).apply(fix.edits)
+            file.write_text(changed, encoding=encoding, newline="")
+        try:
+            yield lambda: kept.append(True)
+        finally:
+            if not kept:
+                for file, (text, encoding) in before.items():
+                    file.write_text(text, encoding=encoding, newline="")
+
+    def _execute(self, script: Path) -> _Trial:
+        lines: list[str] = []
+        cwd = Path.cwd()
+        if script != self.original and self.copy.root in [cwd.resolve(), *cwd.resolve().parents]:
+            cwd = self.copy.of(cwd)
+        report = run(str(script), self.arguments, interpreter=self.interpreter, cwd=str(cwd), on_output=lines.append)
+        return _Trial(report, "".join(lines))
+
+    def _in_copy(self, trial: _Trial) -> _Trial:
+        """The first run, of the originals, as if it had been of the copy."""
+        return replace(
+            trial, report=replace(trial.report, diagnostics=tuple(map(self._as_copied, trial.report.diagnostics)))
+        )
+
+    def _as_copied(self, error: Diagnostic) -> Diagnostic:
+        return _moved(error, lambda path: str(self.copy.of(Path(path))))
+
+    def _as_original(self, error: Diagnostic) -> Diagnostic:
+        return _moved(error, lambda path: str(self.copy.original(Path(path))))
+
+    def _fix_as_original(self, fix: Fix) -> Fix:
+        return _moved_fix(fix, lambda path: str(self.copy.original(Path(path))))
+
+    def _place(self, error: Diagnostic) -> str:
+        return f"{_short(self.copy.original(Path(error.path)))}:{error.start.line}"
 
 
-def _identity(error: Diagnostic) -> tuple[str, str, int]:
-    return (error.code, error.path, error.start.line)
+def _moved(error: Diagnostic, move: Callable[[str], str]) -> Diagnostic:
+    return replace(
+        error,
+        path=move(error.path),
+        related=tuple(replace(related, path=move(related.path)) for related in error.related),
+        fixes=tuple(_moved_fix(fix, move) for fix in error.fixes),
+    )
 
 
-def _fingerprint(report: RunReport) -> tuple[str, str, int] | None:
-    return _identity(report.diagnostics[0]) if report.diagnostics else None
+def _moved_fix(fix: Fix, move: Callable[[str], str]) -> Fix:
+    return replace(fix, edits=tuple(replace(edit, path=move(edit.path)) for edit in fix.edits))
 
 
-def _apply(fix: Fix) -> dict[str, str]:
-    """Apply a fix to the files of the copy; returns their texts as they were."""
-    before: dict[str, str] = {}
-    for path in {edit.path for edit in fix.edits}:
-        text = Path(path).read_text()
-        before[path] = text
-        Path(path).write_text(SourceText(path, text).apply(fix.edits))
-    return before
+def _fingerprint(trial: _Trial) -> Fingerprint | None:
+    error = trial.error
+    if error is None:
+        return None
+    text = _read(Path(error.path))[0] if Path(error.path).is_file() else ""
+    module = (trial.report.crash or {}).get("module") or {}
+    return (
+        error.code,
+        os.path.basename(error.path),
+        SourceText(error.path, text).line(error.start.line),
+        module.get("path"),
+    )
 
 
-def _copy(script: Path, copy: Path) -> Path:
-    """A copy of the script and of the Python files beside it."""
-    marker = copy / ".torchsleuth-copy"
-    if copy.exists() and any(copy.iterdir()) and not marker.exists():
-        raise FileExistsError(f"{copy} is not empty and not an earlier copy")
-    if copy.exists():
-        shutil.rmtree(copy)
-    shutil.copytree(script.parent, copy, ignore=_inside(copy))
-    marker.touch()
-    return copy / script.name
+def _read(file: Path) -> tuple[str, str]:
+    """Text with its line endings as they are, and its encoding."""
+    with tokenize.open(file) as opened:
+        encoding = opened.encoding
+    with file.open(encoding=encoding, newline="") as raw:
+        return raw.read(), encoding
 
 
-def _inside(copy: Path) -> Callable[[str, list[str]], set[str]]:
-    """Leaves out hidden and heavy files, and the copy itself where it lies in the folder that is copied."""
-
-    def ignore(folder: str, names: list[str]) -> set[str]:
-        own = {name for name in names if (Path(folder) / name).resolve() == copy.resolve()}
-        return own | _IGNORED(folder, names)
-
-    return ignore
+def _common_folder(files: list[Path]) -> Path:
+    return Path(os.path.commonpath([file.resolve().parent for file in files]))
 
 
-def _execute(
-    script: Path, arguments: tuple[str, ...], interpreter: str, say: Callable[[str], None]
-) -> RunReport:
-    lines: list[str] = []
-    report = run(str(script), arguments, interpreter=interpreter, on_output=lines.append)
-    if report.exit_code == 0:
-        say("".join(lines).rstrip("\n"))
-    return report
+def _short(path: Path) -> str:
+    relative = os.path.relpath(path)
+    return str(path) if relative.startswith("..") else relative

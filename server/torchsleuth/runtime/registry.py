@@ -7,6 +7,7 @@ up after a crash.
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 import weakref
 from collections import Counter
@@ -20,6 +21,7 @@ MAX_FRAMES = 8
 """Calls kept around a construction: enough to follow a size through helper functions."""
 MAX_NAMES = 40
 """Integer variables kept of the function that constructs a module."""
+_WITHOUT_SIZES = ("builtins", "types", "torch", "typing", "collections")
 
 
 def code_span(code: CodeType, instruction: int) -> Span | None:
@@ -113,8 +115,16 @@ def _constructs(frame: FrameType, module: Any) -> bool:
 
 
 def _integers(frame: FrameType) -> dict[str, int]:
+    """Integers in a frame: its variables, and the fields of its plain objects (``cfg.d_model``)."""
     found: dict[str, int] = {}
     for name, value in frame.f_locals.items():
-        if type(value) is int and len(found) < MAX_NAMES:
+        if type(value) is int:
             found[name] = value
+        elif name != "self" and type(value).__module__ not in _WITHOUT_SIZES:
+            fields = getattr(type(value), "__dict__", {}).get("__dict__") and object.__getattribute__(value, "__dict__")
+            if isinstance(fields, dict) and "_modules" not in fields:
+                sizes = ((f"{name}.{field}", held) for field, held in fields.items() if type(held) is int)
+                found.update(itertools.islice(sizes, MAX_NAMES))
+        if len(found) >= MAX_NAMES:
+            break
     return found

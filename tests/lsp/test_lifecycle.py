@@ -1,0 +1,204 @@
+"""The life of the server's processes: starting, failing, restarting, ending."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import venv
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from tests.lsp.editor import Editor, children, gone, worker_of
+
+Start = Callable[..., Awaitable[Editor]]
+
+FOREVER = """import signal, subprocess
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+subprocess.Popen(["sleep", "1000"])
+print("started", flush=True)
+signal.pause()
+"""
+
+
+async def test_it_announces_what_it_can_do_and_speaks_utf16(start: Start) -> None:
+    editor = await start(trusted=False)
+    capabilities = editor.client.capabilities
+    capabilities.general.position_encodings = [types.PositionEncodingKind.Utf8, types.PositionEncodingKind.Utf16]
+    other = Editor(editor.client, editor.folder)
+    found = await editor.client.initialize_async(types.InitializeParams(capabilities=capabilities))
+    assert found.capabilities.position_encoding == types.PositionEncodingKind.Utf16
+    commands = {"runAndDiagnose", "stopRun", "clearResults", "restartWorker"}
+    provider = found.capabilities.execute_command_provider
+    assert set(provider.commands) == {f"torchsleuth.server.{name}" for name in commands}
+    assert found.capabilities.code_action_provider.code_action_kinds == [types.CodeActionKind.QuickFix]
+    assert other.versions == {}
+
+
+async def test_the_worker_is_there_before_the_first_document(start: Start, double: str) -> None:
+    editor = await start(interpreter=double)
+    assert await editor.ever("ready") == f"torch 0.0, Python {sys.version.split()[0]}"
+    assert worker_name(editor)
+
+
+async def test_documents_roots_and_versions_reach_the_engine(start: Start, double: str) -> None:
+    editor = await start(interpreter=double)
+    editor.open("other.py", "other")
+    uri = editor.open("a.py", "first")
+    for text in ("second", "third", "fourth"):
+        editor.retype(uri, text)
+    (found,) = await editor.diagnostics(uri)
+    assert found.message == f"1 other documents, roots {editor.folder}: fourth"
+    assert found.severity == types.DiagnosticSeverity.Information  # a "hint", so that it is seen
+
+
+async def test_a_missing_workspace_works(start: Start, double: str) -> None:
+    editor = await start(workspace=False, interpreter=double)
+    (found,) = await editor.diagnostics(editor.open("a.py", "text"))
+    assert found.message == "0 other documents, roots none: text"
+
+
+async def test_a_worker_killed_in_the_middle_is_replaced_and_answers(start: Start, double: str) -> None:
+    editor = await start(interpreter=double)
+    note = editor.folder / "hanging"
+    uri = editor.open("a.py", "fine")
+    await editor.diagnostics(uri)
+    first = double_worker(editor)
+    busy = asyncio.ensure_future(editor.state("busy"))
+    await asyncio.sleep(0)
+    editor.retype(uri, f"# hang {note}")
+    await busy
+    ready = asyncio.ensure_future(editor.state("ready"))
+    await asyncio.sleep(0)
+    os.killpg(first, signal.SIGKILL)
+    await ready  # by itself, without another keystroke
+    assert ("restarting") in [state for state, _ in editor.client.states]
+    assert double_worker(editor) != first
+    editor.retype(uri, "fine again")
+    (found,) = await editor.diagnostics(uri)
+    assert found.message.endswith("fine again")
+    assert editor.client.messages == []
+
+
+async def test_cancelling_the_first_analysis_gives_it_up(start: Start, double: str) -> None:
+    editor = await start(interpreter=double)
+    await editor.ever("ready")
+    uri = editor.open("a.py", "# hang")
+    await editor.ever("busy")
+    (token,) = editor.client.progress_reports
+    ready = asyncio.ensure_future(editor.state("ready"))
+    await asyncio.sleep(0)
+    editor.client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
+    await ready
+    editor.retype(uri, "fine")
+    assert len(await editor.diagnostics(uri)) == 1
+    begin, end = editor.client.progress_reports[token]
+    assert begin.title == "Analysing PyTorch code" and end.kind == "end"
+
+
+async def test_an_engine_that_raises_is_logged_and_goes_on(start: Start, double: str) -> None:
+    editor = await start(interpreter=double)
+    uri = editor.open("a.py", "# raise")
+    assert await editor.diagnostics(uri) == []
+    editor.retype(uri, "fine")
+    assert len(await editor.diagnostics(uri)) == 1
+    assert editor.client.messages == []
+
+
+async def test_without_torch_the_server_lives_and_says_so(start: Start, tmp_path: Path, double: str) -> None:
+    venv.create(tmp_path / "bare", with_pip=False, symlinks=True)
+    editor = await start(interpreter=str(tmp_path / "bare" / "bin" / "python"))
+    assert "PyTorch is not installed" in await editor.ever("unavailable")
+    uri = editor.open("a.py", "import torch\nprint(torch)\n")
+    assert await editor.lenses(uri) == [(0, "▶ Run and Diagnose", "torchsleuth.runAndDiagnose")]
+    assert await editor.hover(uri, 0, 8) == "" and await editor.hints(uri) == []
+    await editor.command("restartWorker", double)
+    assert len(await editor.diagnostics(uri)) == 1
+    assert editor.client.messages == []
+
+
+async def test_an_untrusted_workspace_starts_nothing_until_it_is_trusted(start: Start, double: str) -> None:
+    editor = await start(interpreter=double, trusted=False)
+    await editor.ever("restricted")
+    uri = editor.open("a.py", "import torch\nprint(torch)\n")
+    result = await editor.command("runAndDiagnose", uri)
+    assert result["ok"] is False and "not trusted" in result["summary"]
+    assert await editor.lenses(uri) == []
+    assert children(editor.server_pid) == {}
+    settings = {"torchsleuth": {"trusted": True, "unknown": 1}}
+    editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+    assert len(await editor.diagnostics(uri)) == 1
+    settings = {"torchsleuth": {"trusted": False}}
+    restricted = asyncio.ensure_future(editor.state("restricted"))
+    await asyncio.sleep(0)
+    worker = double_worker(editor)
+    editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+    await restricted
+    await gone([worker])
+    await editor.until(lambda: not editor.client.published[uri].diagnostics)
+
+
+@pytest.mark.parametrize("options", [None, [], "text", {"interpreter": 3, "trusted": "yes", "inlayHints": None}])
+async def test_odd_settings_are_ignored(start: Start, options: object) -> None:
+    editor = await start(trusted=False)
+    editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"torchsleuth": options}))
+    assert await editor.lenses(editor.open("a.py", "")) == []
+    assert children(editor.server_pid) == {} and editor.client.messages == []
+
+
+async def busy_server(start: Start, double: str) -> tuple[Editor, list[int]]:
+    """A server in the middle of an analysis and of a run, and all processes below it."""
+    editor = await start(interpreter=double)
+    uri = editor.open("forever.py", FOREVER)
+    editor.client.states.clear()
+    # The double cannot run scripts: an ordinary interpreter does.
+    await editor.command("restartWorker", sys.executable)
+    await editor.ever("ready")
+    run = asyncio.ensure_future(editor.command("runAndDiagnose", uri))
+    await editor.until(lambda: "started" in editor.client.output)
+    run.add_done_callback(lambda future: future.cancelled() or future.exception())
+    pids = list(children(editor.server_pid))
+    assert len(pids) >= 3
+    return editor, pids
+
+
+async def test_shutdown_leaves_no_processes(start: Start, double: str) -> None:
+    editor, pids = await busy_server(start, double)
+    await editor.client.shutdown_session()
+    await gone(pids)
+    assert editor.client._server.returncode == 0
+
+
+@pytest.mark.parametrize("end", ["terminate", "end of input"])
+async def test_a_server_whose_client_is_gone_leaves_no_processes(start: Start, double: str, end: str) -> None:
+    editor, pids = await busy_server(start, double)
+    server = editor.client._server
+    if end == "terminate":
+        server.terminate()
+    else:
+        server.stdin.close()
+    await server.wait()
+    await gone(pids)
+
+
+async def test_a_hanging_worker_ends_with_a_server_that_was_killed(start: Start, double: str) -> None:
+    editor = await start(interpreter=double)
+    note = editor.folder / "hanging"
+    editor.open("a.py", f"# hang {note}")
+    await editor.ever("busy")
+    worker = double_worker(editor)
+    editor.client._server.kill()
+    await editor.client._server.wait()
+    await gone([worker])
+
+
+def double_worker(editor: Editor) -> int:
+    return worker_of(editor.server_pid)
+
+
+def worker_name(editor: Editor) -> str:
+    return children(editor.server_pid)[double_worker(editor)]

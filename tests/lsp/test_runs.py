@@ -1,0 +1,212 @@
+"""Run and Diagnose from the editor: the real server, real scripts, real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+import pytest
+from lsprotocol import types
+
+from tests.lsp.editor import Editor, children, gone
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+# Sizes that only a run can know: the analysis is silent about them.
+CRASH = """# 3 4
+import torch
+from torch import nn
+
+print("hello 😋")
+width, features = [int(word) for word in open(__file__).readline().split()[1:]]
+fc = nn.Linear(features, 2)
+x = torch.ones(5, width)
+"😋 中文", fc(x)
+"""
+
+KNOWN = """import torch
+from torch import nn
+
+fc = nn.Linear(8192, 10)
+x = torch.randn(64, 16384)
+y = fc(x)
+"""
+
+FOREVER = """import os, signal, subprocess
+child = subprocess.Popen(["sleep", "1000"])
+print("started", os.getpid(), child.pid, flush=True)
+signal.pause()
+"""
+
+
+@pytest.fixture(autouse=True)
+def fresh(editor: Editor) -> None:
+    editor.client.output = ""
+    editor.client.finished.clear()
+
+
+async def confirmed(editor: Editor, uri: str) -> types.Diagnostic:
+    def find() -> list[types.Diagnostic]:
+        return [
+            item for item in editor.client.published[uri].diagnostics if item.message.endswith("(confirmed by run)")
+        ]
+
+    (found,) = await editor.until(find)
+    return found  # type: ignore[no-any-return]
+
+
+async def test_a_crash_that_only_the_run_can_see_is_put_on_its_line(editor: Editor) -> None:
+    uri = editor.open("crash.py", CRASH)
+    assert await editor.diagnostics(uri) == []
+    result = await editor.command("runAndDiagnose", uri)
+    assert result["ok"] is True and result["exitCode"] == 1 and result["cancelled"] is False
+    assert result["summary"].startswith("TS101 at crash.py:9: ")
+    assert editor.client.output.startswith("hello 😋\n") and "Traceback" in editor.client.output
+    (found,) = editor.client.published[uri].diagnostics
+    assert found.code == "TS101" and found.data["layer"] == "run"
+    assert found.range == types.Range(types.Position(8, 9), types.Position(8, 14))
+    (finished,) = editor.client.finished
+    assert finished.uri == uri and finished.summary == result["summary"] and finished.runId == result["runId"]
+
+
+async def test_observed_shapes_become_hints_and_hovers(editor: Editor) -> None:
+    uri = editor.open("observed.py", CRASH)
+    await editor.diagnostics(uri)
+    await editor.command("runAndDiagnose", uri)
+    assert (7, 1, ": [5, 3] float32 ◉") in await editor.hints(uri)
+    assert "observed in the last run" in await editor.hover(uri, 7, 0)
+    editor.replace(uri, "x = ", "x =  ")
+    assert all("◉" not in label for line, _, label in await editor.hints(uri) if line == 7)
+
+
+async def test_what_the_analysis_said_is_confirmed_and_cleared_again(editor: Editor) -> None:
+    uri = editor.open("known.py", KNOWN)
+    (static,) = await editor.diagnostics(uri)
+    await editor.command("runAndDiagnose", uri)
+    found = await confirmed(editor, uri)
+    assert found.message == f"{static.message} (confirmed by run)" and found.range == static.range
+    (action, *_) = await editor.actions(uri, found.range)
+    assert action.is_preferred and "(from the run)" not in action.title
+    await editor.command("clearResults")
+    assert editor.client.published[uri].diagnostics == (static,)
+    assert all("◉" not in label for _, _, label in await editor.hints(uri))
+
+
+async def test_taking_the_fix_settles_the_run_too(editor: Editor) -> None:
+    uri = editor.open("settled.py", KNOWN)
+    await editor.diagnostics(uri)
+    await editor.command("runAndDiagnose", uri)
+    found = await confirmed(editor, uri)
+    (action, *_) = await editor.actions(uri, found.range)
+    editor.apply(action.edit)
+    await editor.until(lambda: not editor.client.published[uri].diagnostics)
+    editor.write("settled.py", editor.texts[uri])
+    result = await editor.command("runAndDiagnose", uri)
+    assert result["exitCode"] == 0 and result["summary"] == "settled.py finished"
+    assert editor.client.published[uri].diagnostics == ()
+
+
+async def test_a_run_is_marked_as_outdated_when_its_line_changes(editor: Editor) -> None:
+    uri = editor.open("stale.py", CRASH)
+    await editor.diagnostics(uri)
+    await editor.command("runAndDiagnose", uri)
+    editor.replace(uri, "fc(x)\n", "fc(x + 1)\n")
+    await editor.until(
+        lambda: editor.client.published[uri].diagnostics[0].message.endswith("before this line changed)")
+    )
+    (stale,) = editor.client.published[uri].diagnostics
+    assert stale.severity == types.DiagnosticSeverity.Information
+    assert await editor.actions(uri, stale.range) == []
+
+
+async def test_results_of_a_run_land_where_their_lines_are_now(editor: Editor) -> None:
+    """The document has unsaved lines that the script on disk has not."""
+    editor.write("unsaved.py", CRASH)
+    uri = editor.open("unsaved.py", "# not saved 😋\n\n" + CRASH, saved=False)
+    await editor.diagnostics(uri)
+    await editor.command("runAndDiagnose", uri)
+    (found,) = editor.client.published[uri].diagnostics
+    assert found.range.start == types.Position(10, 9)
+
+
+async def test_a_crash_in_an_imported_file_is_shown_there(editor: Editor) -> None:
+    editor.write("lib_of_run.py", "def double(x):\n    return x.frobnicate()\n")
+    uri = editor.open(
+        "uses_lib.py", "import torch\nfrom lib_of_run import double\nprint(eval('double')(torch.ones(2)))\n"
+    )
+    await editor.diagnostics(uri)
+    await editor.command("runAndDiagnose", uri)
+    lib = (editor.folder / "lib_of_run.py").as_uri()
+    (found,) = (await editor.until(lambda: editor.client.published.get(lib))).diagnostics
+    assert found.range.start.line == 1
+    await editor.command("clearResults", uri)
+    assert editor.client.published[lib].diagnostics == ()
+
+
+async def test_arguments_folder_and_input_reach_the_script(editor: Editor) -> None:
+    folder = editor.folder / "elsewhere"
+    folder.mkdir()
+    text = "import os, sys\nprint(sys.argv[1:], os.getcwd(), flush=True)\nprint('got', input())\nsys.exit(7)\n"
+    uri = editor.open("arguments.py", text)
+    run = asyncio.ensure_future(editor.command("runAndDiagnose", uri, {"args": ["--a", "b c"], "cwd": str(folder)}))
+    await editor.until(lambda: "elsewhere" in editor.client.output)
+    editor.client.protocol.notify("torchsleuth/runInput", {"text": "中文\n"})
+    result = await run
+    assert result["exitCode"] == 7 and result["summary"] == "arguments.py ended with exit status 7"
+    assert editor.client.output == f"['--a', 'b c'] {folder}\ngot 中文\n"
+
+
+DEAF = FOREVER.replace("\n", "\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n", 1)
+
+
+async def forever(editor: Editor, name: str, text: str = FOREVER) -> tuple[asyncio.Future[object], list[int]]:
+    """A script that runs until it is stopped, and its processes."""
+    uri = editor.open(name, text)
+    run = asyncio.ensure_future(editor.command("runAndDiagnose", uri))
+    await editor.until(lambda: "\n" in editor.client.output)
+    return run, [int(word) for word in editor.client.output.split()[1:]]
+
+
+async def test_stop_ends_the_script_and_its_children(editor: Editor) -> None:
+    assert await editor.command("stopRun") is False
+    run, pids = await forever(editor, "stop.py", DEAF)
+    again = await editor.command("runAndDiagnose", editor.open("second.py", KNOWN))
+    assert again == {"ok": False, "summary": "stop.py is still running: stop it first"}
+    assert await editor.command("stopRun") is True
+    result = await run
+    assert result["cancelled"] is True and result["summary"] == "stop.py was stopped"
+    await gone(pids)
+
+
+async def test_the_cancel_button_of_the_progress_ends_it_too(editor: Editor) -> None:
+    before = set(editor.client.progress_reports)
+    run, pids = await forever(editor, "button.py")
+    (token,) = set(editor.client.progress_reports) - before
+    editor.client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
+    assert (await run)["cancelled"] is True
+    await gone(pids)
+    begin, end = editor.client.progress_reports[token]
+    assert begin.title == "Running button.py" and begin.cancellable and end.kind == "end"
+
+
+async def test_what_cannot_be_run_says_why(editor: Editor) -> None:
+    missing = (editor.folder / "missing.py").as_uri()
+    result = await editor.command("runAndDiagnose", missing)
+    assert result["ok"] is False and "save it first" in result["summary"]
+    result = await editor.command("runAndDiagnose")
+    assert result["ok"] is False
+
+
+async def test_the_editor_stays_responsive_during_a_run(editor: Editor) -> None:
+    run, _ = await forever(editor, "responsive.py")
+    uri = editor.open("meanwhile.py", KNOWN)
+    assert await editor.codes(uri) == ["TS101"]
+    assert await editor.hover(uri, 4, 0)
+    await editor.command("stopRun")
+    await run
+
+
+async def test_nothing_is_left_and_nothing_popped_up(editor: Editor) -> None:
+    assert [name for name in children(editor.server_pid).values() if "torchsleuth.worker" not in name] == []
+    assert editor.client.messages == []
+    assert os.path.exists(f"/proc/{editor.server_pid}")
