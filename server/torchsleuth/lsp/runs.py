@@ -75,6 +75,9 @@ class Runs:
                 "ok": False,
                 "summary": message("worker.cannot_start", python=interpreter, error=error.strerror or error),
             }
+        except asyncio.CancelledError:
+            self._kill(current)  # the server is about to end, or the client withdrew its request
+            raise
         except Exception as error:
             logger.exception("the run of %s", path)
             return {"ok": False, "summary": message("editor.run.failed", script=name, error=error)}
@@ -108,13 +111,15 @@ class Runs:
 
     def kill(self) -> None:
         """End everything at once, for the server is about to end."""
-        current = self._current
-        if current is not None:
-            current.run.cancel()
-            if current.pid is not None and sys.platform != "win32":
-                with contextlib.suppress(OSError):
-                    os.killpg(current.pid, signal.SIGKILL)
+        if self._current is not None:
+            self._kill(self._current)
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _kill(self, current: _Current) -> None:
+        current.run.cancel()
+        if current.pid is not None and sys.platform != "win32":
+            with contextlib.suppress(OSError):
+                os.killpg(current.pid, signal.SIGKILL)
 
     def _refusal(self, path: str) -> str | None:
         if not self._server.settings.trusted:

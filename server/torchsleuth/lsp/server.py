@@ -24,21 +24,33 @@ from torchsleuth.lsp.store import ResultStore
 logger = logging.getLogger("torchsleuth")
 
 
-class Utf16Protocol(LanguageServerProtocol):
-    """pygls takes the first encoding that a client offers; this server counts in UTF-16 only."""
+class TorchSleuthProtocol(LanguageServerProtocol):
+    """pygls, but for two things that it does differently."""
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
+        """It takes the first encoding that a client offers; this server counts in UTF-16 only."""
         if params.capabilities.general is not None:
             params.capabilities.general.position_encodings = [types.PositionEncodingKind.Utf16]
         return (yield from super().lsp_initialize(params))
+
+    @lsp_method(types.SHUTDOWN)
+    def lsp_shutdown(self, *args: Any) -> Generator[Any, Any, None]:
+        """It fails if a command is still being executed: cancelling that one changes what it iterates over."""
+        mine = self.msg_id
+        for number, future in list(self._request_futures.items()):
+            if number != mine and not future.done():
+                future.cancel()
+        yield from super().lsp_shutdown(*args)
 
 
 class TorchSleuthServer(LanguageServer):
     """What is known about one client. Everything here lives on the event loop."""
 
     def __init__(self) -> None:
-        super().__init__("torchsleuth", __version__, protocol_cls=Utf16Protocol, converter_factory=default_converter)
+        super().__init__(
+            "torchsleuth", __version__, protocol_cls=TorchSleuthProtocol, converter_factory=default_converter
+        )
         self.settings = Settings()
         self.documents = Documents()
         self.store = ResultStore(lambda path: diagnostics.publish(self, path))

@@ -6,10 +6,13 @@ import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import TypeVar
 
+from torchsleuth.messages import message
 from torchsleuth.schema import FileAnalysis
-from torchsleuth.worker.client import StateListener, WorkerClient
+from torchsleuth.worker.client import StateListener, WorkerClient, WorkerUnavailable
 
+T = TypeVar("T")
 ClientFactory = Callable[[str | None, StateListener], WorkerClient]
 
 
@@ -35,14 +38,13 @@ class AsyncWorkerClient:
 
     async def start(self) -> None:
         """Until the worker is ready. Raises WorkerUnavailable."""
-        await self._loop.run_in_executor(self._thread, self._client.start)
+        await self._call(self._client.start)
 
     async def analyze(
         self, path: str, text: str, overlay: Mapping[str, str], roots: tuple[str, ...], budget_s: float
     ) -> FileAnalysis:
         """As `WorkerClient.analyze`. Raises WorkerUnavailable."""
-        call = partial(self._client.analyze, path, text, overlay, roots, budget_s=budget_s)
-        return await self._loop.run_in_executor(self._thread, call)
+        return await self._call(partial(self._client.analyze, path, text, overlay, roots, budget_s=budget_s))
 
     def interrupt(self) -> None:
         """Give up the analysis that runs now."""
@@ -53,6 +55,11 @@ class AsyncWorkerClient:
         self._closed = True
         self._client.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _call(self, function: Callable[[], T]) -> T:
+        if self._closed:
+            raise WorkerUnavailable(message("worker.closed"))
+        return await self._loop.run_in_executor(self._thread, function)
 
     def _report(self, state: str, detail: str) -> None:
         """From whichever thread the client is in; what a closed worker still has to say is of no interest."""
