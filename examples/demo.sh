@@ -5,7 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 torchsleuth="$1/torchsleuth"
 
-step() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
+bold="" plain=""
+if [ -t 1 ]; then bold=$'\033[1m' plain=$'\033[0m'; fi
+step() { printf '\n%s$ %s%s\n' "$bold" "$*" "$plain"; }
 
 fail() { echo "demo: $*" >&2; exit 1; }
 

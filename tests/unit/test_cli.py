@@ -198,7 +198,7 @@ def test_fix_repairs_a_copy_and_leaves_the_original_alone(tmp_path: Path) -> Non
     script.write_text(text)
     done = torchsleuth("fix", "--copy", "copy", script, cwd=tmp_path)
     assert done.returncode == 0, done.stdout
-    assert "[FIXED] copy/train.py:" in done.stdout and "epoch 1: loss" in done.stdout
+    assert "[FIXED] project/train.py:17" in done.stdout and "epoch 1: loss" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("Status: SUCCESS | Errors Fixed: 1 | Files Modified: ")
     assert script.read_text() == text
     assert (tmp_path / "copy" / "train.py").read_text() == text.replace("8192", "16384")

@@ -53,7 +53,7 @@ def _run_page(code: str) -> Page:
     """The page of an error that has no rule: what its entries in the catalogue say, and a script that raises it."""
     entries = [entry for entry in _ENTRIES if entry.code == code]
     texts = dict.fromkeys(_without_values(entry.text) for entry in entries if isinstance(entry.text, str))
-    sections = {"What it says": "\n".join(texts)}
+    sections = {"What it says": "\n".join(f"- {text}" for text in texts)}
     example = next((entry.example for entry in entries if entry.example), None)
     if example is not None:
         sections["Example"] = example
