@@ -6,6 +6,10 @@ import { RUN_INPUT, SERVER_RUN, SERVER_STOP, type RunResult } from "./protocol";
 import type { Server } from "./server";
 import { createRunTerminal } from "./terminal";
 
+const GREEN = "\x1b[32m";
+const RED = "\x1b[31m";
+const PLAIN = "\x1b[0m";
+
 export interface Runner {
   /** Runs a script, that of the active editor by default. Undefined where nothing was run. */
   run(this: void, target?: string | vscode.Uri): Promise<RunResult | undefined>;
@@ -32,7 +36,7 @@ export function createRunner(server: Server): Runner {
 
   const execute = async (uri: vscode.Uri, name: string): Promise<RunResult> => {
     terminal.show();
-    terminal.write(`\x1b[2m▶ ${name}\x1b[0m\n`);
+    terminal.write(`${GREEN}▶${PLAIN} ${name}\n`);
     const answer = await vscode.window.withProgress(
       {
         location: vscode.ProgressLocation.Notification,
@@ -49,7 +53,8 @@ export function createRunner(server: Server): Runner {
       },
     );
     const result = answer ?? { ok: false, summary: "the language server is not running; see the logs" };
-    terminal.write(`\x1b[2m■ ${result.summary}\x1b[0m\n\n`);
+    const colour = result.exitCode === 0 ? GREEN : RED;
+    terminal.write(`${colour}■${PLAIN} ${result.summary}\n\n`);
     return result;
   };
 

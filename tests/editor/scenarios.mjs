@@ -1,205 +1,348 @@
 // What a user does, in a real editor: look, hover, fix, run, stop, restart.
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { startEditor, until } from "./editor.mjs";
+import { startEditor } from "./editor.mjs";
+import { until } from "./waiting.mjs";
 
-const root = new URL("../..", import.meta.url).pathname;
+const LIMIT_MS = 180_000;
 let editor;
 
 before(async () => {
-  editor = await startEditor(root);
+  editor = await startEditor();
 });
 after(async () => {
   await editor?.stop();
 });
 
+/** A test that begins with nothing open, ends with a picture, and shows the log if it fails. */
+function scenario(name, steps) {
+  test(name, { timeout: LIMIT_MS }, async () => {
+    try {
+      await steps(editor);
+      await editor.screenshot(name);
+    } catch (error) {
+      await editor.screenshot(`FAILED ${name}`);
+      console.log(editor.log().split("\n").slice(-40).join("\n"));
+      throw error;
+    } finally {
+      await editor.ask("reset");
+    }
+  });
+}
+
 const diagnostics = (path) => editor.ask("diagnostics", { path });
-const withCode = (path, code) =>
+const codes = (found) => found.map(({ code }) => code);
+const hasCodes = (path, ...expected) =>
   until(
+    `exactly ${expected.join(", ") || "no diagnostics"} in ${path}`,
     () => diagnostics(path),
-    (found) => found.some((item) => item.code === code),
-    `${code} in ${path}`,
+    (found) => JSON.stringify(codes(found)) === JSON.stringify(expected),
   );
-const clean = (path) =>
+const hints = (path, accept = (found) => found.length > 0) =>
+  until(`hints in ${path}`, () => editor.ask("hints", { path }), accept);
+const lens = (path) =>
   until(
-    () => diagnostics(path),
-    (found) => found.length === 0,
-    `no diagnostics in ${path}`,
+    `a code lens in ${path}`,
+    () => editor.ask("lenses", { path }),
+    (found) => found.length === 1,
   );
+/** The text of the run terminal, without the spaces that fill its lines. */
+const terminal = () =>
+  editor.page
+    .locator(".terminal-wrapper.active .xterm-rows > div")
+    .allTextContents()
+    .then((lines) => lines.map((line) => line.replaceAll("\u00a0", " ").trimEnd()).join("\n"));
+const terminalShows = (text) => until(`"${text}" in the terminal`, terminal, (shown) => shown.includes(text));
+const worker = () => editor.processes("torchsleuth.worker")[0]?.pid;
 
-test("opening a broken script shows exactly the planted bug, with a squiggle", async () => {
-  const path = editor.file("linear_after_conv.py");
-  await editor.ask("cursor", { path, line: 16, column: 20 });
-  const found = await withCode(path, "TS101");
-  assert.equal(found.length, 1);
-  assert.equal(
-    found[0].message,
-    "`x` is (64, 16384): its last size 16384 does not fit `fc` (Linear), which was built with in_features=8192",
-  );
-  assert.deepEqual(found[0].range, [16, 15, 16, 25]);
-  assert.ok(found[0].related.some((text) => text.includes("flatten of (64, 16, 32, 32)")));
-  await editor.page.waitForSelector(".squiggly-error", { timeout: 30_000 });
-  await editor.screenshot("squiggle");
-});
+const LINEAR_MESSAGE =
+  "`x` is (64, 16384): its last size 16384 does not fit `fc` (Linear), which was built with in_features=8192";
+const LINEAR_FIX = "Change in_features of `fc` (Linear) from 8192 to 16384";
 
-test("hover shows shape, dtype and device, and the rule", async () => {
-  const path = editor.file("linear_after_conv.py");
-  const text = (await editor.ask("hover", { path, line: 16, column: 23 })).join("\n");
-  for (const part of ["[64, 16384]", "float32", "cpu", "TS101"]) {
+scenario(
+  "in an untrusted workspace nothing is analysed until it is trusted",
+  async ({ ask, page, log, example }) => {
+    const path = example("matmul_shapes.py");
+    await ask("show", { path });
+    await until("the restricted state", log, (text) => text.includes("restricted "));
+    assert.deepEqual(await diagnostics(path), []);
+    assert.deepEqual(await ask("lenses", { path }), []);
+    assert.equal(worker(), undefined);
+    await editor.screenshot("restricted");
+    await ask("start", { id: "workbench.trust.manage" });
+    await page.getByRole("button", { name: "Trust", exact: true }).first().click();
+    await ask("show", { path });
+    await hasCodes(path, "TS101");
+  },
+);
+
+scenario(
+  "a broken script shows exactly the planted bug, with a squiggle under it",
+  async ({ ask, page, example }) => {
+    const path = example("linear_after_conv.py");
+    await ask("show", { path, line: 16, column: 20 });
+    const [found] = await hasCodes(path, "TS101");
+    assert.equal(found.message, LINEAR_MESSAGE);
+    assert.equal(found.severity, "Error");
+    assert.deepEqual(found.range, [16, 15, 16, 25]);
+    assert.match(found.page, /docs\/rules\/TS101\.md$/);
+    assert.deepEqual(
+      found.related.map(([line]) => line),
+      [11, 15, 30, 37], // the constructor, the flatten, the calls that lead here
+      JSON.stringify(found.related),
+    );
+    const squiggle = await page.locator(".squiggly-error").first().boundingBox();
+    const line = await page.locator(".view-line", { hasText: "return self.fc(x)" }).boundingBox();
+    assert.ok(Math.abs(squiggle.y - line.y) < line.height, JSON.stringify({ squiggle, line }));
+  },
+);
+
+scenario("hovering shows shape, dtype and device, and the rule", async ({ ask, page, example }) => {
+  const path = example("linear_after_conv.py");
+  await ask("show", { path, line: 16, column: 23 });
+  await hasCodes(path, "TS101");
+  const text = await ask("hover", { path, line: 16, column: 23 });
+  for (const part of ["x: Tensor[64, 16384]", "float32", "cpu", "TS101"]) {
     assert.ok(text.includes(part), `${part} in ${text}`);
   }
+  await ask("command", { id: "editor.action.showHover" });
+  await page.locator(".monaco-hover", { hasText: "Tensor[64, 16384]" }).first().waitFor();
 });
 
-test("inlay hints stand behind the names", async () => {
-  const path = editor.file("linear_after_conv.py");
-  const hints = await editor.ask("hints", { path });
-  assert.ok(hints.some(([line, , label]) => line === 15 && label === ": [64, 16384] float32"));
-  await editor.page.waitForSelector("text=[64, 16384] float32", { timeout: 30_000 });
+scenario("shapes stand behind the names, and can be switched off", async ({ ask, page, example }) => {
+  const path = example("linear_after_conv.py");
+  await ask("show", { path, line: 15 });
+  await hasCodes(path, "TS101");
+  const shown = await hints(path);
+  for (const hint of [
+    [14, 9, ": [64, 16, 32, 32] float32"],
+    [15, 9, ": [64, 16384] float32"],
+    [21, 10, ": [256, 3, 32, 32] float32"],
+    [22, 10, ": [256] int64"],
+  ]) {
+    assert.ok(
+      shown.some((item) => JSON.stringify(item) === JSON.stringify(hint)),
+      `${hint} in ${shown.join(" | ")}`,
+    );
+  }
+  await page.getByText("[64, 16384] float32").first().waitFor();
   await editor.screenshot("hints");
+  await ask("configure", { name: "torchsleuth.inlayHints.enabled", value: false });
+  await hints(path, (found) => found.length === 0);
+  await ask("configure", { name: "torchsleuth.inlayHints.enabled", value: undefined });
+  await hints(path);
 });
 
-test("the lightbulb offers the fix, and taking it changes that number only", async () => {
-  const path = editor.file("linear_after_conv.py");
-  const before = await editor.ask("text", { path });
-  await editor.ask("cursor", { path, line: 16, column: 20 });
-  await editor.page.click(".monaco-editor .view-lines");
-  await editor.ask("cursor", { path, line: 16, column: 20 });
-  await editor.ask("start", { id: "editor.action.quickFix" });
-  const entry = "Change in_features of `fc` (Linear) from 8192 to 16384";
-  const item = editor.page.locator(".action-widget").getByText(entry);
-  await item.waitFor({ timeout: 30_000 });
-  await editor.screenshot("lightbulb");
-  await editor.page.keyboard.press("Enter");
-  const text = await until(
-    () => editor.ask("text", { path }),
-    (now) => now !== before,
-    "the fix to be applied",
-  );
-  assert.equal(text, before.replace("8192", "16384"));
-  await clean(path);
-  await editor.ask("command", { id: "workbench.action.files.revert" });
-});
+scenario(
+  "the lightbulb offers the fix, and taking it changes that number only",
+  async ({ ask, page, example }) => {
+    const path = example("linear_after_conv.py");
+    await ask("show", { path, line: 16, column: 20 });
+    await hasCodes(path, "TS101");
+    const before = await ask("text", { path });
+    await page.locator(".view-line", { hasText: "return self.fc(x)" }).click();
+    await page.keyboard.press("Control+.");
+    const entry = page.locator(".action-widget").getByText(LINEAR_FIX);
+    await entry.waitFor();
+    await editor.screenshot("lightbulb");
+    await entry.click();
+    const text = await until(
+      "the fix to be applied",
+      () => ask("text", { path }),
+      (now) => now !== before,
+    );
+    assert.equal(text, before.replace("8192", "16384"));
+    await hasCodes(path);
+  },
+);
 
-test("an input left on the CPU is moved", async () => {
-  const path = editor.file("device_mismatch.py");
-  await editor.ask("open", { path });
-  const [found] = await withCode(path, "TS201");
+scenario("an input left on the CPU is moved", async ({ ask, example }) => {
+  const path = example("device_mismatch.py");
+  await ask("show", { path });
+  const [found] = await hasCodes(path, "TS201");
   const [line, column] = found.range;
-  const titles = await editor.ask("actions", { path, line, column });
-  assert.equal(titles[0], "Move `x` to device at the top of the loop");
-  assert.equal(await editor.ask("apply", { path, line, column, title: titles[0] }), true);
-  await clean(path);
-  const text = await editor.ask("text", { path });
-  assert.ok(text.includes("    for x, y in loader:\n        x = x.to(device)\n        y = y.to(device)\n"));
-  await editor.ask("command", { id: "workbench.action.files.revert" });
+  const [title] = await ask("fixes", { path, line, column });
+  assert.equal(title, "Move `x` to device at the top of the loop");
+  assert.equal(await ask("applyFix", { path, line, column, title }), true);
+  await hasCodes(path);
+  const before = readFileSync(path, "utf8");
+  const loop = "    for x, y in loader:\n";
+  assert.equal(await ask("text", { path }), before.replace(loop, `${loop}        x = x.to(device)\n`));
 });
 
-test("a validation loop is wrapped in no_grad and indented", async () => {
-  const path = editor.file("validation_without_no_grad.py");
-  await editor.ask("open", { path });
-  const [found] = await withCode(path, "TS506");
+scenario("a validation loop is wrapped in no_grad and indented", async ({ ask, example }) => {
+  const path = example("validation_without_no_grad.py");
+  await ask("show", { path });
+  const [found] = await hasCodes(path, "TS506");
   const [line, column] = found.range;
-  assert.equal(
-    await editor.ask("apply", { path, line, column, title: "Wrap in with torch.no_grad():" }),
-    true,
-  );
-  await clean(path);
-  const text = await editor.ask("text", { path });
-  assert.ok(
-    text.includes("    with torch.no_grad():\n        for x, y in loader:\n            # the prediction"),
-  );
-  await editor.ask("command", { id: "workbench.action.files.revert" });
+  const title = "Wrap in with torch.no_grad():";
+  assert.equal(await ask("applyFix", { path, line, column, title }), true);
+  await hasCodes(path);
+  const loop = [
+    "    for x, y in loader:",
+    "        # the prediction is the class with the highest score",
+    "        correct += (model(x).argmax(dim=1) == y).sum().item()",
+  ];
+  const wrapped = ["    with torch.no_grad():", ...loop.map((text) => `    ${text}`)];
+  const before = readFileSync(path, "utf8");
+  assert.equal(await ask("text", { path }), before.replace(loop.join("\n"), wrapped.join("\n")));
 });
 
-test("clicking the code lens runs the script, shows its output and maps the crash", async () => {
-  const path = editor.file("linear_after_conv.py");
-  await editor.ask("cursor", { path, line: 36, column: 0 });
-  await withCode(path, "TS101");
-  assert.deepEqual(
+scenario(
+  "the code lens runs the script, shows its output and maps the crash",
+  async ({ ask, page, example }) => {
+    const path = example("linear_after_conv.py");
+    await ask("show", { path, line: 36 });
+    await hasCodes(path, "TS101");
+    assert.deepEqual(await lens(path), [[36, "▶ Run and Diagnose"]]);
+    await page.locator(".codelens-decoration a", { hasText: "Run and Diagnose" }).click();
+    const [found] = await until(
+      "the crash on its line",
+      () => diagnostics(path),
+      (items) => items.some(({ message }) => message.endsWith("(confirmed by run)")),
+    );
+    assert.equal(found.message, `${LINEAR_MESSAGE} (confirmed by run)`);
+    assert.deepEqual(found.range, [16, 15, 16, 25]);
+    assert.deepEqual(codes(await diagnostics(path)), ["TS101"]);
+    await terminalShows("RuntimeError: mat1 and mat2 shapes cannot be multiplied (64x16384 and 8192x10)");
+    await hints(path, (shown) =>
+      shown.some(([line, , label]) => line === 15 && label === ": [64, 16384] float32 ◉"),
+    );
+    await editor.screenshot("run");
+    await ask("command", { id: "torchsleuth.clearResults" });
     await until(
-      () => editor.ask("lenses", { path }),
-      (found) => found.length > 0,
-      "the code lens",
-    ),
-    [[36, "▶ Run and Diagnose"]],
-  );
-  await editor.page.locator(".codelens-decoration a").first().click();
-  const found = await until(
-    () => diagnostics(path),
-    (items) => items.some((item) => item.message.endsWith("(confirmed by run)")),
-    "the crash on its line",
-  );
-  assert.equal(found.length, 1);
-  assert.deepEqual(found[0].range, [16, 15, 16, 25]);
-  const hints = await until(
-    () => editor.ask("hints", { path }),
-    (items) => items.some(([, , label]) => label.includes("◉")),
-    "observed shapes",
-  );
-  assert.ok(hints.some(([line, , label]) => line === 15 && label === ": [64, 16384] float32 ◉"));
-  await editor.page.waitForSelector(".terminal-wrapper.active", { timeout: 30_000 });
-  await editor.screenshot("run");
-  await editor.ask("command", { id: "torchsleuth.clearResults" });
-  await until(
-    () => diagnostics(path),
-    (items) => items.length === 1 && !items[0].message.includes("confirmed"),
-    "cleared results",
-  );
-});
+      "cleared results",
+      () => diagnostics(path),
+      (items) => items.length === 1 && items[0].message === LINEAR_MESSAGE,
+    );
+  },
+);
 
-test("a script that never ends is stopped", async () => {
-  const path = editor.file("forever.py");
-  writeFileSync(path, "import time\nimport torch\n\nprint('running')\nwhile True:\n    time.sleep(0.05)\n");
-  await editor.ask("open", { path });
-  const running = () => {
-    try {
-      return execFileSync("pgrep", ["-f", `torchsleuth.runtime ${path}`])
-        .toString()
-        .trim();
-    } catch {
-      return "";
-    }
-  };
-  await until(
-    () => editor.ask("lenses", { path }),
-    (found) => found.length > 0,
-    "the server",
-  );
-  await editor.ask("start", { id: "torchsleuth.runAndDiagnose" });
-  await until(running, Boolean, "the script to start");
-  await editor.ask("command", { id: "torchsleuth.stopRun" });
-  await until(running, (found) => found === "", "the script to end");
-});
-
-test("a half-typed file with 中文 and 😋 keeps its diagnostics in place", async () => {
-  const path = editor.file("half.py");
-  const text =
-    'import torch\n\n标题 = "😋"; a = torch.randn(32, 512)\n"😋", torch.mm(a, torch.randn(256, 10))\ndef half(:\n';
-  writeFileSync(path, text);
-  await editor.ask("open", { path });
-  const found = await withCode(path, "TS101");
-  assert.deepEqual(found[0].range.slice(0, 2), [3, 6]);
-  await editor.ask("cursor", { path, line: 3, column: 8 });
-  await editor.screenshot("half-typed");
-});
-
-test("restart brings the analysis back", async () => {
-  await editor.ask("command", { id: "torchsleuth.restart" });
-  const path = editor.file("matmul_shapes.py");
-  await editor.ask("open", { path });
-  const [found] = await withCode(path, "TS101");
-  assert.ok(found.message.includes("inner sizes 512 and 256 differ"));
-});
-
-test("a working script stays silent", async () => {
-  const path = editor.file("good_training.py");
-  await editor.ask("open", { path });
-  await until(
-    () => editor.ask("hints", { path }),
-    (hints) => hints.length > 0,
-    "the analysis",
-  );
+scenario("the repaired script is saved and trains", async ({ ask, example }) => {
+  const path = example("linear_after_conv.py");
+  await ask("show", { path, line: 16 });
+  await hasCodes(path, "TS101");
+  assert.equal(await ask("applyFix", { path, line: 16, column: 20, title: LINEAR_FIX }), true);
+  const result = await ask("command", { id: "torchsleuth.runAndDiagnose" });
+  assert.equal(await ask("isDirty", { path }), false);
+  assert.deepEqual([result.ok, result.exitCode, result.cancelled], [true, 0, false], JSON.stringify(result));
+  await terminalShows("epoch 1: loss");
   assert.deepEqual(await diagnostics(path), []);
+});
+
+scenario("what is typed in the terminal reaches the script", async ({ ask, page, write }) => {
+  const path = write("ask.py", 'import torch\n\nprint("hello", input("who? "))\n');
+  await ask("show", { path });
+  await lens(path);
+  await ask("start", { id: "torchsleuth.runAndDiagnose" });
+  await terminalShows("who?");
+  await page.locator(".terminal-wrapper.active .xterm").click();
+  await page.keyboard.type("中文x");
+  await page.keyboard.press("Backspace");
+  await page.keyboard.press("Enter");
+  await terminalShows("hello 中文\n");
+});
+
+scenario(
+  "a script that never ends is stopped with all that it started",
+  async ({ ask, page, write, processes }) => {
+    const path = write(
+      "forever.py",
+      "import subprocess, sys, time\nimport torch\n\n" +
+        'subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])\n' +
+        'print("running")\nwhile True:\n    time.sleep(0.05)\n',
+    );
+    const running = () =>
+      [...processes(path), ...processes("time.sleep(1000)")].map(({ command }) => command);
+    await ask("show", { path });
+    await lens(path);
+    await ask("start", { id: "torchsleuth.runAndDiagnose" });
+    await terminalShows("running");
+    assert.equal(running().length, 2, running().join("\n"));
+    await editor.screenshot("running");
+    await page.locator(".notification-toast", { hasText: "running forever.py" }).getByText("Cancel").click();
+    await until("the processes to end", running, (found) => found.length === 0);
+    await terminalShows("forever.py was stopped");
+  },
+);
+
+scenario("a half-typed file with 中文 and 😋 keeps its diagnostics in place", async ({ ask, write }) => {
+  const broken =
+    '标题 = "😋"; a = torch.randn(32, 512)\n"😋", torch.mm(a, torch.randn(256, 10))\ndef half(:\n';
+  const path = write("half.py", `import torch\n\n${broken}`);
+  await ask("show", { path, line: 3, column: 8 });
+  const [found] = await hasCodes(path, "TS101");
+  assert.deepEqual(found.range, [3, 6, 3, 39]);
+  assert.deepEqual(await hints(path), [[2, 12, ": [32, 512] float32"]]);
+});
+
+scenario("diagnostics follow the typing", async ({ ask, example }) => {
+  const path = example("matmul_shapes.py");
+  await ask("show", { path });
+  await hasCodes(path, "TS101");
+  assert.equal(await ask("replace", { path, before: "zeros(256, 10", after: "zeros(512, 10" }), true);
+  await hasCodes(path);
+  assert.equal(await ask("replace", { path, before: "zeros(512, 10", after: "zeros(300, 10" }), true);
+  const [found] = await hasCodes(path, "TS101");
+  assert.ok(found.message.includes("300"), found.message);
+});
+
+scenario("a killed worker is replaced", async ({ ask, example }) => {
+  const path = example("matmul_shapes.py");
+  await ask("show", { path });
+  await hasCodes(path, "TS101");
+  const before = worker();
+  process.kill(before, "SIGKILL");
+  const other = example("linear_after_conv.py");
+  await ask("show", { path: other });
+  await hasCodes(other, "TS101");
+  assert.notEqual(worker(), before);
+});
+
+scenario("restart brings another server, and the analysis back", async ({ ask, example, processes }) => {
+  const path = example("matmul_shapes.py");
+  await ask("show", { path });
+  await hasCodes(path, "TS101");
+  const server = () => processes("start_server.py").map(({ pid }) => pid);
+  const before = server();
+  assert.equal(before.length, 1);
+  const restart = { id: "torchsleuth.restart" };
+  await Promise.all([ask("command", restart), ask("command", restart), ask("command", restart)]);
+  await hasCodes(path, "TS101");
+  assert.equal(server().length, 1);
+  assert.notDeepEqual(server(), before);
+});
+
+scenario(
+  "an interpreter that is not there is named, another one taken at once",
+  async ({ ask, page, example }) => {
+    const path = example("matmul_shapes.py");
+    await ask("show", { path });
+    await hasCodes(path, "TS101");
+    const name = "torchsleuth.interpreter";
+    await ask("configure", { name, value: "/nowhere/python" });
+    await page.locator(".notification-toast", { hasText: "/nowhere/python cannot be started." }).waitFor();
+    await hasCodes(path);
+    await editor.screenshot("no interpreter");
+    await ask("configure", { name, value: process.env.TORCHSLEUTH_TEST_PYTHON });
+    await hasCodes(path, "TS101");
+  },
+);
+
+scenario("a working script stays silent", async ({ ask, example }) => {
+  const path = example("good_training.py");
+  await ask("show", { path });
+  await hints(path);
+  assert.deepEqual(await diagnostics(path), []);
+});
+
+scenario("a snippet is inserted", async ({ ask, write }) => {
+  const path = write("snippet.py", "");
+  await ask("show", { path });
+  await ask("command", {
+    id: "editor.action.insertSnippet",
+    args: [{ langId: "python", name: "PyTorch training loop" }],
+  });
+  assert.match(await ask("text", { path }), /loss\.backward\(\)\n *optimizer\.step\(\)/);
 });

@@ -1,82 +1,113 @@
-// Answers questions about the editor over HTTP on the loopback: what the API knows, exactly.
+// Answers questions about the editor over HTTP on the loopback: what its API knows, exactly.
 const http = require("node:http");
 const vscode = require("vscode");
 
 const place = (range) => [range.start.line, range.start.character, range.end.line, range.end.character];
-const ask = (name, ...args) => vscode.commands.executeCommand(name, ...args);
-const whole = (document) =>
-  new vscode.Range(new vscode.Position(0, 0), document.lineAt(document.lineCount - 1).range.end);
+const execute = (name, ...args) => vscode.commands.executeCommand(name, ...args);
+const at = ({ line, column }) => new vscode.Position(line, column);
 
-async function actions(document, range) {
-  const found = await ask("vscode.executeCodeActionProvider", document.uri, range, "quickfix");
+/** An open document. It is not opened here: that would keep it open after the user has closed it. */
+function opened({ path }) {
+  const document = vscode.workspace.textDocuments.find(({ uri }) => uri.fsPath === path);
+  if (document === undefined) {
+    throw new Error(`${path} is not open`);
+  }
+  return document;
+}
+
+/** The quick fixes at a position, as the lightbulb there would offer them. */
+async function quickFixes(where) {
+  const document = opened(where);
+  const range = new vscode.Range(at(where), at(where));
+  const found = await execute("vscode.executeCodeActionProvider", document.uri, range, "quickfix");
   return found.filter((action) => action.edit !== undefined);
 }
 
 const operations = {
-  open: async ({ path }) => {
-    const document = await vscode.workspace.openTextDocument(path);
-    await vscode.window.showTextDocument(document, { preview: false });
+  /** Shows a file with the cursor at a place (its beginning by default), as if the user had gone there. */
+  show: async ({ path, line = 0, column = 0 }) => {
+    const selection = new vscode.Range(at({ line, column }), at({ line, column }));
+    await execute("vscode.open", vscode.Uri.file(path), { preview: false, selection });
   },
-  cursor: async ({ path, line, column }) => {
-    const document = await vscode.workspace.openTextDocument(path);
-    const editor = await vscode.window.showTextDocument(document, { preview: false });
-    const at = new vscode.Position(line, column);
-    editor.selection = new vscode.Selection(at, at);
-    editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenter);
+  text: (where) => opened(where).getText(),
+  isDirty: (where) => opened(where).isDirty,
+  replace: async ({ before, after, ...where }) => {
+    const document = opened(where);
+    const offset = document.getText().indexOf(before);
+    const range = new vscode.Range(document.positionAt(offset), document.positionAt(offset + before.length));
+    const edit = new vscode.WorkspaceEdit();
+    edit.replace(document.uri, range, after);
+    return offset >= 0 && (await vscode.workspace.applyEdit(edit));
   },
-  diagnostics: async ({ path }) =>
+  diagnostics: ({ path }) =>
     vscode.languages.getDiagnostics(vscode.Uri.file(path)).map((item) => ({
       code: item.code?.value ?? item.code,
+      page: item.code?.target?.toString(),
       message: item.message,
-      severity: item.severity,
+      severity: vscode.DiagnosticSeverity[item.severity],
       range: place(item.range),
-      related: (item.relatedInformation ?? []).map((entry) => entry.message),
+      related: (item.relatedInformation ?? []).map((entry) => [
+        entry.location.range.start.line,
+        entry.message,
+      ]),
     })),
-  hover: async ({ path, line, column }) => {
-    const found = await ask(
-      "vscode.executeHoverProvider",
-      vscode.Uri.file(path),
-      new vscode.Position(line, column),
-    );
-    return found.flatMap((hover) => hover.contents.map((content) => content.value ?? content));
+  hover: async (where) => {
+    const found = await execute("vscode.executeHoverProvider", vscode.Uri.file(where.path), at(where));
+    return found.flatMap((hover) => hover.contents.map((content) => content.value ?? content)).join("\n");
   },
-  hints: async ({ path }) => {
-    const document = await vscode.workspace.openTextDocument(path);
-    const found = await ask("vscode.executeInlayHintProvider", document.uri, whole(document));
+  hints: async (where) => {
+    const document = opened(where);
+    const whole = new vscode.Range(
+      at({ line: 0, column: 0 }),
+      document.lineAt(document.lineCount - 1).range.end,
+    );
+    const found = await execute("vscode.executeInlayHintProvider", document.uri, whole);
     return found.map((hint) => [hint.position.line, hint.position.character, hint.label]);
   },
-  actions: async ({ path, line, column }) => {
-    const document = await vscode.workspace.openTextDocument(path);
-    const at = new vscode.Position(line, column);
-    return (await actions(document, new vscode.Range(at, at))).map((action) => action.title);
-  },
-  apply: async ({ path, line, column, title }) => {
-    const document = await vscode.workspace.openTextDocument(path);
-    const at = new vscode.Position(line, column);
-    const action = (await actions(document, new vscode.Range(at, at))).find((item) => item.title === title);
+  fixes: async (where) => (await quickFixes(where)).map((action) => action.title),
+  applyFix: async ({ title, ...where }) => {
+    const action = (await quickFixes(where)).find((item) => item.title === title);
     return action !== undefined && (await vscode.workspace.applyEdit(action.edit));
   },
   lenses: async ({ path }) => {
-    const found = await ask("vscode.executeCodeLensProvider", vscode.Uri.file(path), 10);
+    const found = await execute("vscode.executeCodeLensProvider", vscode.Uri.file(path), 100);
     return found.map((lens) => [lens.range.start.line, lens.command?.title]);
   },
-  text: async ({ path }) => (await vscode.workspace.openTextDocument(path)).getText(),
-  command: async ({ id, args }) => (await ask(id, ...(args ?? []))) ?? null,
-  start: async ({ id, args }) => void ask(id, ...(args ?? [])),
+  configure: async ({ name, value }) => {
+    const target = vscode.ConfigurationTarget.Global;
+    await vscode.workspace.getConfiguration().update(name, value, target);
+  },
+  /** Runs a command and waits for its end. */
+  command: async ({ id, args = [] }) => execute(id, ...args),
+  /** Runs a command that may wait for the user. */
+  start: ({ id, args = [] }) => void execute(id, ...args),
+  /** Nothing unsaved, nothing open: where each scenario begins. */
+  reset: async () => {
+    for (const document of vscode.workspace.textDocuments.filter((item) => item.isDirty)) {
+      await vscode.window.showTextDocument(document);
+      await execute("workbench.action.files.revert");
+    }
+    await execute("workbench.action.closeAllEditors");
+    for (const terminal of vscode.window.terminals) {
+      terminal.dispose();
+    }
+    await execute("workbench.action.closePanel");
+    await execute("notifications.clearAll");
+  },
 };
 
 exports.activate = () => {
-  const server = http.createServer((request, response) => {
+  const server = http.createServer(async (request, response) => {
     let body = "";
-    request.on("data", (chunk) => (body += chunk));
-    request.on("end", async () => {
-      try {
-        const { operation, ...args } = JSON.parse(body);
-        response.end(JSON.stringify({ result: (await operations[operation](args)) ?? null }));
-      } catch (error) {
-        response.end(JSON.stringify({ error: String(error) }));
-      }
-    });
+    for await (const chunk of request) {
+      body += chunk;
+    }
+    try {
+      const { operation, ...args } = JSON.parse(body);
+      response.end(JSON.stringify({ result: (await operations[operation](args)) ?? null }));
+    } catch (error) {
+      response.end(JSON.stringify({ error: `${body}: ${error?.stack ?? error}` }));
+    }
   });
   server.listen(Number(process.env.TORCHSLEUTH_BRIDGE_PORT), "127.0.0.1");
 };
