@@ -93,6 +93,7 @@ ENGLISH: dict[str, str] = {
     "cli.status": "Status: {status} | Errors Fixed: {count} | Files Modified: {files}",
     # editor
     "editor.untrusted": "the workspace is not trusted: nothing is analysed or run",
+    "editor.incomplete": "{document} is not fully analysed: {reason}",
     "editor.analyzing": "Analysing PyTorch code",
     "editor.starting": "starting {python}",
     "editor.running": "Running {script}",
@@ -114,6 +115,14 @@ ENGLISH: dict[str, str] = {
     "editor.run.failed": "{script} could not be run: {error}",
     "editor.run.found": "{code} at {place}: {message}",
     "editor.fix.measured": "{title} (from the run)",
+    # repair loop
+    "repair.run": "[RUN] {script}",
+    "repair.error": "[ERROR] {path}:{line}  {code} {error}",
+    "repair.fixed": "[FIXED] {path}:{line}  {fix}",
+    "repair.rejected": "[REJECTED] {path}:{line}  {fix}",
+    "repair.unsound": "[UNSOUND] the script ends well, but its loss is not finite or no parameter changed",
+    "repair.copy_is_original": "{folder} holds the original: choose another folder for the copy",
+    "repair.copy_not_empty": "{folder} is not empty and no earlier copy: choose another folder for the copy",
     # runtime errors
     "error.generic": "{type}: {error}{here}",
     "error.script": "the script stopped here: {type}: {error}",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from torchsleuth.errors import autograd, data, devices, dtypes, layers, losses, modules, shapes
-from torchsleuth.errors.case import Case, Sources
+from torchsleuth.errors.case import Case, CrashFrame, Sources
 from torchsleuth.errors.entry import ErrorEntry, entry
 from torchsleuth.schema import Json
 
@@ -32,17 +34,18 @@ def find(crash: Json, sources: Sources) -> tuple[ErrorEntry, Case]:
             case = Case(crash, sources, match)
             if candidate.applies(case):
                 return candidate, case
-    fallback = OPERATOR_ERROR if from_torch(crash) else SCRIPT_ERROR
+    fallback = OPERATOR_ERROR if from_torch(crash, CrashFrame(crash["frames"][0], sources)) else SCRIPT_ERROR
     match = fallback.pattern.search("")
     assert match is not None
     return fallback, Case(crash, sources, match)
 
 
-def from_torch(crash: Json) -> bool:
+def from_torch(crash: Json, frame: CrashFrame) -> bool:
     """Whether torch raised the exception: from its Python frames, or from an operator in the user's own line."""
     if any("/torch/" in call["path"].replace("\\", "/") for call in crash["calls"][:1]):
         return True
-    operands = crash["frames"][0]["operands"] if crash["frames"] else []
-    return crash["type"] in ("RuntimeError", "IndexError", "TypeError", "ValueError") and any(
-        operand["value"]["kind"] == "tensor" for operand in operands
-    )
+    if crash["type"] not in ("RuntimeError", "IndexError", "TypeError", "ValueError"):
+        return False
+    operands = crash["frames"][0]["operands"]
+    called = re.match(r"(?:torch|nn|F)\.[\w.]*\w", frame.text(frame.node)) if frame.node is not None else None
+    return called is not None or any(operand["value"]["kind"] == "tensor" for operand in operands)

@@ -94,8 +94,7 @@ def change_argument(case: Case, wanted: Any, *names: str) -> Iterator[Fix]:
         for variable, value in module["constructor"]["names"].items()
         if value == wanted and not isinstance(node, ast.Constant) and site.source.segment(node) != variable
     ][:2]
-    shared = module["constructor"]["count"] > 1
-    yield from [*outer, *in_scope, here] if shared else [*in_scope, *outer, here]
+    yield from [*in_scope, *outer, here]
 
 
 def _fix(case: Case, source: SourceText, node: ast.expr, name: str, new: Any) -> Fix:

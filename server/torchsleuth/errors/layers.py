@@ -27,7 +27,7 @@ def _conv_fixes(case: Case) -> Iterator[Fix]:
     """Channels-last data wants permute, images without a channel dimension unsqueeze, everything else in_channels."""
     shape = case.input["shape"] if case.input is not None else []
     wanted, node = _attribute(case, "in_channels"), _entrance(case)
-    if node is not None and shape and shape[-1] == wanted:
+    if node is not None and _channels_last(case):
         order = {3: "(2, 0, 1)", 4: "(0, 3, 1, 2)", 5: "(0, 4, 1, 2, 3)"}.get(len(shape))
         if "Conv1d" in (case.module or {}).get("type", ""):
             order = "(0, 2, 1)"
@@ -39,10 +39,16 @@ def _conv_fixes(case: Case) -> Iterator[Fix]:
 
 
 def _conv_text(case: Case) -> str:
-    shape = case.input["shape"] if case.input is not None else []
     if case.module is None or "in_channels" not in case.module["attributes"]:
         return "error.generic"
-    return "error.conv.last" if shape and shape[-1] == _attribute(case, "in_channels") else "error.conv"
+    return "error.conv.last" if _channels_last(case) else "error.conv"
+
+
+def _channels_last(case: Case) -> bool:
+    """The last size is the number of channels, and not just the width of a square picture."""
+    shape = case.input["shape"] if case.input is not None else []
+    square = len(shape) == 4 and shape[-1] == shape[-2]
+    return bool(shape and shape[-1] == _attribute(case, "in_channels") and not square)
 
 
 def _conv_rank_fixes(case: Case) -> Iterator[Fix]:

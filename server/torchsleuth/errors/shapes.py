@@ -14,6 +14,8 @@ from torchsleuth.errors.fixes import add_argument, append, append_in, convert_ar
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Json
 
+_CREATORS = ("randn", "rand", "zeros", "ones", "empty", "Tensor", "FloatTensor")
+
 
 def _is_linear(case: Case) -> bool:
     return case.module is not None and "in_features" in case.module["attributes"] and case.input is not None
@@ -36,6 +38,7 @@ def _lost_batch(case: Case) -> bool:
 def _product_fixes(case: Case) -> Iterator[Fix]:
     if not _is_linear(case):
         yield from _transpose_to_fit(case)
+        yield from _born_to_fit(case)
         return
     assert case.input is not None and case.module is not None
     shape, wanted = case.input["shape"], case.module["attributes"]["in_features"]
@@ -91,6 +94,37 @@ def _transpose_to_fit(case: Case) -> Iterator[Fix]:
     ):
         if fits:
             yield append(case.frame, node, ".T" if len(tensor["shape"]) == 2 else ".transpose(-2, -1)")
+
+
+def _born_to_fit(case: Case) -> Iterator[Fix]:
+    """The inner size of a product where one of its operands is created: ``torch.randn(256, 10)``."""
+    found = case.frame.tensor_operands()
+    if len(found) < 2 or len(found[-2][1]["shape"]) < 2 or len(found[-1][1]["shape"]) < 2:
+        return
+    (left, a), (right, b) = found[-2:]
+    inner_left, inner_right = a["shape"][-1], b["shape"][-2]
+    for node, dim, old, new in ((right, -2, inner_right, inner_left), (left, -1, inner_left, inner_right)):
+        size = _created_with(case, node, dim, old)
+        if size is not None:
+            yield replace(case.frame, size, str(new))
+
+
+def _created_with(case: Case, node: ast.expr, dim: int, size: int) -> ast.expr | None:
+    """The literal size in the call that creates the value of a variable."""
+    if not isinstance(node, ast.Name):
+        return None
+    for assignment in ast.walk(case.frame.enclosing):
+        if isinstance(assignment, ast.Assign) and any(
+            getattr(target, "id", None) == node.id for target in assignment.targets
+        ):
+            for call in ast.walk(assignment.value):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _CREATORS:
+                    first = call.args[0] if call.args else None
+                    sizes = first.elts if isinstance(first, ast.Tuple | ast.List) else call.args
+                    wanted = sizes[dim] if len(sizes) >= 2 else None
+                    if isinstance(wanted, ast.Constant) and wanted.value == size:
+                        return wanted
+    return None
 
 
 def _sizes(case: Case) -> str:
@@ -446,7 +480,7 @@ ENTRIES = (
     ),
     entry(
         "TS312",
-        r"must be tuple of ints.*float|received an invalid combination of arguments - got \([^)]*float",
+        r"must be (?:tuple of )?[Ii]nts?.*float|received an invalid combination of arguments - got \([^)]*float",
         "error.float_size",
         _integer_division,
         applies=lambda case: case.crash["type"] == "TypeError",

@@ -10,6 +10,8 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from torchsleuth.messages import message
+
 _MARKER = ".torchsleuth-copy"
 
 
@@ -27,10 +29,10 @@ class ProjectCopy:
     def create(self, files: Iterable[Path]) -> None:
         """Start afresh with copies of these files. Raises CopyRefused if the folder is not an earlier copy."""
         if self.folder == self.root or self.folder in self.root.parents:
-            raise CopyRefused(f"{self.folder} holds the original")
+            raise CopyRefused(message("repair.copy_is_original", folder=self.folder))
         if self.folder.exists():
             if any(self.folder.iterdir()) and not (self.folder / _MARKER).exists():
-                raise CopyRefused(f"{self.folder} is not empty and not an earlier copy")
+                raise CopyRefused(message("repair.copy_not_empty", folder=self.folder))
             shutil.rmtree(self.folder)
         self.folder.mkdir(parents=True)
         (self.folder / _MARKER).touch()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from torchsleuth.messages import message
 from torchsleuth.repair.project_copy import CopyRefused, ProjectCopy
 from torchsleuth.runtime.session import RunReport, run
 from torchsleuth.schema import Diagnostic, Fix
@@ -86,7 +87,7 @@ class _Loop:
         self.copy = ProjectCopy(self.original.parent, copy)
 
     def run(self) -> Outcome:
-        self.say(f"[RUN] {_short(self.original)}")
+        self.say(message("repair.run", script=_short(self.original)))
         first = self._execute(self.original)
         files = [Path(path) for path in first.report.loaded] or [self.original]
         self.copy = ProjectCopy(_common_folder([self.original, *files]), self.folder)
@@ -95,7 +96,7 @@ class _Loop:
         for _ in range(MAX_ERRORS):
             if trial.error is None:
                 break
-            self.say(f"[ERROR] {self._place(trial.error)}  {trial.error.code} {trial.error.message}")
+            self._say_of(trial.error, "repair.error", code=trial.error.code, error=trial.error.message)
             better = self._try_fixes(trial, trial.error)
             if better is None:
                 break
@@ -107,7 +108,7 @@ class _Loop:
         if trial.output and trial.report.exit_code == 0:
             self.say(trial.output.rstrip("\n"))
         if trial.report.exit_code == 0 and not success:
-            self.say("[UNSOUND] the script ends well, but its loss is not finite or no parameter changed")
+            self.say(message("repair.unsound"))
         modified = {edit.path for item in self.repairs for edit in item.verified.edits}
         return Outcome(
             self.copy.of(self.original),
@@ -125,15 +126,14 @@ class _Loop:
         for fix in error.fixes[:MAX_TRIES]:
             with self._applied(fix) as keep:
                 after = self._execute(self.copy.of(self.original))
-                ended_badly = after.error is None and not after.report.trained_soundly
-                if after.report.cancelled or ended_badly or _fingerprint(after) == known or self._is_old(after):
-                    self.say(f"[REJECTED] {self._place(error)}  {fix.title}")
+                if _fingerprint(after) == known or not _is_progress(before.report, after.report) or self._is_old(after):
+                    self._say_of(error, "repair.rejected", fix=fix.title)
                     continue
                 keep()
             own = self._as_original(error)
             verified = replace(self._fix_as_original(fix), verified=True)
             self.repairs.append(Repair(own.path, own.start.line, own.message, fix.title, verified))
-            self.say(f"[FIXED] {self._place(error)}  {fix.title}")
+            self._say_of(error, "repair.fixed", fix=fix.title)
             return after
         return None
 
@@ -182,8 +182,16 @@ class _Loop:
     def _fix_as_original(self, fix: Fix) -> Fix:
         return _moved_fix(fix, lambda path: str(self.copy.original(Path(path))))
 
-    def _place(self, error: Diagnostic) -> str:
-        return f"{_short(self.copy.original(Path(error.path)))}:{error.start.line}"
+    def _say_of(self, at: Diagnostic, identifier: str, **values: str) -> None:
+        path = _short(self.copy.original(Path(at.path)))
+        self.say(message(identifier, path=path, line=at.start.line, **values))
+
+
+def _is_progress(before: RunReport, after: RunReport) -> bool:
+    """Whether a run got further: to a sound end, or to another error with at least as many values seen on the way."""
+    if after.cancelled:
+        return False
+    return after.trained_soundly or (bool(after.diagnostics) and len(after.facts) >= len(before.facts))
 
 
 def _moved(error: Diagnostic, move: Callable[[str], str]) -> Diagnostic:
