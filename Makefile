@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 NODE := node_modules/.installed
 
-.PHONY: demo test check format test-python check-extension test-extension test-editor vsix docs clean
+.PHONY: demo test check format benchmark test-python check-extension test-extension test-editor vsix docs clean
 
 demo: $(INSTALLED)
 	bash examples/demo.sh $(BIN)
@@ -30,7 +30,7 @@ format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 
 test-python: $(INSTALLED)
-	$(BIN)/python -m pytest tests
+	$(BIN)/python -m pytest tests -n auto
 
 $(NODE): package.json package-lock.json
 	npm ci --no-audit --no-fund
@@ -47,6 +47,9 @@ vsix: $(INSTALLED) $(NODE)
 
 test-editor: vsix
 	bash tests/editor/run.sh
+
+benchmark: $(INSTALLED)
+	$(BIN)/python benchmarks/waiting.py
 
 docs: $(INSTALLED)
 	$(BIN)/python -m torchsleuth.cli.pages docs/rules

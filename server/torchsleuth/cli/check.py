@@ -16,6 +16,8 @@ from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
 
 def check(paths: list[Path], output_format: str, python: str | None) -> int:
     texts, all_read = _read(paths)
+    if not texts and not all_read:
+        return 2
     worker = WorkerClient(python or sys.executable)
     try:
         # Also without a single file: an interpreter that cannot do the work is never reported as a clean result.
@@ -47,7 +49,7 @@ def _read(paths: list[Path]) -> tuple[dict[str, str], bool]:
         except Unreadable as error:
             complain(str(error))
             all_read = False
-        except (SyntaxError, ValueError, RecursionError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             # What does parse in it is analysed all the same.
             line = getattr(error, "lineno", None) or 1
             reason = getattr(error, "msg", None) or str(error)
