@@ -103,7 +103,6 @@ ENGLISH: dict[str, str] = {
     "editor.hint.observed": "{hint} ◉",
     "editor.inferred": "inferred from the source",
     "editor.observed": "observed in the last run",
-    "editor.shape_unknown": "shape unknown",
     "editor.requires_grad": "requires grad",
     "editor.no_grad": "no grad",
     "editor.run.missing": "{path} is no file on disk: save it first",

@@ -55,9 +55,13 @@ async def start(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Editor]
 
 @pytest.fixture
 def double(tmp_path: Path) -> str:
-    """An interpreter whose engine is the one in `double.py`: quick, and it hangs or dies on demand."""
+    """An interpreter whose engine is the one in `double.py`: quick, and it hangs or dies on demand. It runs scripts as
+    any other does."""
     path = tmp_path / "python-with-double"
     script = Path(__file__).with_name("double.py")
-    path.write_text(f"#!/bin/sh\nexec {sys.executable} {script} torchsleuth.worker\n")
+    path.write_text(
+        f'#!/bin/sh\nif [ "$1" = -c ]; then exec {sys.executable} {script} torchsleuth.worker; fi\n'
+        f'exec {sys.executable} "$@"\n'
+    )
     path.chmod(0o755)
     return str(path)

@@ -137,3 +137,11 @@ def test_documents_that_import_a_module_are_found() -> None:
     assert [document.uri for document in documents.importing("/work/nets/model.py")] == [URI]
     assert [document.uri for document in documents.importing("/work/nets/__init__.py")] == [URI]
     assert documents.importing("/work/mode.py") == []
+
+
+def test_documents_that_import_it_by_way_of_another_are_found_too() -> None:
+    documents = opened("from model import Net\n")
+    last, loop = "file:///work/main.py", "file:///work/model.py"
+    documents.open(types.TextDocumentItem(last, "python", 1, "import os, train_b\n".replace("train_b", "model")))
+    documents.open(types.TextDocumentItem(loop, "python", 1, "from layers import Block\nimport main\n"))
+    assert {document.uri for document in documents.importing("/work/layers.py")} == {URI, last, loop}

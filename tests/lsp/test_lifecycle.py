@@ -107,6 +107,26 @@ async def test_an_engine_that_raises_is_logged_and_goes_on(start: Start, double:
     assert editor.client.messages == []
 
 
+@pytest.mark.parametrize("interpreter", ["/nonexistent/python", "/bin/false"])
+async def test_an_interpreter_that_is_none_is_a_status(start: Start, interpreter: str) -> None:
+    editor = await start(interpreter=interpreter)
+    assert interpreter in await editor.ever("unavailable")
+    editor.retype(editor.open("a.py", ""), "import torch")
+    await editor.command("clearResults")
+    assert [state for state, _ in editor.client.states] == ["starting", "unavailable"]
+    assert editor.client.messages == []
+
+
+async def test_a_text_that_was_given_up_says_so_in_the_status(start: Start, double: str) -> None:
+    editor = await start(interpreter=double)
+    uri = editor.open("a.py", "# die")
+    detail = await editor.until(lambda: [d for s, d in editor.client.states if s == "ready" and "a.py" in d])
+    assert detail[-1].startswith("a.py is not fully analysed: ")
+    editor.retype(uri, "fine")
+    assert len(await editor.diagnostics(uri)) == 1
+    assert editor.client.states[-1] == ("ready", f"torch 0.0, Python {sys.version.split()[0]}")
+
+
 async def test_without_torch_the_server_lives_and_says_so(start: Start, tmp_path: Path, double: str) -> None:
     venv.create(tmp_path / "bare", with_pip=False, symlinks=True)
     editor = await start(interpreter=str(tmp_path / "bare" / "bin" / "python"))
@@ -152,15 +172,16 @@ async def busy_server(start: Start, double: str) -> tuple[Editor, list[int]]:
     """A server in the middle of an analysis and of a run, and all processes below it."""
     editor = await start(interpreter=double)
     uri = editor.open("forever.py", FOREVER)
-    editor.client.states.clear()
-    # The double cannot run scripts: an ordinary interpreter does.
-    await editor.command("restartWorker", sys.executable)
-    await editor.ever("ready")
+    await editor.diagnostics(uri)
+    busy = asyncio.ensure_future(editor.state("busy"))
+    await asyncio.sleep(0)
+    editor.open("hanging.py", f"# hang {editor.folder / 'child'}")
+    await busy
     run = asyncio.ensure_future(editor.command("runAndDiagnose", uri))
     await editor.until(lambda: "started" in editor.client.output)
     run.add_done_callback(lambda future: future.cancelled() or future.exception())
     pids = list(children(editor.server_pid))
-    assert len(pids) >= 3
+    assert len(pids) >= 3  # the worker, the script and what it started; the worker's child as soon as there is one
     return editor, pids
 
 

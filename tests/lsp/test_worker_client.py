@@ -123,7 +123,9 @@ def test_a_worker_that_always_dies_is_given_up(
 
 
 def test_a_worker_ends_with_its_client_even_while_it_hangs(double: str) -> None:
-    process = subprocess.Popen([double], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(
+        [double, "-c", ""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    )
     assert process.stdin is not None and process.stdout is not None
     assert b"ready" in process.stdout.readline()
     process.stdin.write(b'{"id": 1, "method": "analyze", "params": {"path": "a", "text": "# hang"}}\n')

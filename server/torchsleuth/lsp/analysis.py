@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import os
 from typing import TYPE_CHECKING
 
 from torchsleuth.lsp import protocol
@@ -23,6 +25,8 @@ TYPING_PAUSE_S = 0.15
 """Pause in typing after which a document is analysed."""
 DEPENDENT_PAUSE_S = 0.5
 """The same for documents that import the one being typed in."""
+BUSY_SHOWN_AFTER_S = 0.3
+"""Time after which an analysis shows in the status."""
 BUDGET_S = 30.0
 """Time one document may take before its worker is replaced."""
 
@@ -36,7 +40,11 @@ class StaticAnalysis:
         self._worker: AsyncWorkerClient | None = None
         self._welcomed = False
         self._cancelled: set[tuple[str, int]] = set()
+        self._incomplete: dict[str, str] = {}
+        self._busy_timer: asyncio.TimerHandle | None = None
+        self._announced = ("", "")
         self.status = ("stopped", "")
+        """State and detail of the worker."""
 
     def restart(self) -> None:
         """A new worker with the settings of now; open documents are analysed again."""
@@ -57,6 +65,8 @@ class StaticAnalysis:
 
     def close(self) -> None:
         self._scheduler.close()
+        if self._busy_timer is not None:
+            self._busy_timer.cancel()
         self.stop()
 
     def request(self, document: Document, delay_s: float = 0.0) -> None:
@@ -73,6 +83,8 @@ class StaticAnalysis:
                 self._scheduler.request(document.path, 0.0)
 
     def forget(self, path: str) -> None:
+        """The document was closed."""
+        self._note_incomplete(path, None)
         self._scheduler.forget(path)
 
     async def settled(self, path: str, timeout_s: float) -> bool:
@@ -121,6 +133,7 @@ class StaticAnalysis:
             return
         if analysis.stats.get("traceback"):
             logger.error("the analysis of %s failed:\n%s", document.path, analysis.stats["traceback"])
+        self._note_incomplete(document.path, analysis.stats.get("incomplete"))
         self._server.store.replace("static", document.path, analysis.diagnostics, analysis.facts, document.version)
         self._server.refresh_hints()
 
@@ -130,9 +143,33 @@ class StaticAnalysis:
             self._cancelled.add((path, document.version))
             self._worker.interrupt()
 
+    def _note_incomplete(self, path: str, reason: str | None) -> None:
+        """A document that could not be analysed to its end shows in the status, and nowhere else."""
+        before = dict(self._incomplete)
+        self._incomplete.pop(path, None)
+        if reason:
+            self._incomplete[path] = reason
+        if self._incomplete != before and self.status[0] == "ready":
+            self._set_status(*self.status)
+
     def _set_status(self, state: str, detail: str) -> None:
         self.status = (state, detail)
-        self._server.protocol.notify(protocol.STATUS, {"state": state, "detail": detail})
+        if state == "ready" and self._incomplete:
+            path, reason = next(reversed(self._incomplete.items()))
+            detail = message("editor.incomplete", document=os.path.basename(path), reason=reason)
+        if self._busy_timer is not None:
+            self._busy_timer.cancel()
+            self._busy_timer = None
+        if state == "busy":
+            # Most analyses take milliseconds: no flicker for those.
+            self._busy_timer = asyncio.get_running_loop().call_later(BUSY_SHOWN_AFTER_S, self._announce, state, detail)
+        else:
+            self._announce(state, detail)
+
+    def _announce(self, state: str, detail: str) -> None:
+        if (state, detail) != self._announced:
+            self._announced = (state, detail)
+            self._server.protocol.notify(protocol.STATUS, {"state": state, "detail": detail})
 
 
 _START = "\0start"

@@ -126,10 +126,18 @@ class Documents:
         return document, tuple(changes)
 
     def importing(self, path: str) -> list[Document]:
-        """Open documents that mention the module at `path` in an import."""
-        name = re.escape(Path(path).stem if Path(path).stem != "__init__" else Path(path).parent.name)
-        imports = re.compile(rf"^[ \t]*(?:import|from)\b[^\n#]*\b{name}\b", re.MULTILINE)
-        return [document for document in self if document.path != path and imports.search(document.text)]
+        """Open documents that mention the module at `path` in an import, and those that import them in turn."""
+        found: dict[str, Document] = {}
+        waiting = [path]
+        while waiting:
+            module = Path(waiting.pop())
+            name = re.escape(module.parent.name if module.stem == "__init__" else module.stem)
+            imports = re.compile(rf"^[ \t]*(?:import|from)\b[^\n#]*\b{name}\b", re.MULTILINE)
+            for document in self:
+                if document.path != path and document.path not in found and imports.search(document.text):
+                    found[document.path] = document
+                    waiting.append(document.path)
+        return list(found.values())
 
 
 def path_of(uri: str) -> str:
