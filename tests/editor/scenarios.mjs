@@ -54,6 +54,12 @@ const terminal = () =>
     .allTextContents()
     .then((lines) => lines.map((line) => line.replaceAll("\u00a0", " ").trimEnd()).join("\n"));
 const terminalShows = (text) => until(`"${text}" in the terminal`, terminal, (shown) => shown.includes(text));
+/** Opens what the editor says about the language of the file, and closes it. */
+async function statusShows(text) {
+  await editor.page.locator('[id="status.languageStatus"]').hover();
+  await editor.page.locator(".hover-language-status", { hasText: text }).waitFor();
+  await editor.page.mouse.move(0, 0);
+}
 const worker = () => editor.processes("torchsleuth.worker")[0]?.pid;
 
 const LINEAR_MESSAGE =
@@ -242,30 +248,57 @@ scenario("what is typed in the terminal reaches the script", async ({ ask, page,
   await page.keyboard.press("Backspace");
   await page.keyboard.press("Enter");
   await terminalShows("hello 中文\n");
+  await terminalShows("ask.py finished");
 });
 
-scenario(
-  "a script that never ends is stopped with all that it started",
-  async ({ ask, page, write, processes }) => {
-    const path = write(
-      "forever.py",
-      "import subprocess, sys, time\nimport torch\n\n" +
-        'subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])\n' +
-        'print("running")\nwhile True:\n    time.sleep(0.05)\n',
-    );
-    const running = () =>
-      [...processes(path), ...processes("time.sleep(1000)")].map(({ command }) => command);
-    await ask("show", { path });
-    await lens(path);
-    await ask("start", { id: "torchsleuth.runAndDiagnose" });
-    await terminalShows("running");
-    assert.equal(running().length, 2, running().join("\n"));
-    await editor.screenshot("running");
+/** Every way to end a run. */
+const STOPS = {
+  "the button": async ({ page }) => {
     await page.locator(".notification-toast", { hasText: "running forever.py" }).getByText("Cancel").click();
-    await until("the processes to end", running, (found) => found.length === 0);
-    await terminalShows("forever.py was stopped");
   },
-);
+  "the command": async ({ ask }) => {
+    await ask("command", { id: "torchsleuth.stopRun" });
+  },
+  "Ctrl-C": async ({ page }) => {
+    await page.locator(".terminal-wrapper.active .xterm").click();
+    await page.keyboard.press("Control+C");
+  },
+  "closing the terminal": async ({ ask }) => {
+    await ask("command", { id: "workbench.action.terminal.kill" });
+  },
+  "running it again": async ({ ask, page }) => {
+    await ask("start", { id: "torchsleuth.runAndDiagnose" });
+    await page
+      .locator(".notification-toast", { hasText: "forever.py is still running" })
+      .getByText("Stop It")
+      .click();
+  },
+};
+const FOREVER = `\
+import subprocess, sys, time
+
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+print("running")
+while True:
+    time.sleep(0.05)
+`;
+
+for (const [name, stop] of Object.entries(STOPS)) {
+  scenario(
+    `${name} stops a script that never ends, and what it started`,
+    async ({ ask, write, processes }) => {
+      const path = write("forever.py", FOREVER);
+      const running = () =>
+        [...processes(path), ...processes("time.sleep(1000)")].map(({ command }) => command);
+      await ask("show", { path });
+      await ask("start", { id: "torchsleuth.runAndDiagnose" });
+      await terminalShows("running");
+      assert.equal(running().length, 2, running().join("\n"));
+      await stop(editor);
+      await until("the processes to end", running, (found) => found.length === 0);
+    },
+  );
+}
 
 scenario("a half-typed file with 中文 and 😋 keeps its diagnostics in place", async ({ ask, write }) => {
   const broken =
@@ -325,6 +358,7 @@ scenario(
     await page.locator(".notification-toast", { hasText: "/nowhere/python cannot be started." }).waitFor();
     await hasCodes(path);
     await editor.screenshot("no interpreter");
+    await statusShows("TorchSleuth: no analysis");
     await ask("configure", { name, value: process.env.TORCHSLEUTH_TEST_PYTHON });
     await hasCodes(path, "TS101");
   },
