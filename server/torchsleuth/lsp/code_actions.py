@@ -21,7 +21,7 @@ from torchsleuth.schema import Edit, Fix, Position
 if TYPE_CHECKING:
     from torchsleuth.lsp.server import TorchSleuthServer
 
-SETTLE_S = 2.0
+SETTLE_S = 10.0
 """How long a request waits for the analysis of the text it is about."""
 
 
