@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import platform
 import queue
+import signal
 import sys
 import threading
 import traceback
@@ -119,10 +120,17 @@ def _inbox(requests: IO[bytes]) -> queue.Queue[dict[str, Any]]:
     def pump() -> None:
         while (request := read(requests)) is not None:
             inbox.put(request)
-        os._exit(0)
+        _end()
 
     threading.Thread(target=pump, name="torchsleuth-requests", daemon=True).start()
     return inbox
+
+
+def _end() -> None:
+    """End now, and whatever libraries started with it; the client gave the worker a process group of its own."""
+    if sys.platform != "win32" and os.getpgrp() == os.getpid():
+        os.killpg(os.getpid(), signal.SIGKILL)
+    os._exit(0)
 
 
 if __name__ == "__main__":
