@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import json
 import os
 import select
 import subprocess
@@ -122,19 +122,22 @@ def test_a_worker_that_always_dies_is_given_up(
     assert [state for state, _ in states].count("unavailable") == 1
 
 
-def test_a_worker_ends_with_its_client_even_while_it_hangs(double: str) -> None:
+def test_a_worker_and_its_children_end_with_its_client_even_while_it_hangs(double: str, tmp_path: Path) -> None:
+    note = tmp_path / "child"
+    os.mkfifo(note)
     process = subprocess.Popen(
         [double, "-c", ""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )
     assert process.stdin is not None and process.stdout is not None
     assert b"ready" in process.stdout.readline()
-    process.stdin.write(b'{"id": 1, "method": "analyze", "params": {"path": "a", "text": "# hang"}}\n')
+    request = {"id": 1, "method": "analyze", "params": {"path": "a", "text": f"# hang {note}"}}
+    process.stdin.write(json.dumps(request).encode() + b"\n")
+    process.stdin.flush()
+    child = int(note.read_text())
     process.stdin.close()
-    assert process.wait() == 0
+    process.wait()
     process.stdout.close()
-    # Nothing but the sleep that the double started can be left of the group.
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, 9)
+    assert has_ended(child)
 
 
 @pytest.mark.parametrize("interpreter", ["/nonexistent/python", os.devnull, "/bin/false"])
