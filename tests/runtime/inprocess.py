@@ -16,7 +16,7 @@ from torchsleuth.runtime.crash import CrashReporter
 from torchsleuth.runtime.recorder import Recorder
 from torchsleuth.runtime.registry import ConstructorRegistry
 from torchsleuth.runtime.report import Collector, RunReport, read_sources
-from torchsleuth.runtime.rewrite import RECORDER, Site, rewrite
+from torchsleuth.runtime.rewrite import LOSS, RECORDER, Site, rewrite
 from torchsleuth.schema import Diagnostic
 
 
@@ -61,10 +61,12 @@ class Observed:
 @contextmanager
 def recording(record: Callable[[int, Any], Any]) -> Iterator[None]:
     setattr(builtins, RECORDER, record)
+    setattr(builtins, LOSS, lambda value: value)
     try:
         yield
     finally:
         delattr(builtins, RECORDER)
+        delattr(builtins, LOSS)
 
 
 def execute(path: Path, text: str) -> Observed:

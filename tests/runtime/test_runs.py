@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from torchsleuth.repair.rerun import repair
 from torchsleuth.runtime.session import Run, RunReport, run
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from torchsleuth.schema import Json, Position
 
 MIRROR = '''"""Docstring."""
 from __future__ import annotations
 
-import os
-import sys
+import atexit, inspect, os, sys, threading, warnings
 
 class Private:
     __hidden = len("abc")
@@ -25,80 +27,270 @@ class Private:
     def get(self):
         return self.__hidden
 
-print(__doc__, __name__, os.path.basename(__file__), sys.argv[1:], Private().get(), "TORCHSLEUTH_EVENTS" in os.environ)
-print(input().upper(), flush=True)
+atexit.register(lambda: sys.stdout.write("at exit\\n"))
+module = sys.modules["__main__"]
+print(__doc__, __name__, __file__, sys.argv, sys.orig_argv[1:], sys.path[0], __spec__, __package__, __cached__)
+print(sorted(vars(module)), sorted(k for k in os.environ if "TORCH" in k or k == "PYTHONPATH"), Private().get())
+print(type(__loader__).__name__, os.getcwd(), threading.active_count(), inspect.getsource(Private))
+print(sys.stdin.readline().upper(), end="", flush=True)
 print("error text", file=sys.stderr)
+warnings.warn("a warning")
+os.chdir("/")
+MODES = {
+    "exit": lambda: sys.exit(7),
+    "text": lambda: sys.exit("a reason"),
+    "none": lambda: sys.exit(),
+    "hard": lambda: os._exit(9),
+    "killed": lambda: os.kill(os.getpid(), 15),
+    "interrupt": lambda: os.kill(os.getpid(), 2),
+    "end": lambda: None,
+}
 def deep(n):
     return 1 // n if n == 0 else deep(n - 1)
-if sys.argv[1] == "exit":
-    sys.exit(7)
-deep(2)
+
+def caught(n):
+    try:
+        deep(n)
+    except ZeroDivisionError as error:
+        raise KeyError("中文") from error
+if sys.argv[1] == "fork":
+    if os.fork() == 0:
+        print("child", flush=True)
+        deep(1)
+    print("child ended with", os.wait()[1] >> 8)
+    sys.exit(3)
+if sys.argv[1] == "hook":
+    sys.excepthook = lambda kind, error, traceback: print("hooked", kind, error, traceback.tb_frame.f_code.co_name)
+if sys.argv[1] == "thread":
+    thread = threading.Thread(target=deep, args=(1,), name="worker")
+    thread.start()
+    thread.join()
+print = lambda *args: sys.stdout.write("mine: %s\\n" % (args,))
+print("redefined")
+MODES.get(sys.argv[1], lambda: caught(2))()
 '''
+ENDINGS = ["exit", "text", "none", "hard", "killed", "interrupt", "end", "fork", "hook", "thread", "crash"]
 
 
-def execute(path: Path, *arguments: str) -> tuple[RunReport, str]:
+def execute(path: Path, *arguments: str, **options: Any) -> tuple[RunReport, str]:
     output: list[str] = []
-    report = run(str(path), arguments, interpreter=sys.executable, on_output=output.append)
+    report = run(str(path), arguments, interpreter=sys.executable, on_output=output.append, **options)
     return report, "".join(output)
 
 
-@pytest.mark.parametrize("mode", ["exit", "crash"])
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+ENTRY = """
+import sys
+from torchsleuth.runtime.session import run
+report = run(sys.argv[1], tuple(sys.argv[2:]), interpreter=sys.executable)
+with open("report", "w") as file:
+    file.write(str(report.exit_code))
+"""
+
+
+@pytest.mark.parametrize("mode", ENDINGS)
 def test_streams_arguments_traceback_and_exit_status_are_those_of_python(tmp_path: Path, mode: str) -> None:
-    script = tmp_path / "mirror.py"
-    script.write_text(MIRROR)
-    plain = subprocess.run([sys.executable, script, mode], input="hello\n", capture_output=True, text=True)
-    command = [sys.executable, "-m", "torchsleuth.cli.main", "run", "--report", tmp_path / "r.json", script, mode]
-    ours = subprocess.run(command, input="hello\n", capture_output=True, text=True)
-    assert (ours.returncode, ours.stdout) == (plain.returncode, plain.stdout)
-    assert ours.stderr.startswith(plain.stderr)
+    write(tmp_path / "mirror.py", MIRROR)
+    given: dict[str, Any] = {"input": "hello\n", "capture_output": True, "text": True, "cwd": tmp_path}
+    plain = subprocess.run([sys.executable, "mirror.py", mode], **given)
+    server = str(Path(__file__).parents[2] / "server")
+    code = f"import sys; sys.path.insert(0, {server!r}){ENTRY}"
+    ours = subprocess.run([sys.executable, "-c", code, "mirror.py", mode], **given)
+    assert ours.stdout == plain.stdout
+    assert ours.stderr == plain.stderr
+    assert (tmp_path / "report").read_text() == str(plain.returncode)
+
+
+def test_a_missing_script_ends_as_with_python(tmp_path: Path) -> None:
+    report, output = execute(tmp_path / "no.py")
+    assert report.exit_code == 2 and "can't open file" in output and not report.diagnostics
+
+
+IMPORTED = {
+    "syntax": "x = 1\nif x\n    pass\n",
+    "crash": "def f():\n    return 1 / 0\nf()\n",
+    "name": "import no_such_module\n",
+}
+
+
+@pytest.mark.parametrize("fault", IMPORTED)
+@pytest.mark.parametrize("imported", [False, True])
+def test_faults_on_loading_are_printed_as_python_does(tmp_path: Path, fault: str, imported: bool) -> None:
+    write(tmp_path / "faulty.py", IMPORTED[fault])
+    write(tmp_path / "main.py", "import faulty\n")
+    script = tmp_path / ("main.py" if imported else "faulty.py")
+    plain = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    report, output = execute(script)
+    assert (report.exit_code, output) == (1, plain.stderr)
 
 
 def test_crash_in_a_helper_built_sequential_points_at_the_number(tmp_path: Path) -> None:
-    script = tmp_path / "net.py"
-    script.write_text(
+    script = write(
+        tmp_path / "net.py",
         "import torch\nfrom torch import nn\n\ndef block(a, b):\n    return nn.Sequential(nn.Linear(a, b), nn.ReLU())\n\n"
-        "net = nn.Sequential(block(8, 16), block(10, 4))\nx = torch.randn(3, 8)\ny = net(x)\n"
+        "net = nn.Sequential(block(8, 16), block(10, 4))\nx = torch.randn(3, 8)\ny = net(x)\n",
     )
     report, output = execute(script)
     assert report.exit_code == 1 and "mat1 and mat2" in output
     (found,) = report.diagnostics
-    assert (found.code, found.start.line, found.start.column) == ("TS101", 9, 5)
-    assert "(3, 16) has 16 features" in found.message
+    assert (found.code, found.start, found.end) == ("TS101", Position(9, 5), Position(9, 11))
+    assert "(3, 16) has 16 features" in found.message and "in_features=10" in found.message
     assert report.crash is not None and report.crash["module"]["path"] == "net.1.0"
-    spans = [(fix.edits[0].start.line, fix.edits[0].start.column, fix.edits[0].new_text) for fix in found.fixes]
-    assert (7, 41, "16") in spans
-    observed = {(fact.binding, fact.shape) for fact in report.facts}
-    assert ("x", (3, 8)) in observed
+    built = found.related[0]
+    assert (built.start, built.end) == (Position(5, 26), Position(5, 41))
+    (edit,) = found.fixes[0].edits
+    assert (edit.start, edit.end, edit.new_text) == (Position(7, 41), Position(7, 43), "16")
+    assert ("x", (3, 8)) in {(fact.binding, fact.shape) for fact in report.facts}
+    assert report.to_json()["diagnostics"][0]["layer"] == "run"
 
 
-def test_repair_makes_a_copy_train_and_leaves_the_file_alone(tmp_path: Path) -> None:
-    script = EXAMPLES / "linear_after_conv.py"
-    before = script.read_text()
-    said: list[str] = []
-    outcome = repair(script, (), tmp_path / "copy", sys.executable, said.append)
-    assert outcome.success and len(outcome.repairs) == 1
-    assert script.read_text() == before
-    assert "nn.Linear(16384, 10)" in (tmp_path / "copy" / script.name).read_text()
+PACKAGE = {
+    "train.py": "from lib.model import Net\nimport torch\nprint(Net()(torch.ones(2, 6)).shape)\n",
+    "lib/__init__.py": "",
+    "lib/model.py": "from torch import nn\n\nclass Net(nn.Module):\n    def __init__(self, wide=5):\n        super().__init__()\n"
+    "        self.fc = nn.Linear(wide, 2)\n\n    def forward(self, x):\n        return self.fc(x * 2)\n",
+}
 
 
-def test_cancel_ends_the_whole_group(tmp_path: Path) -> None:
-    script = tmp_path / "forever.py"
-    script.write_text(
-        "import subprocess, sys, time\n"
-        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
-        "print(child.pid, flush=True)\nwhile True:\n    time.sleep(0.05)\n"
+def test_modules_of_the_project_are_recorded_and_a_default_is_the_number_to_change(tmp_path: Path) -> None:
+    for name, text in PACKAGE.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write(tmp_path / name, text)
+    report, _ = execute(tmp_path / "train.py", cwd=str(tmp_path))
+    model = str(tmp_path / "lib" / "model.py")
+    (found,) = report.diagnostics
+    assert (found.path, found.start) == (model, Position(9, 16))
+    (edit,) = found.fixes[0].edits
+    assert (edit.path, edit.start, edit.new_text) == (model, Position(4, 29), "6")
+    assert (model, "x * 2", (2, 6)) in {(fact.path, fact.expression, fact.shape) for fact in report.facts}
+    assert set(report.loaded) == {str(tmp_path / name) for name in PACKAGE}
+
+
+LOADER = """
+import builtins
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        row = torch.zeros(3)
+        assert builtins._torchsleuth_record.__name__ == "unrecorded"
+        if index == 5:
+            return index, row + torch.zeros(4)
+        return index, row
+
+if __name__ == "__main__":
+    for numbers, rows in DataLoader(Rows(), batch_size=2, num_workers=2):
+        pass
+"""
+
+
+def test_a_worker_of_a_loader_is_not_recorded_and_its_crash_is_found(tmp_path: Path) -> None:
+    script = write(tmp_path / "loader.py", LOADER)
+    report, _ = execute(script)
+    (found,) = report.diagnostics
+    assert (found.code, found.start.line) == ("TS103", 14)
+    if sys.version_info >= (3, 11):
+        assert (found.start.column, found.end.column) == (27, 47)
+    assert found.related[0].start.line == 18
+    assert {fact.start.line for fact in report.facts} == {18}
+
+
+def test_the_facts_of_a_script_that_leaves_by_the_back_door_arrive(tmp_path: Path) -> None:
+    script = write(tmp_path / "leave.py", "import os\nimport torch\nx = torch.ones(2, 3)\ny = x.T @ x\nos._exit(4)\n")
+    report, _ = execute(script)
+    assert report.exit_code == 4 and not report.diagnostics
+    assert {("x", (2, 3)), ("y", (3, 3))} <= {(fact.binding, fact.shape) for fact in report.facts}
+
+
+def test_a_crash_that_the_script_reports_itself_is_found_too(tmp_path: Path) -> None:
+    script = write(
+        tmp_path / "polite.py",
+        "import sys\nimport torch\ntry:\n    torch.ones(2) + torch.ones(3)\nexcept RuntimeError as error:\n"
+        "    sys.exit(f'failed: {error}')\n",
     )
+    report, output = execute(script)
+    assert report.exit_code == 1 and output.startswith("failed: The size")
+    assert [(found.code, found.start.line) for found in report.diagnostics] == [("TS103", 4)]
+
+
+def test_compiled_code_sees_no_recorder(tmp_path: Path) -> None:
+    script = write(
+        tmp_path / "compiled.py",
+        "import torch\ndef f(x):\n    y = x.sin() * 2\n    return y[:, :2].sum(dim=1)\n"
+        "g = torch.compile(f, fullgraph=True, backend='eager')\nprint(g(torch.ones(3, 4)).shape)\n",
+    )
+    report, output = execute(script)
+    assert (report.exit_code, output) == (0, "torch.Size([3])\n")
+
+
+ENDLESS = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, '-c', 'import signal, time; signal.signal(2, signal.SIG_IGN); time.sleep(600)'])
+print(child.pid, flush=True)
+import torch
+x = torch.ones(2)
+while True:
+    x = x * 1
+"""
+
+
+def is_gone(process: int) -> bool:
+    """Whether a process ends; a signal that was sent takes effect a moment later."""
+    try:
+        descriptor = os.pidfd_open(process)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([descriptor], [], [], 60)[0])
+    finally:
+        os.close(descriptor)
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process that is not its child")
+def test_facts_stream_while_a_script_runs_and_cancel_ends_its_whole_group(tmp_path: Path) -> None:
+    script = write(tmp_path / "forever.py", ENDLESS)
     lines: list[str] = []
-    session = Run(str(script), (), sys.executable)
+    events: list[Json] = []
+    session = Run(str(script), (), sys.executable, on_output=lines.append)
 
-    def on_output(text: str) -> None:
-        lines.append(text)
-        if "".join(lines).endswith("\n"):
-            session.cancel()
+    def on_event(event: Json) -> None:
+        events.append(event)
+        if event["event"] == "facts":
+            threading.Thread(target=session.cancel).start()
 
-    session.on_output = on_output
+    session.on_event = on_event
     report = session.execute()
-    assert report.cancelled and report.crash is None
-    child = int("".join(lines).split()[0])
-    state = Path(f"/proc/{child}/stat")
-    assert not state.exists() or state.read_text().rsplit(") ", 1)[1][0] == "Z"
+    assert report.cancelled and report.crash is None and report.exit_code == -signal.SIGINT
+    assert [event["event"] for event in events][:2] == ["started", "loaded"] and events[-1]["event"] == "finished"
+    assert ("x", (2,)) in {(fact.binding, fact.shape) for fact in report.facts}
+    assert is_gone(int("".join(lines).split()[0]))
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="waits for a process that is not its child")
+def test_interrupting_the_command_line_ends_the_script_and_what_it_started(tmp_path: Path) -> None:
+    script = write(tmp_path / "forever.py", ENDLESS)
+    server = str(Path(__file__).parents[2] / "server")
+    command = [sys.executable, "-m", "torchsleuth.cli.main", "run", str(script)]
+    environment = {**os.environ, "PYTHONPATH": server}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+    assert process.stdout is not None
+    child = int(process.stdout.readline())
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == 128 + signal.SIGINT
+    assert "KeyboardInterrupt" in errors and "torchsleuth" not in errors
+    assert is_gone(child)
+
+
+def test_an_interpreter_that_cannot_be_started_is_an_error(tmp_path: Path) -> None:
+    script = write(tmp_path / "script.py", "")
+    with pytest.raises(OSError):
+        run(str(script), (), interpreter=str(tmp_path / "no-python"))

@@ -484,7 +484,7 @@ ENTRIES = (
         "error.float_size",
         _integer_division,
         applies=lambda case: case.crash["type"] == "TypeError",
-        example="torch.zeros(4 / 2, 3)",
+        example="torch.randn(4 / 2)",
     ),
     entry(
         "TS406",

@@ -21,7 +21,7 @@ from torchsleuth.runtime.imports import ImportHook
 from torchsleuth.runtime.project import Project
 from torchsleuth.runtime.recorder import Recorder, unless_compiling, unrecorded
 from torchsleuth.runtime.registry import ConstructorRegistry
-from torchsleuth.runtime.rewrite import RECORDER, Site, rewrite
+from torchsleuth.runtime.rewrite import LOSS, RECORDER, Site, rewrite
 from torchsleuth.runtime.watch import TrainingWatch
 
 _OWN_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
@@ -45,6 +45,7 @@ class Launch:
 
     def install(self) -> None:
         set_record(unrecorded)
+        setattr(builtins, LOSS, self.watch.see_loss)
         after: dict[str, Callable[[Any], None]] = {
             "torch": self._torch_imported,
             "torch._dynamo": self._dynamo_imported,
@@ -175,17 +176,18 @@ def _uncaught(launch: Launch, error: BaseException) -> int:
 
 
 def _without_own_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this package, at its start or anywhere inside."""
-    while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER):
+    """A traceback without the frames of this package, and without those of the import system that led to them."""
+    entries = []
+    while traceback is not None:
+        entries.append(traceback)
         traceback = traceback.tb_next
-    current = traceback
-    while current is not None:
-        current.tb_next = _without_own_frames_once(current.tb_next)
-        current = current.tb_next
-    return traceback
-
-
-def _without_own_frames_once(traceback: TracebackType | None) -> TracebackType | None:
-    while traceback is not None and traceback.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER):
-        traceback = traceback.tb_next
-    return traceback
+    kept: list[TracebackType] = []
+    for entry in entries:
+        if entry.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER):
+            while kept and kept[-1].tb_frame.f_code.co_filename.startswith("<frozen importlib"):
+                kept.pop()
+        else:
+            kept.append(entry)
+    for entry, following in zip(kept, [*kept[1:], None]):
+        entry.tb_next = following
+    return kept[0] if kept else None

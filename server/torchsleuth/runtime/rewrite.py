@@ -13,6 +13,9 @@ from typing import Any
 RECORDER = "_torchsleuth_record"
 """A builtin while the script runs. One leading underscore only: two would be mangled inside classes."""
 
+LOSS = "_torchsleuth_loss"
+"""A builtin too: gets what ``backward()`` is called on."""
+
 _COMPILERS = {"jit", "script", "compile", "triton", "numba", "njit", "vectorize"}
 _NEVER_TENSORS = frozenset(
     "print len range super isinstance issubclass int float str bool bytes repr open enumerate zip list dict set tuple"
@@ -65,7 +68,12 @@ class Rewriter(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if isinstance(node.func, ast.Name) and node.func.id in _NEVER_TENSORS:
             return self.generic_visit(node)
-        return self._wrapped(node)
+        wrapped = self._wrapped(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
+            value = node.func.value
+            name = ast.copy_location(ast.Name(LOSS, ast.Load()), value)
+            node.func.value = ast.copy_location(ast.Call(name, [value], []), value)
+        return wrapped
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         if _is_text(node.left) or (isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant)):
@@ -202,7 +210,7 @@ def _compiled_elsewhere(node: Any) -> bool:
 
 def rewrite(source: bytes | str, path: str, sites: list[Site]) -> Any:
     """The code object of a file with recording. Raises SyntaxError as compiling the file itself does."""
-    tree = ast.parse(source, path)
+    tree = compile(source, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     known = len(sites)
     try:
         return compile(Rewriter(path, sites).visit(tree), path, "exec", dont_inherit=True)

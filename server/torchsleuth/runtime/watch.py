@@ -5,7 +5,6 @@ An exit status of 0 alone does not make a repair: ``loss.requires_grad_()`` remo
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -14,7 +13,7 @@ MAX_WATCHED = 2_000_000
 
 
 class TrainingWatch:
-    """Patches ``Tensor.backward`` and hooks the first step of an optimizer."""
+    """Sees what backward() is called on, and the parameters before the first step of an optimizer."""
 
     def __init__(self) -> None:
         self._torch: Any = None
@@ -25,16 +24,14 @@ class TrainingWatch:
     def install(self, torch: Any, optimizers: Any) -> None:
         """`optimizers` is the module torch.optim.optimizer, which torch.optim hides behind a function."""
         self._torch = torch
-        original = torch.Tensor.backward
-        losses = self._losses
-
-        @functools.wraps(original)
-        def backward(loss: Any, *args: Any, **kwargs: Any) -> Any:
-            original(loss, *args, **kwargs)
-            losses[1 if losses else 0 :] = [loss.detach()]
-
-        torch.Tensor.backward = backward
         self._hook = optimizers.register_optimizer_step_pre_hook(self._before_step)
+
+    def see_loss(self, value: Any) -> Any:
+        """Called by rewritten code; keeps the first and the last loss, without their graphs."""
+        if self._torch is not None and type(value) is self._torch.Tensor and value.is_floating_point():
+            with self._torch._C.DisableTorchFunction():
+                self._losses[1 if self._losses else 0 :] = [value.detach()]
+        return value
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """The first step of the first optimizer; nothing hooks the steps after it."""
