@@ -10,6 +10,7 @@ from torchsleuth.interp import library
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.tensors import TensorOperations
+from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.interp.values import (
     UNKNOWN,
     Bound,
@@ -19,6 +20,7 @@ from torchsleuth.interp.values import (
     Function,
     Instance,
     LibraryModule,
+    LibraryObject,
     ListValue,
     Partial,
     Site,
@@ -47,6 +49,15 @@ class Arguments:
         if name in self.kwargs:
             return self.kwargs[name]
         return self.args[position] if position < len(self.args) else default
+
+
+def _method_path(receiver: Value, name: str) -> str:
+    """The name under which a method of a library value is known, empty for methods of plain Python values."""
+    if isinstance(receiver, Tensor):
+        return f"Tensor.{name}"
+    if isinstance(receiver, LibraryModule) or is_module(receiver):
+        return f"torch.nn.Module.{name}"
+    return f"{receiver.path}.{name}" if isinstance(receiver, LibraryObject) else ""
 
 
 class Calls(TensorOperations):
@@ -96,7 +107,9 @@ class Calls(TensorOperations):
             if isinstance(callee.function, Function):
                 args = (callee.receiver, *call.args)
                 return self.call_function(callee.function, args, call.kwargs, node, call.frame)
-            return library.call_method(self.interpreter, callee.receiver, callee.function, call)
+            value = library.call_method(self.interpreter, callee.receiver, callee.function, call)
+            self._record_call(_method_path(callee.receiver, callee.function), callee.receiver, call, value)
+            return value
         if isinstance(callee, Builtin):
             return callee.call(call)
         if isinstance(callee, Partial):
@@ -111,11 +124,29 @@ class Calls(TensorOperations):
         if isinstance(callee, LibraryModule):
             return self.call_module(callee, call)
         if isinstance(callee, Native):
-            return library.call_native(self.interpreter, callee, call)
+            value = library.call_native(self.interpreter, callee, call)
+            self._record_call(callee.path, None, call, value)
+            return value
         value = library.call_object(self.interpreter, callee, call)
         if value is UNKNOWN:
             self.escape((*call.args, *call.kwargs.values()))
         return value
+
+    def _record_call(self, path: str, receiver: Value, call: Arguments, result: Value) -> None:
+        if path and not path.startswith("builtins."):
+            self.trace.calls.append(
+                LibraryCall(
+                    path,
+                    self.site(call.node, call.frame),
+                    receiver,
+                    call.args,
+                    call.kwargs,
+                    result,
+                    tuple(self.loop_points),
+                    self.uncertain == 0,
+                    self.grad,
+                )
+            )
 
     # -- functions of the user's -------------------------------------------------------------------
 

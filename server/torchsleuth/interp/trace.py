@@ -46,6 +46,30 @@ class DeviceConflict:
 
 
 @dataclass(frozen=True)
+class LibraryCall:
+    """A call of something that is not the user's own, by its canonical name.
+
+    `path`: ``torch.zeros``, ``torch.nn.Linear``, ``Tensor.numpy``, ``torch.nn.Module.train``, ``torch.optim.Adam.step``,
+    or the name of an external package's function, such as ``torchvision.models.resnet18``. `receiver`: of a method.
+    """
+
+    path: str
+    site: Site
+    receiver: Value
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+    result: Value
+    loops: tuple[LoopPoint, ...]
+    certain: bool
+    grad: bool
+
+    def get(self, position: int, name: str, default: Value = None) -> Value:
+        if name in self.kwargs:
+            return self.kwargs[name]
+        return self.args[position] if position < len(self.args) else default
+
+
+@dataclass(frozen=True)
 class LoopPoint:
     """One iteration of one execution of a loop."""
 
@@ -85,6 +109,7 @@ class Trace:
     conflicts: list[DeviceConflict] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
+    calls: list[LibraryCall] = field(default_factory=list)
     facts: dict[tuple[str, int, int, int, int], list[tuple[Site, TensorSpec, str | None]]] = field(default_factory=dict)
     consumed: set[int] = field(default_factory=set)
     """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""

@@ -58,8 +58,24 @@ Finder = Callable[[Analysis], Iterator[Finding]]
 
 
 @dataclass(frozen=True)
+class Example:
+    """One pair of scripts; the tests hold the rule to it.
+
+    `bad` has caret comments (see tests/check.py) where the rule finds the fault. `fixed` is what the first fix makes of
+    it, None where there is no fix. `good` differs little from `bad`, and nothing is found in it.
+    """
+
+    bad: str
+    fixed: str | None = None
+    good: str | None = None
+
+
+@dataclass(frozen=True)
 class Rule:
-    """`documentation` is the docstring of the rule's file: the page, the hover and ``torchsleuth rule CODE``."""
+    """`documentation` is the docstring of the rule's file: the page, the hover and ``torchsleuth rule CODE``.
+
+    `default`: on without being selected.
+    """
 
     code: str
     name: str
@@ -67,6 +83,8 @@ class Rule:
     family: str
     documentation: str
     find: Finder
+    examples: tuple[Example, ...] = ()
+    default: bool = True
 
 
 def related(source: SourceText, node: ast.AST, message: str) -> Related:

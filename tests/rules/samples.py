@@ -1,0 +1,39 @@
+"""Samples of each rule: scripts in which it finds the fault, and near misses in which nothing is found.
+
+``samples/TS501.md`` has a heading for each sample, ``## found: what`` or ``## silent: what``, followed by the whole
+script in a fenced block. In a found one, the line that the diagnostic stands on ends with ``# TS501``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "samples"
+_SAMPLE = re.compile(r"^## (found|silent): (.+?)\n+```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """`lines`: where the rule's diagnostics stand, 1-based; none for a near miss."""
+
+    code: str
+    title: str
+    text: str
+    lines: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.title}"
+
+
+def load_samples(folder: Path = FOLDER) -> Iterator[Sample]:
+    """All samples, in order. Raises ValueError for a found one without a marked line."""
+    for path in sorted(folder.glob("TS*.md")):
+        code = path.stem
+        for kind, title, text in _SAMPLE.findall(path.read_text(encoding="utf-8")):
+            marked = [number for number, line in enumerate(text.splitlines(), 1) if line.rstrip().endswith(f"# {code}")]
+            if (kind == "found") != bool(marked):
+                raise ValueError(f"{path.name}: {title}: {kind}, but {len(marked)} marked lines")
+            yield Sample(code, title, text, tuple(marked))

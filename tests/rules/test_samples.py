@@ -1,0 +1,34 @@
+"""Every rule against its own examples, and against realistic positives and near misses in different styles."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.check import analyze, check
+from tests.rules.samples import Sample, load_samples
+from torchsleuth.rules.registry import RULES
+from torchsleuth.rules.rule import Example
+
+EXAMPLES = [
+    pytest.param(code, example, id=f"{code}-{number}")
+    for code, rule in RULES.items()
+    for number, example in enumerate(rule.examples)
+]
+
+
+@pytest.mark.parametrize(("code", "example"), EXAMPLES)
+def test_example(code: str, example: Example) -> None:
+    found = check(example.bad, example.fixed)
+    assert code in [diagnostic.code for diagnostic in found]
+    if example.good is not None:
+        check(example.good)
+
+
+@pytest.mark.parametrize("sample", load_samples(), ids=str)
+def test_sample(sample: Sample) -> None:
+    found = analyze(sample.text).diagnostics
+    shown = "\n".join(f"{item.start.line}: {item.code} {item.message}" for item in found)
+    if sample.lines:
+        assert {item.start.line for item in found if item.code == sample.code} == set(sample.lines), shown
+    noise = [item for item in found if item.code != sample.code or not sample.lines]
+    assert not [item for item in noise if item.severity in ("error", "warning")], shown
