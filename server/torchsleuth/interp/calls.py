@@ -186,15 +186,16 @@ class Calls(TensorOperations):
                 value = names.get(argument.arg)
                 if isinstance(value, Tensor):
                     self.record_fact(argument, value, frame, argument.arg)
-        grad = self.grad
+        grad, grad_off = self.grad, self.grad_off
         if function.grad_mode is not None:
             self.grad = function.grad_mode
+            self.grad_off = None if self.grad else Site(source.span(function.node), function.node, frame)
         try:
             if isinstance(function.node, ast.Lambda):
                 return self.eval(function.node.body, frame)
             completion = self.block(function.node.body, frame)
         finally:
-            self.grad = grad
+            self.grad, self.grad_off = grad, grad_off
         return self._result(frame, completion)
 
     def _result(self, frame: Frame, completion: int) -> Value:

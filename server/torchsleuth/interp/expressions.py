@@ -640,7 +640,9 @@ def _scalar_arithmetic(left: Value, right: Value) -> Value:
     if isinstance(left, kinds) and isinstance(right, kinds):
         if Scalar("str") in (left, right):
             return UNKNOWN
-        return Scalar("float")
+        return Scalar(
+            "float", next((side.cut for side in (left, right) if isinstance(side, Scalar) and side.cut), None)
+        )
     if isinstance(left, str) or isinstance(right, str):
         return Scalar("str")
     return UNKNOWN

@@ -105,6 +105,9 @@ class Heap:
                 left.history | right.history,
             )
             joined.parameter = left.parameter and right.parameter
+            for name in ("node", "cut"):
+                if left.slots[name] is right.slots[name]:
+                    joined.slots[name] = left.slots[name]
             return joined
         if isinstance(left, TensorSpec) and isinstance(right, TensorSpec):
             return self.join_specs(left, right)
@@ -116,7 +119,8 @@ class Heap:
         if isinstance(left, numbers) and isinstance(right, numbers):
             return left if left == right and type(left) is type(right) else Scalar("float")
         if self._is_floating(left) and self._is_floating(right):
-            return left if left == right else Scalar("float")
+            # Either may be the one at hand: only what holds for both is kept.
+            return left if left == right and left is right else Scalar("float")
         if isinstance(left, str | Device) and isinstance(right, str | Device):
             return left if left == right else self._join_devices(left, right)
         if isinstance(left, frozenset) and isinstance(right, frozenset):

@@ -27,6 +27,7 @@ from torchsleuth.interp.values import (
     Namespace,
     Parameters,
     Scalar,
+    Site,
     Slots,
     Tensor,
     Value,
@@ -73,6 +74,8 @@ class Interpreter(Expressions):
         self.substitution: Slots = {}
         self.steps = 0
         self.grad = True
+        self.grad_off: Site | None = None
+        self.freed: Slots = {}
         self.guarded = 0
         self.uncertain = 0
         self.loop_points: list[LoopPoint] = []
@@ -456,13 +459,14 @@ class Interpreter(Expressions):
             self.heap.join([current, *others])
 
     def do_With(self, node: ast.With, frame: Frame) -> int:
-        grad, guarded = self.grad, self.guarded
+        grad, guarded, grad_off = self.grad, self.guarded, self.grad_off
         try:
             for item in node.items:
                 manager = self.eval(item.context_expr, frame)
                 mode = library.grad_mode(self, manager)
                 if mode is not None:
                     self.grad = mode
+                    self.grad_off = None if mode else self.site(node, frame)
                 if library.expects_error(manager, item.context_expr):
                     self.guarded += 1
                 if item.optional_vars is not None:
@@ -470,7 +474,7 @@ class Interpreter(Expressions):
                     self.assign(item.optional_vars, entered, frame)
             return self.block(node.body, frame)
         finally:
-            self.grad, self.guarded = grad, guarded
+            self.grad, self.guarded, self.grad_off = grad, guarded, grad_off
 
     do_AsyncWith = do_With
 

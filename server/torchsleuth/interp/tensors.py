@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import library
+from torchsleuth.interp.autograd import Autograd
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING, Heap
 from torchsleuth.interp.imports import Workspace
@@ -66,7 +67,16 @@ _TAGS = {
     "sigmoid": "sigmoid",
     "Sigmoid": "sigmoid",
     "Softmax2d": "softmax",
+    # What a layer with weights puts out is unbounded.
+    **dict.fromkeys(
+        "Linear Bilinear LazyLinear linear bilinear Conv1d Conv2d Conv3d LazyConv1d LazyConv2d LazyConv3d conv1d conv2d "
+        "conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d conv_transpose1d conv_transpose2d "
+        "conv_transpose3d".split(),
+        "logits",
+    ),
 }
+_LAYOUT_TAGS = frozenset({"batch", "short_batch"})
+"""Tags about the dimensions, which writing new values does not change."""
 _DEVICE_FREE = frozenset({"pack_padded_sequence", "PackedSequence", "load_state_dict", "from_numpy"})
 _DROPPED_KEYWORDS = frozenset({"generator", "pin_memory", "non_blocking", "memory_format", "layout"})
 _ERRORS_OF_TYPES = ("must be Tensor, not", "must be tuple of ints", "must be tuple of Tensors", "be list of Tensors")
@@ -76,7 +86,7 @@ class NotASpec(Exception):
     """The value has no description that the oracle understands."""
 
 
-class TensorOperations:
+class TensorOperations(Autograd):
     """Everything that touches tensors. The attributes are set by `Interpreter`."""
 
     interpreter: Interpreter
@@ -283,6 +293,7 @@ class TensorOperations:
         tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
         name = operation.target.rpartition(".")[2]
         tags: frozenset[str] = frozenset()
+        name = name if name in _KEEPS_TAGS else name.rstrip("_")
         if name in _TAGS:
             tags = frozenset({_TAGS[name]})
         elif name in _KEEPS_TAGS and tensors:
@@ -290,6 +301,7 @@ class TensorOperations:
         history = frozenset(item for tensor in tensors for item in tensor.history)
         uncertain_grad = any(tensor.spec.requires_grad is None for tensor in tensors)
         origin = Origin(operation.site, operation.target, operation.specs, tuple(tensors))
+        made: list[Tensor] = []
 
         def make(spec: TensorSpec) -> Tensor:
             requires_grad: bool | None = spec.requires_grad
@@ -298,7 +310,12 @@ class TensorOperations:
             spec = spec.with_(device=place, requires_grad=requires_grad)
             if forget_dtype:
                 spec = spec.with_(dtype=None)
-            return Tensor(spec, origin, tags, history if requires_grad is not False else frozenset())
+            tensor = Tensor(spec, origin, tags, history if requires_grad is not False else frozenset())
+            made.append(tensor)
+            self.connect([tensor], operation, tensors)
+            if made[0].slots["node"] is not None and tensor.slots["node"] is not None:
+                tensor.slots["node"] = made[0].slots["node"]
+            return tensor
 
         return make
 
@@ -335,6 +352,10 @@ class TensorOperations:
         """Methods ending in an underscore change their receiver and return it."""
         name = operation.target.rpartition(".")[2]
         inplace = operation.target.startswith("Tensor.") and name.endswith("_") and not name.endswith("__")
+        options = (operation.kwargs, operation.module.kwargs if operation.module is not None else {})
+        if any(given.get("inplace") is True for given in options) and operation.args:
+            if isinstance(operation.args[0], Tensor):
+                self._retag(operation.args[0])
         if not inplace or not operation.args or not isinstance(operation.args[0], Tensor):
             return value
         receiver = operation.args[0]
@@ -342,9 +363,17 @@ class TensorOperations:
             spec = value.spec.with_(device=receiver.spec.device)
             if receiver.parameter:
                 spec = spec.with_(requires_grad=receiver.spec.requires_grad)
+            self.written(receiver, value, operation.site.node, operation.site.frame)
             self.heap.set(receiver.slots, "spec", spec)
             self.heap.set(receiver.slots, "history", receiver.history | value.history)
+            self._retag(receiver, value.tags)
         return receiver
+
+    def _retag(self, tensor: Tensor, tags: frozenset[str] = frozenset()) -> None:
+        """The tensor holds new values: `tags` are true of them, and what was true of the old ones is forgotten."""
+        kept = (tensor.tags & _LAYOUT_TAGS) | (tags - _LAYOUT_TAGS)
+        if kept != tensor.tags:
+            self.heap.set(tensor.slots, "tags", kept)
 
     def report(self, operation: Operation, failure: Failure) -> None:
         """Record that PyTorch raises here, once per place and message."""
@@ -420,8 +449,10 @@ class TensorOperations:
             method = f"Tensor.__i{name.rstrip('_')}__"
             value = self.operate(method, (left, right), {}, node, frame)
             if isinstance(value, Tensor):
+                self.written(left, value, node, frame)
                 self.heap.set(left.slots, "spec", value.spec.with_(device=left.spec.device))
                 self.heap.set(left.slots, "history", left.history | value.history)
+                self._retag(left)
                 return left
             return value
         return self.operate(f"operator.{name}", (left, right), {}, node, frame)
@@ -462,6 +493,8 @@ class TensorOperations:
         return Tensor(spec, origin, frozenset(), container.history)
 
     def tensor_set_item(self, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
+        self.written(container, value if isinstance(value, Tensor) else None, node, frame)
+        self._retag(container)
         if isinstance(value, Tensor):
             self.heap.set(container.slots, "history", container.history | value.history)
             if value.spec.requires_grad is not False and container.spec.requires_grad is False:
@@ -486,7 +519,8 @@ class TensorOperations:
         if name in ("T", "mT", "H", "mH", "real", "imag"):
             return self.operate(f"Tensor.{name}", (owner,), {}, node, frame)
         if name == "data":
-            return Tensor(spec.with_(requires_grad=False), owner.origin, owner.tags)
+            bare = Tensor(spec.with_(requires_grad=False), owner.origin, owner.tags)
+            return self.severed(owner, bare, "data", self.site(node, frame))
         if name == "grad":
             self.event("grad_touched", owner, node, frame)
             return UNKNOWN

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
+from torchsleuth.interp.autograd import AutogradFault
 from torchsleuth.interp.values import LibraryModule, LibraryObject, Site, Tensor, Value
 from torchsleuth.schema import Span
 from torchsleuth.tensors.spec import Failure, TensorSpec
@@ -113,6 +114,7 @@ class Trace:
     facts: dict[tuple[str, int, int, int, int], list[tuple[Site, TensorSpec, str | None]]] = field(default_factory=dict)
     consumed: set[int] = field(default_factory=set)
     """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""
+    autograd: list[AutogradFault] = field(default_factory=list)
     optimizers: list[LibraryObject] = field(default_factory=list)
     discarded: list[Site] = field(default_factory=list)
     """Statements that move or convert a tensor and drop the result."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.schema import Span
@@ -36,9 +36,13 @@ UNKNOWN = _Unknown()
 
 @dataclass(frozen=True)
 class Scalar:
-    """An unknown Python scalar of a known type: float, bool or str. Unknown ints are symbolic sizes."""
+    """An unknown Python scalar of a known type: float, bool or str. Unknown ints are symbolic sizes.
+
+    `cut`: where it left the autograd graph (see interp/autograd.py), for one that was computed with gradients.
+    """
 
     type: str
+    cut: Any = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,8 @@ class Tensor(Ref):
     """A tensor (or, with `library="numpy"`, an array).
 
     `origin`: where it was computed. `tags`: properties of its values that survive reshaping, such as
-    "softmax". `history`: the forward calls whose graph it carries.
+    "softmax". `history`: the forward calls whose graph it carries. Slot `node`: its place in the autograd graph,
+    `cut`: where it lost it (see interp/autograd.py). `storage`: its memory, shared by views.
     """
 
     def __init__(
@@ -110,7 +115,8 @@ class Tensor(Ref):
         tags: frozenset[str] = frozenset(),
         history: frozenset[int] = frozenset(),
     ) -> None:
-        super().__init__(spec=spec, tags=tags, history=history)
+        super().__init__(spec=spec, tags=tags, history=history, node=None, cut=None)
+        self.storage = Ref()
         self.origin = origin
         self.parameter = False
         self.buffer = False
@@ -140,8 +146,8 @@ class ListValue(Ref):
 
     @property
     def items(self) -> tuple[Value, ...] | None:
-        items: tuple[Value, ...] | None = self.slots["items"]
-        return items
+        items = self.slots["items"]
+        return items if isinstance(items, tuple) else None
 
 
 class DictValue(Ref):
@@ -152,8 +158,8 @@ class DictValue(Ref):
 
     @property
     def items(self) -> dict[Any, Value] | None:
-        items: dict[Any, Value] | None = self.slots["items"]
-        return items
+        items = self.slots["items"]
+        return items if isinstance(items, dict) else None
 
 
 @dataclass(eq=False)

@@ -12,6 +12,7 @@ from torchsleuth.interp.library.dispatch import (
 )
 from torchsleuth.interp.library.modules import (
     child,
+    descendants,
     has_parameters,
     is_loss,
     is_reduced_loss,
@@ -46,6 +47,7 @@ __all__ = [
     "child",
     "dataclass_init",
     "decorated",
+    "descendants",
     "entered",
     "enum_member",
     "expects_error",

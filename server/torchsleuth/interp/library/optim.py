@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.values import UNKNOWN, LibraryObject, ListValue, Scalar, Tensor, Value
+from torchsleuth.interp.values import UNKNOWN, LibraryObject, ListValue, Parameters, Scalar, Tensor, Value
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -44,6 +44,7 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
             return call.args[0] if call.args else UNKNOWN
         if name == "step" and call.args and isinstance(call.args[0], LibraryObject):
             interp.event("step", call.args[0], call.node, call.frame)
+            interp.stepped(trained_modules(call.args[0]))
         elif name == "unscale_" and call.args:
             interp.event("unscale", call.args[0], call.node, call.frame)
         return None if name != "get_scale" else Scalar("float")
@@ -58,6 +59,7 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
             interp.event("step", receiver, call.node, call.frame)
             return value
         interp.event("step", receiver, call.node, call.frame)
+        interp.stepped(trained_modules(receiver))
         return None
     if name == "zero_grad":
         interp.event("zero_grad", receiver, call.node, call.frame)
@@ -67,8 +69,24 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
     return UNKNOWN
 
 
+def trained_modules(optimizer: LibraryObject) -> list[Value]:
+    """The modules whose parameters an optimizer was given whole, as far as they are known."""
+    given = optimizer.argument(0, "params")
+    parts = given.items or () if isinstance(given, ListValue) else (given,)
+    return [module for part in parts if isinstance(part, Parameters) for module in part.modules]
+
+
 def parameters_of(optimizer: LibraryObject) -> Value:
     return optimizer.argument(0, "params")
 
 
-__all__ = ["construct", "handles", "is_optimizer", "is_scheduler", "method", "parameters_of", "Tensor"]
+__all__ = [
+    "construct",
+    "handles",
+    "is_optimizer",
+    "is_scheduler",
+    "method",
+    "parameters_of",
+    "trained_modules",
+    "Tensor",
+]

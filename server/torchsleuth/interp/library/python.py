@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from torchsleuth.interp.autograd import AutogradFault
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.values import (
@@ -617,6 +618,9 @@ def container_method(interp: Interpreter, receiver: Value, name: str, call: Argu
             return dims.product([item for item in receiver if is_int(item)])
         if name == "count":
             return interp.fresh_size("?", positive=False)
+    if isinstance(receiver, Scalar) and name == "backward" and receiver.cut is not None:
+        interp.fault(AutogradFault("no_graph", interp.site(call.node, call.frame), receiver, receiver.cut))
+        return UNKNOWN
     if isinstance(receiver, Scalar):
         return Scalar("str") if receiver.type == "str" else UNKNOWN
     if isinstance(receiver, int | float) and name == "is_integer":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from torchsleuth.interp.autograd import AutogradFault, Cut
 from torchsleuth.interp.library import modules
 from torchsleuth.interp.values import (
     UNKNOWN,
@@ -270,8 +271,24 @@ def _factory(interp: Interpreter, path: str, name: str, call: Arguments) -> Valu
     spec = value.spec.with_(device=place if isinstance(place, Device) else None)
     if isinstance(grad, bool):
         spec = spec.with_(requires_grad=grad)
+        if grad:
+            interp.heap.set(value.slots, "leaf", True)
     interp.heap.set(value.slots, "spec", spec)
+    if name == "tensor" and call.args:
+        _rewrapped(interp, value, call)
     return value
+
+
+def _rewrapped(interp: Interpreter, value: Tensor, call: Arguments) -> None:
+    """``torch.tensor(loss)``: a copy that has left the graph of what it was made from."""
+    data = call.args[0]
+    items = data.items or () if isinstance(data, ListValue) else data if isinstance(data, tuple) else (data,)
+    for item in items:
+        lost = item.spec.requires_grad is True or item.slots["cut"] if isinstance(item, Tensor) else None
+        if lost or (isinstance(item, Scalar) and item.cut is not None):
+            interp.heap.set(value.slots, "node", None)
+            interp.heap.set(value.slots, "cut", Cut("rewrapped", interp.site(call.node, call.frame)))
+            return
 
 
 MISSING_DEVICE: Any = object()
@@ -325,18 +342,27 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
     if name == "backward":
         interp.trace.consumed.update(tensor.history)
         interp.event("backward", tensor, call.node, call.frame, tensor=tensor)
+        create = interp.truth(call.get(2, "create_graph", False))
+        kept = call.get(1, "retain_graph")
+        retain = create if kept is None else interp.truth(kept)
+        if call.exact and "inputs" not in call.kwargs:
+            interp.backward(tensor, call.get(0, "gradient"), retain, call.node, call.frame)
         return None
     if name in ("item", "tolist"):
         if name == "tolist" and (spec.rank or 0) > 0:
             return ListValue(None)
         if spec.dtype is None or spec.dtype.startswith(("float", "bfloat")):
-            return Scalar("float")
+            return interp.scalar_of(tensor, "float", interp.site(call.node, call.frame))
         return Scalar("bool") if spec.dtype == "bool" else interp.fresh_size("?", positive=False)
+    if name == "numpy" and spec.requires_grad is True and call.get(0, "force", False) is False:
+        interp.fault(AutogradFault("numpy", interp.site(call.node, call.frame), tensor))
     if name in ("numpy", "__array__"):
         return UNKNOWN
     if name in ("requires_grad_",):
         decided = interp.truth(call.get(0, "requires_grad", True))
         interp.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=decided))
+        if tensor.slots["node"] is None:
+            interp.heap.set(tensor.slots, "leaf", True)
         return tensor
     if name in ("detach", "detach_"):
         detached = Tensor(spec.with_(requires_grad=False), tensor.origin, tensor.tags)
@@ -344,13 +370,13 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
             interp.heap.set(tensor.slots, "spec", spec.with_(requires_grad=False))
             interp.heap.set(tensor.slots, "history", frozenset())
             return tensor
-        return detached
+        return interp.severed(tensor, detached, "detach", interp.site(call.node, call.frame))
     if name in ("register_hook", "retain_grad", "share_memory_", "pin_memory"):
         return tensor if name in ("share_memory_", "pin_memory") else UNKNOWN
     if name in ("is_contiguous", "data_ptr", "get_device", "is_floating_point", "storage", "untyped_storage"):
         return UNKNOWN
     if name == "contiguous":
-        return Tensor(spec.with_(strides=None), tensor.origin, tensor.tags, tensor.history)
+        return interp.same_graph(tensor, Tensor(spec.with_(strides=None), tensor.origin, tensor.tags, tensor.history))
     if name.startswith("new_"):
         return _new(interp, tensor, name, call)
     if name in ("type_as",) and call.args and isinstance(call.args[0], Tensor):
@@ -370,7 +396,9 @@ def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Argum
     if name == "permute" or items is None or not all(is_int(item) for item in items):
         return Tensor(UNKNOWN_TENSOR.with_(dtype=tensor.spec.dtype, device=tensor.spec.device), tensor.origin)
     shape = tuple(interp.fresh_size("?") if size == -1 else interp.resolved(size) for size in items)
-    return Tensor(tensor.spec.with_(shape=shape, strides=None), tensor.origin, tensor.tags, tensor.history)
+    return interp.same_graph(
+        tensor, Tensor(tensor.spec.with_(shape=shape, strides=None), tensor.origin, tensor.tags, tensor.history)
+    )
 
 
 def _size(interp: Interpreter, tensor: Tensor, spec: TensorSpec, call: Arguments) -> Value:
@@ -428,12 +456,16 @@ def _convert(interp: Interpreter, tensor: Tensor, dtype: str | None, device: Dev
     if dtype is not None and not dtype.startswith(("float", "bfloat", "complex")):
         grad = False
     origin = tensor.origin or Origin(interp.site(call.node, call.frame), "to", (spec,), (tensor,))
-    return Tensor(
-        spec.with_(dtype=dtype, device=device, requires_grad=grad if interp.grad or not grad else grad),
+    converted = Tensor(
+        spec.with_(dtype=dtype, device=device, requires_grad=grad),
         origin,
         tensor.tags,
         tensor.history if grad is not False else frozenset(),
     )
+    interp.same_graph(tensor, converted)
+    if grad is False and spec.requires_grad is True:
+        converted.slots["cut"] = Cut("integers", interp.site(call.node, call.frame))
+    return converted
 
 
 def _new(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:

@@ -1,0 +1,361 @@
+"""The autograd graph, abstractly: what recorded it, what cut it, what it saved, and when backward() freed it.
+
+Facts about operators (which of their operands or results backward needs) are held to PyTorch by tests/conformance/test_autograd.py.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp import library
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.values import (
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    Parameters,
+    Ref,
+    Scalar,
+    Site,
+    Slots,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.trace import Operation
+
+SAVES_RESULT = frozenset(
+    "sigmoid tanh exp softmax log_softmax sqrt rsqrt relu reciprocal Sigmoid Tanh Softmax LogSoftmax ReLU".split()
+)
+"""Operators whose backward needs their result."""
+SAVES_FIRST = frozenset(
+    "log log2 log10 log1p sin cos abs pow square gelu silu leaky_relu elu softplus logsigmoid GELU SiLU LeakyReLU "
+    "Softplus norm var std clamp mse_loss l1_loss smooth_l1_loss huber_loss MSELoss L1Loss SmoothL1Loss HuberLoss "
+    "LayerNorm BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm layer_norm batch_norm group_norm".split()
+)
+"""Operators whose backward needs their first operand."""
+PRODUCTS = frozenset("mul multiply matmul mm bmm mv dot".split())
+"""Operators whose backward needs each operand for the gradient of the other one."""
+WEIGHTED = frozenset(
+    "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d Bilinear LSTM GRU RNN LSTMCell GRUCell "
+    "RNNCell MultiheadAttention TransformerEncoderLayer TransformerDecoderLayer TransformerEncoder Transformer".split()
+)
+"""Modules whose backward needs their input, and their weights for the gradient of the input."""
+FREES = (
+    SAVES_RESULT
+    | SAVES_FIRST
+    | PRODUCTS
+    | WEIGHTED
+    | frozenset(
+        "div truediv true_divide linear conv1d conv2d conv3d cross_entropy binary_cross_entropy nll_loss einsum addmm "
+        "binary_cross_entropy_with_logits kl_div CrossEntropyLoss BCELoss BCEWithLogitsLoss NLLLoss KLDivLoss "
+        "scaled_dot_product_attention Embedding embedding prod logsumexp max_pool1d max_pool2d MaxPool1d MaxPool2d".split()
+    )
+)
+"""Operators that keep tensors for backward, so that a second backward through them fails."""
+VIEWS = frozenset(
+    "view view_as transpose permute squeeze unsqueeze expand narrow select t T mT swapaxes movedim diagonal detach "
+    "unflatten chunk split unbind unfold".split()
+)
+"""Operators whose result shares memory with their first operand."""
+ZERO_GRADIENT = frozenset("round floor ceil sign trunc sgn frac_ heaviside".split()) - {"frac_"}
+"""Differentiable in name only: their gradient is zero everywhere."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Where a value lost its graph. kind: detach, data, item, numpy, rewrapped, no_grad, integers.
+
+    `mode`: for no_grad, the ``with`` statement or decorator that switched recording off, if it is known.
+    """
+
+    kind: str
+    site: Site
+    mode: Site | None = None
+
+
+@dataclass(eq=False)
+class GraphNode:
+    """One recorded operation. `parameters`: it is a module with trainable parameters. `leaves`: tensors it starts from.
+
+    `open`: part of what it was computed from is not known. `saved`: memory that backward needs, and its version then.
+    """
+
+    operator: str
+    site: Site
+    inputs: tuple[GraphNode, ...]
+    parameters: bool = False
+    leaves: tuple[Tensor, ...] = ()
+    open: bool = False
+    saved: list[tuple[Ref, int, str]] = field(default_factory=list)
+    names: tuple[tuple[str, GraphNode], ...] = ()
+    """Source text of the arguments that carried a graph, with their nodes."""
+
+    @property
+    def frees(self) -> bool:
+        return self.operator in FREES
+
+
+@dataclass(frozen=True)
+class AutogradFault:
+    """What autograd will raise, or silently not do.
+
+    kind: no_graph, severed, zero_gradient, not_scalar, freed, modified, leaf_in_place, numpy, grad_missing, wrong_attribute.
+    `at`: the place that fails; `cause`: the other end of the fault; `node`: the piece of graph that is concerned;
+    `used`: the operation that used that piece a second time.
+    """
+
+    kind: str
+    at: Site
+    tensor: Value
+    cut: Cut | None = None
+    cause: Site | None = None
+    node: GraphNode | None = None
+    used: GraphNode | None = None
+    text: str = ""
+    carried: tuple[tuple[str, bool], ...] = ()
+    """For freed: variables that hold the second graph, and whether each is a tuple."""
+
+
+class Autograd:
+    """The part of the interpreter that follows graphs."""
+
+    grad: bool
+    guarded: int
+    uncertain: int
+    heap: Any
+    trace: Any
+    interpreter: Any
+    site: Any
+    freed: Slots
+    grad_off: Site | None
+
+    # -- recording ---------------------------------------------------------------------------------
+
+    def connect(self, results: list[Tensor], operation: Operation, tensors: list[Tensor]) -> None:
+        """Give the results of an operation their place in the graph, or the reason why they have none."""
+        module = operation.module
+        trainable = module is not None and self._trainable(module)
+        name = operation.target.rpartition(".")[2].removeprefix("__i").strip("_")
+        grads = [tensor.spec.requires_grad for tensor in tensors]
+        node: GraphNode | None = None
+        for result in results:
+            requires_grad = result.spec.requires_grad
+            if name in VIEWS and tensors:
+                result.storage = tensors[0].storage
+            if requires_grad is False:
+                cut = self._cut_here(operation, grads, trainable) if True in grads or trainable else None
+                result.slots["cut"] = cut or next((t.slots["cut"] for t in tensors if t.slots["cut"]), None)
+            elif requires_grad:
+                node = node or self._node(name, operation, tensors, trainable)
+                result.slots["node"] = node
+                if name in SAVES_RESULT:
+                    self._save(node, result.storage, name)
+
+    def _cut_here(self, operation: Operation, grads: list[bool | None], trainable: bool) -> Cut:
+        if not self.grad:
+            return Cut("no_grad", operation.site, self.grad_off)
+        return Cut("integers", operation.site)
+
+    def _node(self, name: str, operation: Operation, tensors: list[Tensor], trainable: bool) -> GraphNode:
+        inputs = tuple(dict.fromkeys(t.slots["node"] for t in tensors if t.slots["node"] is not None))
+        leaves = tuple(t for t in tensors if t.spec.requires_grad and t.slots["node"] is None)
+        unknown = any(t.spec.requires_grad is None for t in tensors) or any(not self._is_leaf(leaf) for leaf in leaves)
+        unknown = unknown or (operation.module is not None and operation.module.slots["requires_grad"] is None)
+        node = GraphNode(name, operation.site, inputs, trainable, leaves, unknown)
+        node.names = tuple(_argument_texts(operation, tensors))
+        differentiable = [t for t in tensors if t.spec.requires_grad]
+        if name in SAVES_FIRST and tensors and tensors[0].spec.requires_grad:
+            self._save(node, tensors[0].storage, name)
+        if name in PRODUCTS and len(tensors) == 2:
+            for one, other in (tensors, tensors[::-1]):
+                if other.spec.requires_grad:
+                    self._save(node, one.storage, name)
+        if operation.module is not None and name in WEIGHTED and trainable and len(tensors) >= 1:
+            self._save(node, tensors[0].storage, name)
+            if differentiable and name in ("Linear", "Conv1d", "Conv2d", "Conv3d"):
+                self._save(node, operation.module, name)
+        return node
+
+    def _save(self, node: GraphNode, storage: Ref, name: str) -> None:
+        version = storage.slots.get("version", 0)
+        if isinstance(version, int):
+            node.saved.append((storage, version, name))
+
+    def _trainable(self, module: LibraryModule) -> bool:
+        return module.slots["requires_grad"] is True and library.has_parameters(self.interpreter, module)
+
+    @staticmethod
+    def _is_leaf(tensor: Tensor) -> bool:
+        return tensor.parameter or bool(tensor.slots.get("leaf"))
+
+    def severed(self, tensor: Tensor, result: Tensor, kind: str, site: Site) -> Tensor:
+        """A copy without graph, such as ``x.detach()``, that remembers where it lost it."""
+        lost = tensor.spec.requires_grad is True
+        result.slots["cut"] = Cut(kind, site) if lost else tensor.slots["cut"]
+        if kind == "detach":
+            result.storage = tensor.storage
+        return result
+
+    def same_graph(self, tensor: Tensor, result: Tensor) -> Tensor:
+        """A new value of the same graph, such as ``x.to(device)``."""
+        result.slots["node"], result.slots["cut"] = tensor.slots["node"], tensor.slots["cut"]
+        if result.spec.requires_grad is False and tensor.spec.requires_grad is True:
+            result.slots["node"] = None
+        if tensor.slots.get("leaf") or tensor.parameter:
+            result.slots["node"] = GraphNode("to", tensor.origin.site, (), leaves=(tensor,)) if tensor.origin else None
+        return result
+
+    def scalar_of(self, tensor: Tensor, kind: str, site: Site) -> Scalar:
+        """``loss.item()``: a number that remembers that it was a differentiable tensor."""
+        cut = Cut("item", site) if tensor.spec.requires_grad is True else tensor.slots["cut"]
+        return Scalar(kind, cut)
+
+    # -- changes in place --------------------------------------------------------------------------
+
+    def written(self, tensor: Tensor, value: Tensor | None, node: ast.AST, frame: Frame) -> None:
+        """An in-place change of a tensor, by an operator, an index assignment or an augmented assignment."""
+        site = self.site(node, frame)
+        if self.grad and tensor.spec.requires_grad is True and tensor.slots["node"] is None and self._is_leaf(tensor):
+            self.fault(AutogradFault("leaf_in_place", site, tensor))
+        version = tensor.storage.slots.get("version", 0)
+        if isinstance(version, int):
+            self.heap.set(tensor.storage.slots, "version", version + 1)
+            self.heap.set(tensor.storage.slots, "writer", site)
+        if value is not None and value.slots["node"] is not None:
+            old = tensor.slots["node"]
+            node_of = value.slots["node"]
+            joined = node_of if old is None or old in node_of.inputs else GraphNode("write", site, (old, node_of))
+            self.heap.set(tensor.slots, "node", joined)
+
+    def stepped(self, modules: list[Value]) -> None:
+        """An optimizer changes the weights of these modules in place."""
+        for module in modules:
+            for part in library.descendants(module):
+                if isinstance(part, LibraryModule):
+                    version = part.slots.get("version", 0)
+                    if isinstance(version, int):
+                        self.heap.set(part.slots, "version", version + 1)
+
+    # -- backward ----------------------------------------------------------------------------------
+
+    def backward(self, tensor: Tensor, gradient: Value, retain: bool | None, node: ast.AST, frame: Frame) -> None:
+        """``tensor.backward()``. `retain`: None where it is not known."""
+        site = self.site(node, frame)
+        spec = self.interpreter.resolved_spec(tensor.spec)
+        if spec.requires_grad is False:
+            self.fault(AutogradFault("no_graph", site, tensor, tensor.slots["cut"]))
+            return
+        if spec.requires_grad is not True:
+            return
+        if gradient is None and spec.shape is not None and any(size != 1 for size in spec.shape):
+            self.fault(AutogradFault("not_scalar", site, tensor))
+            return
+        root: GraphNode | None = tensor.slots["node"]
+        if root is None:
+            if tensor.slots.get("leaf") and tensor.slots["cut"] is not None:
+                self.fault(AutogradFault("severed", site, tensor, tensor.slots["cut"]))
+            return
+        order = list(_reachable(root))
+        if self._already_freed(order, site, tensor, frame) or self._modified(order, site, tensor):
+            return
+        self._reaches_nothing(order, root, site, tensor)
+        if retain is False and not self.uncertain:
+            for part in order:
+                if not isinstance(self.freed.get(part), Site):
+                    self.heap.set(self.freed, part, site)
+
+    def _already_freed(self, order: list[GraphNode], site: Site, tensor: Tensor, frame: Frame) -> bool:
+        for part in order:
+            first = self.freed.get(part)
+            if part.frees and isinstance(first, Site):
+                used, reached = _consumer(order, self.freed)
+                carried = tuple(self._carriers(frame, self.freed))
+                self.fault(
+                    AutogradFault("freed", site, tensor, cause=first, node=reached or part, used=used, carried=carried)
+                )
+                return True
+        return False
+
+    def _carriers(self, frame: Frame, freed: Slots) -> Iterator[tuple[str, bool]]:
+        """Variables and attributes whose graph reaches a freed piece through another one: they carry it on."""
+        places: list[tuple[str, Value]] = [(str(name), value) for name, value in frame.names.items()]
+        receiver = frame.instance()
+        if receiver is not None:
+            places += [(f"self.{name}", value) for name, value in receiver.slots.items()]
+        for name, value in places:
+            tensors = library.tensors_in(value, 2)
+            if not tensors or any(tensor.slots["node"] is None for tensor in tensors):
+                continue
+            if all(any(isinstance(freed.get(part), Site) for part in _reachable(t.slots["node"])) for t in tensors):
+                yield name, isinstance(value, tuple)
+
+    def _modified(self, order: list[GraphNode], site: Site, tensor: Tensor) -> bool:
+        for part in order:
+            for storage, version, _ in part.saved:
+                now = storage.slots.get("version", 0)
+                writer = storage.slots.get("writer")
+                if isinstance(now, int) and now > version and (writer is None or isinstance(writer, Site)):
+                    self.fault(AutogradFault("modified", writer or site, tensor, cause=site, node=part))
+                    return True
+        return False
+
+    def _reaches_nothing(self, order: list[GraphNode], root: GraphNode, site: Site, tensor: Tensor) -> None:
+        if any(part.open for part in order):
+            return
+        leaves = [leaf for part in order for leaf in part.leaves]
+        if not any(part.parameters for part in order) and leaves:
+            cuts = [leaf.slots["cut"] for leaf in leaves]
+            if all(cuts):
+                self.fault(AutogradFault("severed", site, tensor, cuts[0]))
+        passing = list(_reachable(root, through=lambda part: part.operator not in ZERO_GRADIENT))
+        flat = next((part for part in order if part.operator in ZERO_GRADIENT), None)
+        if flat is not None and any(part.parameters for part in order):
+            if not any(part.parameters or part.leaves for part in passing if part.operator not in ZERO_GRADIENT):
+                self.fault(AutogradFault("zero_gradient", flat.site, tensor, cause=site, node=flat))
+
+    def fault(self, fault: AutogradFault) -> None:
+        key = (fault.kind, fault.at.span)
+        if not self.guarded and key not in self.interpreter.failures_seen:
+            self.interpreter.failures_seen.add(key)
+            self.trace.autograd.append(fault)
+
+
+def _reachable(root: GraphNode, through: Any = None) -> Iterator[GraphNode]:
+    """Every node of the graph once, from the root on; only beyond nodes that `through` lets pass."""
+    seen: set[GraphNode] = {root}
+    pending = [root]
+    while pending:
+        part = pending.pop(0)
+        yield part
+        if through is not None and not through(part):
+            continue
+        for inner in part.inputs:
+            if inner not in seen:
+                seen.add(inner)
+                pending.append(inner)
+
+
+def _consumer(order: list[GraphNode], freed: Slots) -> tuple[GraphNode | None, GraphNode | None]:
+    """The first operation of this graph that used a freed piece of another one, and that piece."""
+    for part in reversed(order):
+        if not isinstance(freed.get(part), Site):
+            for inner in part.inputs:
+                if isinstance(freed.get(inner), Site):
+                    return part, inner
+    return None, None
+
+
+def _argument_texts(operation: Operation, tensors: list[Tensor]) -> Iterator[tuple[str, GraphNode]]:
+    node = operation.site.node
+    if isinstance(node, ast.Call):
+        for argument, value in zip(node.args, operation.args):
+            if isinstance(value, Tensor) and value.slots["node"] is not None:
+                yield ast.unparse(argument), value.slots["node"]
+
+
+__all__ = ["Autograd", "AutogradFault", "Cut", "GraphNode", "Instance", "LibraryObject", "Parameters"]
