@@ -32,6 +32,13 @@ ENGLISH: dict[str, str] = {
         "{tensor} already went through {softmax}, and cross entropy applies log_softmax itself: pass the raw logits"
     ),
     "softmax.here": "{softmax} is applied here",
+    "sigmoid.bce_with_logits": (
+        "{tensor} already went through sigmoid, and {loss} applies it itself: pass the raw logits"
+    ),
+    "bce.logits": "{tensor} is the raw output of {layer}, not between 0 and 1 as {loss} wants it: use {stable}",
+    "logits.here": "the values are computed here",
+    "nll.logits": "{tensor} is the raw output of {layer}, and {loss} wants log probabilities: use {whole}",
+    "nll.probabilities": "{tensor} holds softmax probabilities, and {loss} wants their logarithm: use log_softmax",
     # loop
     "zero_grad.missing": "gradients of {optimizer} are never cleared: each backward() adds to those of the steps before",
     "zero_grad.step": "{optimizer} steps here with the gradients of all iterations so far",
@@ -51,6 +58,7 @@ ENGLISH: dict[str, str] = {
     "fix.permute": "Permute {tensor} from channels-last to channels-first",
     "fix.unsqueeze": "Add the missing channel dimension to {tensor}",
     "fix.remove_softmax": "Remove {softmax}",
+    "fix.apply": "Apply {function} to {tensor}",
     "fix.zero_grad": "Insert {optimizer}.zero_grad() before backward()",
     "fix.no_grad": "Wrap in with torch.no_grad():",
     "fix.clip": "Clip gradients between backward() and step()",

@@ -1,0 +1,121 @@
+"""What the rules about losses share: the activation that a value went through, its removal, a renamed call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import Operation
+from torchsleuth.interp.values import LibraryModule, Site, Tensor, Value
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.schema import Edit
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.spec import Native
+
+_MAX_STEPS = 12
+
+
+def losses(analysis: Analysis, paths: tuple[str, ...]) -> Iterator[tuple[Operation, Tensor]]:
+    """Each place where one of these losses is computed, with its first operand."""
+    seen: set[tuple[str, int, int]] = set()
+    for operation in analysis.trace.operations:
+        if operation.target not in paths:
+            continue
+        scores: Value = operation.args[0] if operation.args else operation.kwargs.get("input")
+        start = operation.site.span.start
+        key = (operation.site.span.path, start.line, start.column)
+        if isinstance(scores, Tensor) and key not in seen:
+            yield operation, scores
+
+
+def applied(analysis: Analysis, tensor: Tensor, names: tuple[str, ...]) -> Operation | None:
+    """The operation of one of these names that the tensor's values come from."""
+    sites = {id(operation.site): operation for operation in analysis.trace.operations}
+    current = tensor
+    for _ in range(_MAX_STEPS):
+        origin = current.origin
+        if origin is None:
+            return None
+        if origin.operator.rpartition(".")[2].rstrip("_") in names:
+            return sites.get(id(origin.site))
+        if not origin.sources:
+            return None
+        current = origin.sources[0]
+    return None
+
+
+def removals(analysis: Analysis, operation: Operation, name: str) -> Iterator[Candidate]:
+    """Ways to leave out an activation: the call, or the layer where its container lists it."""
+    title = message("fix.remove_softmax", softmax=name)
+    module = operation.module
+    source = analysis.source_of(operation.site.span.path)
+    node = operation.site.node
+    if module is None and isinstance(node, ast.Call):
+        inner = node.args[0] if operation.target.startswith("torch.") and node.args else None
+        if inner is None and isinstance(node.func, ast.Attribute):
+            inner = node.func.value
+        if inner is not None:
+            yield Candidate(title, (edits.replace(source, node, source.segment(inner)),))
+        return
+    if module is None or module.site is None:
+        return
+    yield from _without_layer(analysis, module, title)
+    if (
+        isinstance(node, ast.Call)
+        and len(node.args) == 1
+        and (module.name and ast.unparse(node.func).endswith(module.name) or isinstance(node.func, ast.Call))
+    ):
+        yield Candidate(title, (edits.replace(source, node, source.segment(node.args[0])),))
+
+
+def _without_layer(analysis: Analysis, module: LibraryModule, title: str) -> Iterator[Candidate]:
+    """The layer as an argument of nn.Sequential(...) or an element of a list of layers."""
+    assert module.site is not None
+    source = analysis.source_of(module.site.span.path)
+    start = module.site.span.start
+    for node in ast.walk(analysis.tree(source.path)):
+        elements = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.List) else []
+        for index, element in enumerate(elements):
+            if isinstance(element, ast.Call) and source.start_of(element) == start and len(elements) > 1:
+                yield Candidate(title, (edits.remove_element(source, elements, index),))
+                return
+
+
+def written_call(operation: Operation) -> Site | None:
+    """Where the name of the operator was written: the call itself, or the constructor of its module."""
+    return operation.site if operation.module is None else operation.module.site
+
+
+def renamed(analysis: Analysis, site: Site, new: str) -> Edit | None:
+    """The callee of a call given another name of the same package: ``nn.BCELoss(…)`` to ``nn.BCEWithLogitsLoss(…)``."""
+    if not isinstance(site.node, ast.Call):
+        return None
+    source, function = analysis.source_of(site.span.path), site.node.func
+    if isinstance(function, ast.Attribute):
+        return edits.replace(source, function, f"{source.segment(function.value)}.{new}")
+    if isinstance(function, ast.Name):
+        prefix = _package(site, "torch.nn" if new[0].isupper() else "torch.nn.functional")
+        return None if prefix is None else edits.replace(source, function, f"{prefix}.{new}")
+    return None
+
+
+def _package(site: Site, path: str) -> str | None:
+    """The name under which a package is imported in a file."""
+    for name, value in site.frame.globals.items():
+        if isinstance(value, Native) and value.kind == "package" and isinstance(name, str):
+            if value.path == path:
+                return name
+            if path.startswith(f"{value.path}."):
+                return f"{name}{path.removeprefix(value.path)}"
+    return None
+
+
+def short_name(operation: Operation) -> str:
+    """``BCELoss``, ``nll_loss``."""
+    return operation.target.rpartition(".")[2]
+
+
+def text_of(source: SourceText, node: ast.AST) -> str:
+    return " ".join(source.segment(node).split())

@@ -1,0 +1,148 @@
+"""nll-without-log-softmax: a negative log likelihood of values that are not log probabilities.
+
+What it finds
+    NLLLoss or F.nll_loss of the raw output of a layer, or of softmax probabilities.
+Why it hurts
+    The loss only picks the entry of the true class and changes its sign. On raw scores it falls without a bound, on
+    probabilities it is not a likelihood; either way, the model does not learn what it should, and no error is raised.
+Example
+    loss = F.nll_loss(model(x), y)
+Use instead
+    loss = F.cross_entropy(model(x), y)
+Fix safety
+    Safe: cross_entropy is log_softmax and nll_loss in one.
+References
+    torch.nn.NLLLoss, torch.nn.CrossEntropyLoss, torch.nn.LogSoftmax
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import Operation
+from torchsleuth.interp.values import Tensor
+from torchsleuth.messages import message
+from torchsleuth.rules.activations import applied, losses, renamed, short_name, written_call
+from torchsleuth.rules.bce_on_logits import layer_places
+from torchsleuth.rules.describe import call_trail, expression_text, operand_node
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.schema import Related
+
+CODE = "TS305"
+_LOSSES = ("torch.nn.NLLLoss", "torch.nn.functional.nll_loss", "torch.nn.NLLLoss2d")
+_WHOLE = {"NLLLoss": "CrossEntropyLoss", "nll_loss": "cross_entropy", "NLLLoss2d": "CrossEntropyLoss"}
+_LOGARITHM = {"softmax": "log_softmax", "Softmax": "LogSoftmax"}
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for operation, scores in losses(analysis, _LOSSES):
+        if "logits" in scores.tags:
+            yield _of_scores(analysis, operation, scores)
+        elif "softmax" in scores.tags:
+            yield _of_probabilities(analysis, operation, scores)
+
+
+def _of_scores(analysis: Analysis, operation: Operation, scores: Tensor) -> Finding:
+    places, layer = layer_places(analysis, scores)
+    places += call_trail(operation.site.frame, limit=1)
+    name, whole = short_name(operation), _WHOLE[short_name(operation)]
+    tensor = expression_text(operand_node(operation, 0), "the input")
+    site = written_call(operation)
+    edit = renamed(analysis, site, whole) if site is not None else None
+    fixes = () if edit is None else (Candidate(message("fix.replace", old=name, new=whole), (edit,)),)
+    text = message("nll.logits", tensor=tensor, layer=layer, loss=name, whole=whole)
+    return Finding(operation.site.span, text, tuple(places), fixes)
+
+
+def _of_probabilities(analysis: Analysis, operation: Operation, scores: Tensor) -> Finding:
+    places: list[Related] = []
+    fixes: list[Candidate] = []
+    softmax = applied(analysis, scores, tuple(_LOGARITHM))
+    if softmax is not None:
+        span = softmax.site.span
+        places.append(Related(span.path, span.start, span.end, message("softmax.here", softmax="softmax")))
+        old, site = short_name(softmax), written_call(softmax)
+        edit = renamed(analysis, site, _LOGARITHM[old]) if site is not None and old in _LOGARITHM else None
+        if edit is not None:
+            fixes.append(Candidate(message("fix.replace", old=old, new=_LOGARITHM[old]), (edit,)))
+    places += call_trail(operation.site.frame, limit=1)
+    tensor = expression_text(operand_node(operation, 0), "the input")
+    text = message("nll.probabilities", tensor=tensor, loss=short_name(operation))
+    return Finding(operation.site.span, text, tuple(places), tuple(fixes))
+
+
+RULE = Rule(
+    CODE,
+    "nll-without-log-softmax",
+    "warning",
+    "dtype and loss",
+    __doc__,
+    find,
+    examples=(
+        Example(
+            bad="""
+            import torch
+            from torch import nn
+            import torch.nn.functional as F
+
+            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
+            x, y = torch.randn(32, 8), torch.randint(0, 3, (32,))
+            loss = F.nll_loss(model(x), y)
+            #      ^^^^^^^^^^^^^^^^^^^^^^^ TS305: is the raw output of Linear
+            """,
+            fixed="""
+            import torch
+            from torch import nn
+            import torch.nn.functional as F
+
+            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
+            x, y = torch.randn(32, 8), torch.randint(0, 3, (32,))
+            loss = F.cross_entropy(model(x), y)
+            """,
+            good="""
+            import torch
+            from torch import nn
+            import torch.nn.functional as F
+
+            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3), nn.LogSoftmax(dim=1))
+            x, y = torch.randn(32, 8), torch.randint(0, 3, (32,))
+            loss = F.nll_loss(model(x), y)
+            """,
+        ),
+        Example(
+            bad="""
+            import torch
+            from torch import nn
+
+            class Classifier(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.fc = nn.Linear(8, 3)
+
+                def forward(self, x):
+                    return torch.softmax(self.fc(x), dim=1)
+
+            model, criterion = Classifier(), nn.NLLLoss()
+            x, y = torch.randn(32, 8), torch.randint(0, 3, (32,))
+            loss = criterion(model(x), y)
+            #      ^^^^^^^^^^^^^^^^^^^^^^ TS305: softmax probabilities
+            """,
+            fixed="""
+            import torch
+            from torch import nn
+
+            class Classifier(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.fc = nn.Linear(8, 3)
+
+                def forward(self, x):
+                    return torch.log_softmax(self.fc(x), dim=1)
+
+            model, criterion = Classifier(), nn.NLLLoss()
+            x, y = torch.randn(32, 8), torch.randint(0, 3, (32,))
+            loss = criterion(model(x), y)
+            """,
+        ),
+    ),
+)
