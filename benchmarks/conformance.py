@@ -15,6 +15,7 @@ Not counted, but printed:
 - for error inputs, *data*: the error is gone, or another one, when every tensor is replaced by one of the same shape,
   strides and dtype but full of zeros, or of ones, in a storage of its own. What is left depends on shapes, ranks, dims,
   dtypes and plain arguments;
+- for error inputs, *argument kinds*: TypeErrors, such as a number where a tensor belongs;
 - for error inputs, *not reproduced*: PyTorch accepts the call as it is written here.
 """
 
@@ -39,7 +40,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "server"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
 
 import torch
 
@@ -130,6 +131,17 @@ class Case:
         written = [self.literal(value) for value in args]
         written += [f"{name}={self.literal(value)}" for name, value in kwargs.items()]
         return ", ".join(written)
+
+    def subscript(self, args: Iterable[Any]) -> str:
+        keys = [key for argument in args for key in (argument if type(argument) is tuple else (argument,))]
+        written = []
+        for key in keys:
+            if isinstance(key, slice):
+                parts = [key.start, key.stop] + ([key.step] if key.step is not None else [])
+                written.append(":".join("" if part is None else self.literal(part) for part in parts))
+            else:
+                written.append(self.literal(key))
+        return ", ".join(written) or "()"
 
     @property
     def text(self) -> str:
@@ -234,7 +246,7 @@ def spellings(name: str, method_first: bool) -> list[str]:
 def operator_case(label: str, prefix: str, way: str, sample: Any) -> Case:
     case = Case(label, prefix=prefix)
     first = case.literal(sample.input)
-    rest = case.arguments(sample.args, sample.kwargs)
+    rest = case.subscript(sample.args) if way == "{0}[{rest}]" else case.arguments(sample.args, sample.kwargs)
     if way.startswith("{rest} "):
         first, rest = f"({first})", f"({rest})"
     case.call = way.replace("{0}", first).replace("{rest}", rest)
@@ -327,7 +339,7 @@ class Replay:
 
     def __init__(self) -> None:
         self.engine = Engine()
-        self.reasons: list[tuple[str, str]] = []
+        self.reasons: list[str] = []
         self.seconds = 0.0
         self.counts: Counter[str] = Counter()
         self.errors: Counter[str] = Counter()
@@ -344,9 +356,8 @@ class Replay:
 
         def watched(target: Any, *rest: Any, **more: Any) -> Any:
             outcome = call(target, *rest, **more)
-            reason = getattr(outcome, "reason", None) or getattr(outcome, "message", None)
-            if reason is not None:
-                self.reasons.append((str(target)[:40], f"{type(outcome).__name__}: {reason}"))
+            reason = getattr(outcome, "reason", None) or getattr(outcome, "message", None) or "accepted"
+            self.reasons.append(f"{type(outcome).__name__}: {reason}")
             return outcome
 
         self.engine.oracle.call = watched  # type: ignore[method-assign]
@@ -372,7 +383,7 @@ class Replay:
             before = len(self.reasons)
             result = statement(node, frame)
             if len(self.reasons) > before and node.lineno in owners:
-                reasons.setdefault(owners[node.lineno], self.reasons[-1][1])
+                reasons[owners[node.lineno]] = self.reasons[-1]
             return result
 
         interpreter.statement = stepped  # type: ignore[method-assign]
@@ -440,7 +451,7 @@ def batches(cases: list[Case]) -> Iterator[list[Case]]:
 
 
 def error_kind(case: Case) -> tuple[str, str]:
-    """("structural" | "data" | "not reproduced", the message)."""
+    """("structural" | "data" | "argument kinds" | "not reproduced", the message)."""
     try:
         case.execute()
     except Exception as error:
@@ -455,6 +466,8 @@ def error_kind(case: Case) -> tuple[str, str]:
                 return "data", ""
         else:
             return "data", ""
+    if isinstance(first, TypeError):
+        return "argument kinds", ""
     return "structural", f"{type(first).__name__}: {str(first).splitlines()[0][:160] if str(first) else ''}"
 
 
@@ -604,7 +617,7 @@ def report(replay: Replay, databases: Databases, elapsed: float, shown: int) -> 
     structural = errors["structural"]
     print(f"error inputs     {structural} that depend on shapes, ranks, dims, dtypes or plain arguments")
     print(f"  flagged        {share(errors['flagged'], structural)}")
-    for name in ("data", "not reproduced", "no source form", "not public"):
+    for name in ("data", "argument kinds", "not reproduced", "no source form", "not public"):
         print(f"  not counted    {errors[name]} {name}")
     asked = oracle.hits + oracle.misses
     print(f"time             {elapsed:.0f} s, of which {replay.seconds:.0f} s in the analyzer")

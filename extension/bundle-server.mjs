@@ -5,8 +5,8 @@ import { basename, join } from "node:path";
 
 const target = "extension/bundled";
 const libraries = join(target, "libs");
-/** pygls brings attrs, cattrs and lsprotocol; cattrs needs the other two on Python 3.10 only. */
-const requirements = ["pygls", "exceptiongroup", "typing_extensions"];
+/** pygls brings attrs, cattrs and lsprotocol; the others are needed on Python 3.10 only. */
+const requirements = ["pygls", "exceptiongroup", "typing_extensions", "tomli"];
 /** Packages of ours that the editor does not use. */
 const leftOut = ["cli"];
 

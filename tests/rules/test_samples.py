@@ -24,7 +24,7 @@ def test_example(code: str, example: Example) -> None:
         check(example.good)
 
 
-@pytest.mark.parametrize("sample", load_samples(), ids=str)
+@pytest.mark.parametrize("sample", list(load_samples()), ids=str)
 def test_sample(sample: Sample) -> None:
     found = analyze(sample.text).diagnostics
     shown = "\n".join(f"{item.start.line}: {item.code} {item.message}" for item in found)

@@ -23,8 +23,9 @@ ALLOWED = {
     "runtime": EXCHANGED | {"syntax", "errors"},
     "repair": EXCHANGED | {"syntax", "rules", "runtime"},
     "worker": EXCHANGED | {"syntax", "tensors", "oracle", "interp", "rules", "repair"},
-    "lsp": EXCHANGED | {"syntax", "rules", "runtime", "worker"},
-    "cli": EXCHANGED | {"syntax", "rules", "errors", "runtime", "repair", "worker", "lsp"},
+    "control": EXCHANGED | {"syntax", "rules", "errors"},
+    "lsp": EXCHANGED | {"syntax", "rules", "runtime", "worker", "control"},
+    "cli": EXCHANGED | {"syntax", "rules", "errors", "runtime", "repair", "worker", "control", "lsp"},
 }
 """What each room may import beside itself."""
 TORCH = {"oracle", "runtime", "worker/__main__.py"}

@@ -5,86 +5,203 @@ from __future__ import annotations
 import ast
 import os
 import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from torchsleuth.cli.files import PathNames, Unreadable, complain, python_files, read_source
+from torchsleuth.cli.files import PathNames, Unreadable, complain, python_files, read_source, write_source
+from torchsleuth.cli.formats import github, sarif
 from torchsleuth.cli.render import concise, console, print_diagnostic, source_reader, to_json
+from torchsleuth.cli.repairs import Repairs, difference
+from torchsleuth.control import baseline as baselines
+from torchsleuth.control.configuration import Configurations, selectors
+from torchsleuth.control.selection import ConfigurationError, Layer
+from torchsleuth.control.shown import shown
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic
+from torchsleuth.syntax.text import SourceText
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
 
 
-def check(paths: list[Path], output_format: str, python: str | None) -> int:
-    texts, all_read = _read(paths)
-    if not texts and not all_read:
+@dataclass(frozen=True)
+class Options:
+    """What the command line asks for beside the paths."""
+
+    output_format: str = "text"
+    python: str | None = None
+    select: str | None = None
+    extend_select: str | None = None
+    ignore: str | None = None
+    exclude: tuple[str, ...] = ()
+    config: Path | None = None
+    isolated: bool = False
+    fix: bool = False
+    diff: bool = False
+    unsafe_fixes: bool = False
+    baseline: Path | None = None
+    write_baseline: Path | None = None
+
+    @property
+    def changes(self) -> bool:
+        return self.fix or self.diff
+
+
+@dataclass
+class _Files:
+    """Texts by path as the user wrote it, each file once."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    all_read: bool = True
+
+
+def check(paths: list[Path], options: Options) -> int:
+    try:
+        return _check(paths, options)
+    except (ConfigurationError, WorkerUnavailable) as error:
+        complain(str(error))
         return 2
-    worker = WorkerClient(python or sys.executable)
+
+
+def _check(paths: list[Path], options: Options) -> int:
+    configurations = _configurations(options)
+    known = baselines.load(str(options.baseline)) if options.baseline is not None else None
+    files = _read(paths, configurations)
+    if not files.texts and not files.all_read:
+        return 2
+    for path in files.texts:
+        configurations.of(path)  # what is wrong with it is said before the work
+    worker = WorkerClient(options.python or sys.executable)
     try:
         # Also without a single file: an interpreter that cannot do the work is never reported as a clean result.
         worker.start()
-        diagnostics = _analyze(worker, texts)
-    except WorkerUnavailable as error:
-        complain(str(error))
-        return 2
+        analyze = partial(_analyze, worker, configurations)
+        repairs = Repairs(files.texts, analyze, options.unsafe_fixes)
+        diagnostics = repairs.run() if options.changes else analyze(files.texts, {})
     finally:
         worker.close()
-    _print(diagnostics, texts, output_format)
-    if not all_read:
+    texts = repairs.texts if options.changes else files.texts
+    if known is not None:
+        diagnostics = known.unknown(diagnostics, source_reader(texts))
+    if options.write_baseline is not None:
+        return _write_baseline(diagnostics, texts, options.write_baseline)
+    if options.diff:
+        sys.stdout.write(difference(files.texts, texts))
+        return 2 if not files.all_read else 1 if texts != files.texts else 0
+    written = not options.fix or _write(files.texts, repairs)
+    _print(diagnostics, texts, options.output_format)
+    if not files.all_read or not written:
         return 2
     return 1 if diagnostics else 0
 
 
-def _read(paths: list[Path]) -> tuple[dict[str, str], bool]:
-    """Texts by path, each file once, and whether all of them could be read as Python."""
-    texts: dict[str, str] = {}
+def _configurations(options: Options) -> Configurations:
+    layer = Layer(
+        None if options.select is None else _codes(options.select, "--select"),
+        _codes(options.extend_select or "", "--extend-select"),
+        _codes(options.ignore or "", "--ignore"),
+    )
+    file = str(options.config) if options.config is not None else None
+    return Configurations(layer, options.exclude, file, options.isolated)
+
+
+def _codes(text: str, where: str) -> tuple[str, ...]:
+    return selectors([part for part in text.replace(",", " ").split()], where)
+
+
+def _read(paths: list[Path], configurations: Configurations) -> _Files:
+    """Every file, whether or not all of it is Python. Those that are named are read even if they are excluded."""
+    files = _Files()
     seen: set[Path] = set()
-    all_read = True
-    for file in (file for path in paths for file in python_files(path)):
+    found = (file for path in paths for file in python_files(path, lambda name: configurations.of(name).excludes(name)))
+    for file in found:
         if file.resolve() in seen:
             continue
         seen.add(file.resolve())
         try:
-            text = texts[str(file)] = read_source(file)
+            text = files.texts[str(file)] = read_source(file)
             ast.parse(text)
         except Unreadable as error:
             complain(str(error))
-            all_read = False
+            files.all_read = False
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             # What does parse in it is analysed all the same.
             line = getattr(error, "lineno", None) or 1
             reason = getattr(error, "msg", None) or str(error)
             complain(message("cli.not_python", path=file, line=line, error=reason))
-            all_read = False
-    return texts, all_read
+            files.all_read = False
+    return files
 
 
-def _analyze(worker: WorkerClient, texts: dict[str, str]) -> list[Diagnostic]:
-    """All diagnostics, each once, in order."""
+def _analyze(
+    worker: WorkerClient,
+    configurations: Configurations,
+    texts: Mapping[str, str],
+    overlay: Mapping[str, str],
+    say: Callable[[str], None] = complain,
+) -> list[Diagnostic]:
+    """What is shown of these files, each thing once, in order. `overlay`: texts that are not on the disk yet."""
     names = PathNames(texts)
     found: dict[tuple[str, str, int, int], Diagnostic] = {}
+    complete: list[str] = []
     for path, text in texts.items():
-        analysis = worker.analyze(path, text, roots=(os.getcwd(),))
+        codes = configurations.of(path).codes()
+        analysis = worker.analyze(path, text, overlay, roots=(os.getcwd(),), codes=codes)
         if analysis.stats.get("incomplete"):
-            complain(message("cli.incomplete", path=path, reason=analysis.stats["incomplete"]))
+            say(message("cli.incomplete", path=path, reason=analysis.stats["incomplete"]))
+        else:
+            complete.append(path)
         for diagnostic in map(names.diagnostic, analysis.diagnostics):
             key = (diagnostic.path, diagnostic.code, diagnostic.start.line, diagnostic.start.column)
             found.setdefault(key, diagnostic)
-    return sorted(found.values(), key=lambda item: (item.path, item.start, item.code))
+    return shown(found.values(), configurations, source_reader({**overlay, **texts}), complete)
+
+
+def _write(before: Mapping[str, str], repairs: Repairs) -> bool:
+    """Write what was repaired, and say what it was. Whether all of it could be written."""
+    all_written = True
+    for path, text in repairs.texts.items():
+        if text == before[path]:
+            continue
+        try:
+            write_source(Path(path), text)
+        except (OSError, UnicodeError) as error:
+            complain(message("cli.cannot_write", path=path, error=getattr(error, "strerror", None) or error))
+            all_written = False
+            continue
+        for done in repairs.done:
+            if done.path == path:
+                print(message("cli.fixed", path=path, line=done.line, code=done.code, fix=done.title), file=sys.stderr)
+    return all_written
+
+
+def _write_baseline(diagnostics: list[Diagnostic], texts: dict[str, str], path: Path) -> int:
+    text = baselines.written(diagnostics, source_reader(texts), str(path))
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        complain(message("cli.cannot_write", path=path, error=error.strerror or error))
+        return 2
+    print(message("cli.baseline", path=path, findings=_count(len(diagnostics), "finding")))
+    return 0
 
 
 def _print(diagnostics: list[Diagnostic], texts: dict[str, str], output_format: str) -> None:
     if output_format == "json":
         print(to_json(diagnostics))
-    elif output_format == "concise":
+    elif output_format == "sarif":
+        print(sarif(diagnostics))
+    elif output_format in ("concise", "github"):
+        line = concise if output_format == "concise" else github
         for diagnostic in diagnostics:
-            print(concise(diagnostic))
+            print(line(diagnostic))
     else:
         _print_text(diagnostics, texts)
 
 
 def _print_text(diagnostics: list[Diagnostic], texts: dict[str, str]) -> None:
     out = console()
-    sources = source_reader(texts)
+    sources: Callable[[str], SourceText] = source_reader(texts)
     for diagnostic in diagnostics:
         print_diagnostic(out, diagnostic, sources)
     counts = ((level, sum(item.severity == level for item in diagnostics)) for level in ("error", "warning", "hint"))

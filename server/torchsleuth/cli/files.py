@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,14 +34,15 @@ def is_script(path: Path) -> bool:
     return False
 
 
-def python_files(path: Path) -> Iterator[Path]:
-    """The file itself, or every ``*.py`` below the folder but those of hidden, built and installed folders."""
+def python_files(path: Path, excluded: Callable[[str], bool] = lambda path: False) -> Iterator[Path]:
+    """The file itself, or every ``*.py`` below the folder but those of hidden, built, installed and excluded folders."""
     if not path.is_dir():
         yield path
         return
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if not _is_skipped(Path(folder, name)))
-        yield from (Path(folder) / name for name in sorted(names) if name.endswith(".py"))
+        found = (Path(folder) / name for name in sorted(names) if name.endswith(".py"))
+        yield from (file for file in found if not excluded(str(file)))
 
 
 def _is_skipped(folder: Path) -> bool:
@@ -47,15 +50,36 @@ def _is_skipped(folder: Path) -> bool:
 
 
 def read_source(path: Path) -> str:
-    """The text, decoded as Python decodes it (UTF-8, or what the coding cookie says). Raises Unreadable."""
+    """The text, decoded as Python decodes it (UTF-8, or what the coding cookie says), its line ends as they are.
+    Raises Unreadable."""
     try:
-        with tokenize.open(path) as file:
-            return file.read()
+        with open(path, "rb") as file:
+            encoding, _ = tokenize.detect_encoding(file.readline)
+            file.seek(0)
+            return file.read().decode(encoding)
     except (SyntaxError, UnicodeDecodeError, LookupError) as error:
         raise Unreadable(message("cli.undecodable", path=path, error=error)) from error
     except OSError as error:
         key = "cli.unreadable" if path.exists() else "cli.missing"
         raise Unreadable(message(key, path=path, error=error.strerror or error)) from error
+
+
+def write_source(path: Path, text: str) -> None:
+    """Replace the text of a file at once, in its own encoding. Raises OSError, or UnicodeError where it has no room for
+    a character; the file is then as it was."""
+    target = Path(os.path.realpath(path))
+    with open(target, "rb") as file:
+        encoding, _ = tokenize.detect_encoding(file.readline)
+    data = text.encode(encoding)
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
 
 
 class PathNames:

@@ -31,6 +31,8 @@ class CheckFormat(str, Enum):
     text = "text"
     concise = "concise"
     json = "json"
+    github = "github"
+    sarif = "sarif"
 
 
 _FORMAT = typer.Option("--output-format", help="How results are printed.")
@@ -46,11 +48,41 @@ def check(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
     output_format: Annotated[CheckFormat, _FORMAT] = CheckFormat.text,
     python: Python = None,
+    select: Annotated[str | None, typer.Option(help="Look for these codes only, such as TS5,TS101 or ALL.")] = None,
+    extend_select: Annotated[str | None, typer.Option(help="Look for these codes too.")] = None,
+    ignore: Annotated[str | None, typer.Option(help="Do not look for these codes.")] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="Files or folders left out; may be repeated.")] = None,
+    config: Annotated[Path | None, typer.Option(help="Use this pyproject.toml for all files.")] = None,
+    isolated: Annotated[bool, typer.Option("--isolated", help="Read no pyproject.toml.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Apply safe fixes to the files.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print what --fix would change, and change nothing.")] = False,
+    unsafe_fixes: Annotated[bool, typer.Option("--unsafe-fixes", help="Also fixes that change behaviour.")] = False,
+    baseline: Annotated[Path | None, typer.Option(help="Leave out the findings recorded in this file.")] = None,
+    write_baseline: Annotated[Path | None, typer.Option(help="Record all findings in this file.")] = None,
 ) -> None:
-    """Analyse files without running them. Exit status: 0 nothing found, 1 something found, 2 could not work."""
+    """Analyse files without running them. Exit status: 0 nothing found, 1 something found, 2 could not work.
+
+    With --diff: 1 if there is something to change.
+    """
+    from torchsleuth.cli.check import Options
     from torchsleuth.cli.check import check as run
 
-    raise typer.Exit(run(paths, output_format.value, python))
+    options = Options(
+        output_format.value,
+        python,
+        select,
+        extend_select,
+        ignore,
+        tuple(exclude or ()),
+        config,
+        isolated,
+        fix,
+        diff,
+        unsafe_fixes,
+        baseline,
+        write_baseline,
+    )
+    raise typer.Exit(run(paths, options))
 
 
 @app.command()

@@ -15,6 +15,7 @@ from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.values import (
     UNKNOWN,
+    Array,
     Availability,
     Bound,
     Builtin,
@@ -216,6 +217,8 @@ class Expressions(Calls):
         if isinstance(value, Tensor):
             name = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}[type(node.op)]
             return self.operate(f"operator.{name}", (value,), {}, node, frame)
+        if isinstance(value, Array):
+            return Array(value.spec)
         if isinstance(value, _NUMBERS):
             try:
                 return getattr(operator, {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}[type(node.op)])(value)
@@ -238,6 +241,8 @@ class Expressions(Calls):
             return UNKNOWN
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             return self.tensor_binary(name, left, right, node, frame, inplace)
+        if isinstance(left, Array) or isinstance(right, Array):
+            return library.array_binary(self.interpreter, name, left, right, frame)
         left, right = self.resolved(left), self.resolved(right)
         if isinstance(left, Dim) or isinstance(right, Dim):
             return self._symbolic(name, left, right)
@@ -325,6 +330,8 @@ class Expressions(Calls):
             if left is None or right is None or isinstance(left, str) or isinstance(right, str):
                 return Scalar("bool")
             return self.tensor_binary(name, left, right, node, frame, False)
+        if isinstance(left, Array) or isinstance(right, Array):
+            return library.array_binary(self.interpreter, name, left, right, frame)
         left, right = self.resolved(left), self.resolved(right)
         if is_int(left) and is_int(right) and (isinstance(left, Dim) or isinstance(right, Dim)):
             return _compare_sizes(name, left, right)
@@ -377,6 +384,8 @@ class Expressions(Calls):
     def get_item(self, container: Value, key: Value, node: ast.AST, frame: Frame) -> Value:
         if isinstance(container, Tensor):
             return self.tensor_get_item(container, key, node, frame)
+        if isinstance(container, Array):
+            return library.array_item(self.interpreter, container, key, frame)
         items = container.items if isinstance(container, ListValue) else container
         if isinstance(items, tuple | str):
             index = self.resolved(key)

@@ -8,6 +8,7 @@ from typing import Any
 
 from torchsleuth.interp.values import (
     UNKNOWN,
+    Array,
     DictValue,
     ListValue,
     Scalar,
@@ -111,6 +112,8 @@ class Heap:
             return joined
         if isinstance(left, TensorSpec) and isinstance(right, TensorSpec):
             return self.join_specs(left, right)
+        if isinstance(left, Array) and isinstance(right, Array):
+            return Array(self.join_specs(left.spec, right.spec))
         if isinstance(left, bool) and isinstance(right, bool):
             return left if left == right else Scalar("bool")
         if is_int(left) and is_int(right):

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
-from torchsleuth.interp.autograd import AutogradFault
+from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.values import LibraryModule, LibraryObject, Site, Tensor, Value
 from torchsleuth.schema import Span
 from torchsleuth.tensors.spec import Failure, TensorSpec

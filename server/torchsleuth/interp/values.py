@@ -101,7 +101,7 @@ class Origin:
 
 
 class Tensor(Ref):
-    """A tensor (or, with `library="numpy"`, an array).
+    """A tensor.
 
     `origin`: where it was computed. `tags`: properties of its values that survive reshaping, such as
     "softmax". `history`: the forward calls whose graph it carries. Slot `node`: its place in the autograd graph,
@@ -135,6 +135,18 @@ class Tensor(Ref):
     def history(self) -> frozenset[int]:
         history: frozenset[int] = self.slots["history"]
         return history
+
+
+class Array(Ref):
+    """A NumPy array or scalar: its shape and dtype, as in a tensor's spec; None where not known."""
+
+    def __init__(self, spec: TensorSpec) -> None:
+        super().__init__(spec=spec)
+
+    @property
+    def spec(self) -> TensorSpec:
+        spec: TensorSpec = self.slots["spec"]
+        return spec
 
 
 class ListValue(Ref):

@@ -28,9 +28,14 @@ def construct(recipe: ModuleSpec, convert: Any) -> torch.nn.Module:
 
 
 def _cast(module: torch.nn.Module, dtype: torch.dtype) -> None:
-    previous = torch.__future__.get_overwrite_module_params_on_conversion()
-    torch.__future__.set_overwrite_module_params_on_conversion(True)
-    try:
-        module.to(dtype)
-    finally:
-        torch.__future__.set_overwrite_module_params_on_conversion(previous)
+    """``module.to(dtype)``, which cannot replace fake parameters."""
+    made: dict[torch.Tensor, torch.Tensor] = {}
+    for part in module.modules():
+        for name, parameter in part.named_parameters(recurse=False):
+            if parameter.is_floating_point() and parameter.dtype != dtype:
+                if parameter not in made:
+                    made[parameter] = torch.nn.Parameter(parameter.detach().to(dtype), parameter.requires_grad)
+                setattr(part, name, made[parameter])
+        for name, buffer in part.named_buffers(recurse=False):
+            if buffer.is_floating_point() and buffer.dtype != dtype:
+                setattr(part, name, buffer.to(dtype))

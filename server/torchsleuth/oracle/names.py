@@ -67,6 +67,28 @@ def canonical_class(value: type, fallback: str) -> str:
     return fallback
 
 
+@cache
+def is_lazy(path: str) -> bool:
+    """Whether a class is a module whose input sizes are fixed by its first call."""
+    try:
+        value = load(path)
+    except LookupError:
+        return False
+    return isinstance(value, type) and issubclass(value, torch.nn.modules.lazy.LazyModuleMixin)
+
+
+@cache
+def materialized(path: str, rank: int) -> tuple[str, int]:
+    """What a lazy module becomes at a call with a tensor of this rank, and the axis of the size that it takes."""
+    cls = load(path)
+    concrete = canonical_class(cls.cls_to_become, path)
+    if concrete == "torch.nn.Linear":
+        return concrete, rank - 1
+    if ".Conv" in concrete:
+        return concrete, rank - 1 - int(concrete[-2])
+    return concrete, 1
+
+
 def mro_paths(path: str) -> tuple[str, ...]:
     """Canonical paths of a class and its bases, most derived first."""
     value = load(path)

@@ -13,6 +13,7 @@ import logging
 import operator
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -25,6 +26,7 @@ from torch._subclasses.fake_tensor import (
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from torchsleuth.oracle import modules, names
+from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Session, Unsupported, plain_argument, plain_result
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
@@ -45,9 +47,6 @@ from torchsleuth.tensors.spec import (
     Undecided,
 )
 
-EAGER_LIMIT = 1 << 22
-"""Elements an operator may touch when it is executed on real tensors to confirm an error."""
-
 _SILENT_ERRORS = (
     DataDependentOutputException,
     DynamicOutputShapeException,
@@ -63,7 +62,9 @@ _HARD_FACTS = frozenset(
     "linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d matmul mm bmm addmm baddbmm "
     "cat concat concatenate stack view reshape unflatten embedding layer_norm batch_norm group_norm".split()
 )
-_WITNESSES = ((11, 13, 17, 19, 23, 29, 31, 37, 41, 43), (53, 59, 61, 67, 71, 73, 79, 83, 89, 97))
+_WRONG_FAKES = frozenset({"MultiLabelMarginLoss", "multilabel_margin_loss"})
+"""Operators whose fake kernels return other shapes than the real ones."""
+_SHAPE_WORDS = ("must match the size of tensor", "at least 2 dimensions", "Dimension out of range")
 
 logging.getLogger("torch").setLevel(logging.CRITICAL)
 
@@ -197,33 +198,57 @@ class Oracle:
         self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], symbolic: bool, grad: bool
     ) -> Outcome:
         with self._quiet(), torch.set_grad_enabled(grad):
+            try:
+                target = self._materialized(target, args)
+            except Unsupported as error:
+                return Undecided(str(error))
             outcome = self._fake(target, args, kwargs, symbolic)
-            if isinstance(outcome, Result):
+            if isinstance(outcome, Result) and _name(target) not in _WRONG_FAKES:
                 return self._check_dtypes(target, args, kwargs, outcome)
             if isinstance(outcome, Failure):
-                return self._confirm(target, args, kwargs, outcome)
-            if "DynamicOutputShape" in outcome.reason:
-                return self._by_example(target, args, kwargs, outcome)
-            if symbolic:
-                return self._by_witness(target, args, kwargs, outcome)
+                outcome = self._confirm(target, args, kwargs, outcome)
+            if isinstance(outcome, Failure):
+                return outcome
+            if isinstance(outcome, Undecided) and symbolic:
+                outcome = self._by_witness(target, args, kwargs, outcome)
+            if isinstance(outcome, Undecided) or _name(target) in _WRONG_FAKES:
+                return self._by_example(target, args, kwargs, symbolic)
         return outcome
 
     def _by_example(
-        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], undecided: Undecided
+        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], symbolic: bool
     ) -> Outcome:
-        """The result of operators whose sizes depend on the data: rank and dtype from an execution on zeros, and
-        every size unknown."""
-        value = self._execute(target, args, kwargs)
-        if not isinstance(value, torch.Tensor):
-            return undecided
-        sizes = tuple(dims.of(Symbol("?", -2000 - axis, positive=False)) for axis in range(value.dim()))
-        return Result(TensorSpec(sizes, str(value.dtype).removeprefix("torch."), None, value.requires_grad))
+        """What executions on real tensors with different contents agree on, for operators that fake tensors cannot
+        evaluate: those that look at the data, and those that have no fake kernel."""
+        instances: list[tuple[Any, Witness]] = []
+        try:
+            for values in WITNESSES[: 2 if symbolic else 1]:
+                results: list[Any] = []
+                errors: list[BaseException] = []
+                for filling in FILLINGS:
+                    witness = Witness(values, filling)
+                    value = self._execute(target, args, kwargs, witness)
+                    if isinstance(value, Unsupported):
+                        raise value
+                    if isinstance(value, BaseException):
+                        errors.append(value)
+                    else:
+                        results.append(Session(self._mode, symbolic=False).from_fake(value))
+                if not results:
+                    return _agreed_failure(errors, symbolic)
+                instances.append((common(results), witness))
+            return Result(instances[0][0] if not symbolic else generalise(instances[0], instances[1]))
+        except Unsupported as error:
+            return Undecided(str(error)[:200])
 
     def _fake(self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], symbolic: bool) -> Outcome:
         try:
             session = Session(self._mode, symbolic)
             # The module is built first, outside the session's sizes: its recipe is concrete.
-            function = self._function(target)
+            try:
+                function = self._function(target)
+            except LookupError as error:
+                return Undecided(str(error))
             with self._mode:
                 fake_args = [session.to_fake(value) for value in args]
                 fake_kwargs = {name: session.to_fake(value) for name, value in kwargs.items()}
@@ -231,7 +256,7 @@ class Oracle:
                 name = target.rpartition(".")[2] if isinstance(target, str) else "module"
                 soft = name not in _HARD_FACTS and isinstance(target, str)
                 return Result(session.from_fake(value), session.facts(soft))
-        except (Unsupported, LookupError, *_SILENT_ERRORS) as error:
+        except (Unsupported, *_SILENT_ERRORS) as error:
             return Undecided(f"{type(error).__name__}: {error}"[:200])
         except _CHECKED_ERRORS as error:
             if _is_internal(error):
@@ -259,12 +284,24 @@ class Oracle:
             raise LookupError(target)
         return value
 
+    def _materialized(self, target: str | ModuleSpec, args: tuple[Any, ...]) -> str | ModuleSpec:
+        """Lazy modules become what their first input makes of them: the same constructor, with one more size."""
+        if isinstance(target, str) or not names.is_lazy(target.path):
+            return target
+        if not args or not isinstance(args[0], TensorSpec) or args[0].shape is None:
+            raise Unsupported("a lazy module and no tensor")
+        path, axis = names.materialized(target.path, len(args[0].shape))
+        if not -len(args[0].shape) <= axis < len(args[0].shape):
+            raise Unsupported("a lazy module and a tensor of another rank")
+        return replace(target, path=path, args=(args[0].shape[axis], *target.args))
+
     def _module(self, recipe: ModuleSpec) -> torch.nn.Module:
         """The module with fake parameters; its training flag and grad flag are those of the recipe."""
         module = self._built.get(recipe)
         if module is None:
             session = Session(self._mode, symbolic=False)
-            with self._mode, torch.enable_grad():
+            mode = contextlib.nullcontext() if names.is_lazy(recipe.path) else self._mode
+            with mode, torch.enable_grad():
                 module = modules.construct(recipe, self._constructor_argument(session))
             self._built[recipe] = module
         return module
@@ -314,13 +351,13 @@ class Oracle:
 
     def _eager(self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
         """The error of the operator on real tensors of zeros, None if it runs, Unsupported if it can't be tried."""
-        value = self._execute(target, args, kwargs)
+        value = self._execute(target, args, kwargs, Witness(WITNESSES[0]))
         return value if isinstance(value, BaseException) else None
 
-    def _execute(self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What the operator returns on real tensors of zeros; the error if it fails, Unsupported if it can't be
-        tried."""
-        witness = _Witness(_WITNESSES[0])
+    def _execute(
+        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], witness: Witness
+    ) -> Any:
+        """What the operator returns on real tensors; the error if it fails, Unsupported if it can't be tried."""
 
         def convert(value: Any) -> Any:
             if isinstance(value, TensorSpec):
@@ -354,23 +391,21 @@ class Oracle:
     def _by_witness(
         self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], undecided: Undecided
     ) -> Outcome:
-        """The result for operators that refuse symbolic sizes, read off two evaluations with concrete ones.
-
-        A size that is one symbol's witness both times is that symbol; one that never changes is a constant;
-        anything else is unknown. Neither errors nor facts can be had this way.
-        """
+        """The result for operators that refuse symbolic sizes, read off two evaluations with concrete ones. Neither
+        errors nor facts can be had this way."""
         values: list[Any] = []
-        for witnesses in _WITNESSES:
-            witness = _Witness(witnesses)
+        for witnesses in WITNESSES:
+            witness = Witness(witnesses)
             concrete_args, concrete_kwargs = (
                 _map_sizes(part, witness.size) for part in (args, tuple(sorted(kwargs.items())))
             )
-            outcome = self._fake(target, concrete_args, dict(concrete_kwargs), symbolic=False)
+            concrete_target = target if isinstance(target, str) else _map_sizes(target, witness.size)
+            outcome = self._fake(concrete_target, concrete_args, dict(concrete_kwargs), symbolic=False)
             if not isinstance(outcome, Result):
                 return undecided
             values.append((outcome.value, witness))
         try:
-            return Result(_generalise(values[0], values[1]))
+            return Result(generalise(values[0], values[1]))
         except Unsupported:
             return undecided
 
@@ -382,68 +417,19 @@ class Oracle:
             yield
 
 
-class _Witness:
-    """Small concrete sizes in place of symbols."""
-
-    def __init__(self, values: tuple[int, ...]) -> None:
-        self.values = values
-        self.chosen: dict[Symbol, int] = {}
-        self.elements = 0
-
-    def size(self, size: Size) -> int:
-        for symbol in dims.symbols(size):
-            self.chosen.setdefault(symbol, self.values[len(self.chosen) % len(self.values)])
-        value = dims.substitute(size, dict(self.chosen))
-        if not isinstance(value, int) or value < 0:
-            raise Unsupported("no witness")
-        return value
-
-    def tensor(self, spec: TensorSpec) -> torch.Tensor:
-        if spec.shape is None or spec.dtype is None:
-            raise Unsupported("a tensor of unknown shape")
-        shape = [self.size(size) for size in spec.shape]
-        count = 1
-        for size in shape:
-            count *= size
-        self.elements += count
-        if self.elements > EAGER_LIMIT:
-            raise Unsupported("too large to execute")
-        tensor = torch.zeros(shape, dtype=getattr(torch, spec.dtype))
-        if spec.strides is not None:
-            strides = [self.size(stride) for stride in spec.strides]
-            extent = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides) if size)
-            if extent > EAGER_LIMIT:
-                raise Unsupported("too large to execute")
-            tensor = torch.zeros(max(extent, 1), dtype=tensor.dtype).as_strided(shape, strides)
-        if spec.requires_grad and tensor.is_floating_point():
-            with torch.enable_grad():
-                tensor = tensor + torch.zeros((), dtype=tensor.dtype, requires_grad=True)
-        return tensor
+def _name(target: str | ModuleSpec) -> str:
+    return (target if isinstance(target, str) else target.path).rpartition(".")[2]
 
 
-def _generalise(first: tuple[Any, _Witness], second: tuple[Any, _Witness]) -> Any:
-    (left, left_witness), (right, right_witness) = first, second
-    if isinstance(left, TensorSpec) and isinstance(right, TensorSpec):
-        if left.shape is None or right.shape is None or len(left.shape) != len(right.shape):
-            raise Unsupported("rank depends on a size")
-        shape = tuple(_generalise((a, left_witness), (b, right_witness)) for a, b in zip(left.shape, right.shape))
-        return TensorSpec(shape, left.dtype, None, left.requires_grad, None)
-    if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
-        return tuple(_generalise((a, left_witness), (b, right_witness)) for a, b in zip(left, right))
-    if isinstance(left, StructSpec) and isinstance(right, StructSpec):
-        return StructSpec(left.fields, _generalise((left.items, left_witness), (right.items, right_witness)))
-    if isinstance(left, ListSpec) and isinstance(right, ListSpec) and len(left.items) == len(right.items):
-        return ListSpec(_generalise((left.items, left_witness), (right.items, right_witness)))
-    if type(left) is not type(right):
-        raise Unsupported("result depends on a size")
-    if left == right:
-        return left
-    if isinstance(left, int):
-        for symbol, value in left_witness.chosen.items():
-            if value == left and right_witness.chosen.get(symbol) == right:
-                return dims.of(symbol)
-        return dims.of(Symbol("?", -1000 - left))
-    raise Unsupported("result depends on a size")
+def _agreed_failure(errors: list[BaseException], symbolic: bool) -> Outcome:
+    """The error that PyTorch raises whatever the data is, if it speaks of shapes."""
+    first = errors[0]
+    agreed = all(type(error) is type(first) and str(error) == str(first) for error in errors)
+    if symbolic or not agreed or not isinstance(first, _CHECKED_ERRORS) or _is_internal(first):
+        return Undecided(f"{type(first).__name__}: {first}"[:200])
+    if not any(words in str(first) for words in _SHAPE_WORDS):
+        return Undecided(f"{type(first).__name__}: {first}"[:200])
+    return Failure(type(first).__name__, str(first), confirmed=True)
 
 
 def _is_internal(error: BaseException) -> bool:

@@ -58,6 +58,38 @@ def wrap(source: SourceText, statement: ast.stmt, header: str) -> tuple[Edit, ..
     return tuple(edits)
 
 
+def unwrap(source: SourceText, block: ast.With) -> tuple[Edit, ...]:
+    """Dissolve a ``with`` block: its first line goes, its body moves out to its indentation. Empty where the body is on
+    the same line."""
+    first, last = block.body[0], block.end_lineno or block.lineno
+    if first.lineno == block.lineno:
+        return ()
+    inner, outer = indentation(source, first.lineno), indentation(source, block.lineno)
+    if not inner.startswith(outer):
+        return ()
+    frozen = {line for statement in block.body for line in _lines_inside_strings(statement)}
+    edits = [Edit(source.path, Position(block.lineno, 1), Position(first.lineno, 1), "")]
+    for line in range(first.lineno, last + 1):
+        text = source.line(line)
+        if line not in frozen and text.startswith(inner):
+            edits.append(Edit(source.path, Position(line, len(outer) + 1), Position(line, len(inner) + 1), ""))
+    return tuple(edits)
+
+
+def remove_line(source: SourceText, line: int) -> Edit:
+    return Edit(source.path, Position(line, 1), Position(line + 1, 1), "")
+
+
+def without_attribute(source: SourceText, node: ast.AST, name: str) -> Edit | None:
+    """Take the last ``.name`` or ``.name()`` off an expression that ends with it."""
+    text = source.segment(node)
+    dot = text.rfind(f".{name}")
+    if dot < 0:
+        return None
+    start = source.position(source.offset(source.start_of(node)) + dot)
+    return Edit(source.path, start, source.end_of(node), "")
+
+
 def _lines_inside_strings(statement: ast.stmt) -> set[int]:
     lines: set[int] = set()
     for node in ast.walk(statement):

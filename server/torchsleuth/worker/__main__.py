@@ -16,7 +16,7 @@ import traceback
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from torchsleuth.schema import FileAnalysis
 
@@ -34,6 +34,7 @@ class Analyzer(Protocol):
         overlay: Mapping[str, str] | None = None,
         roots: tuple[str, ...] = (),
         verify: bool = True,
+        codes: Sequence[str] | None = None,
     ) -> FileAnalysis: ...
 
 
@@ -69,6 +70,7 @@ def answer(engine: Analyzer, request: dict[str, Any]) -> dict[str, Any]:
             parameters.get("overlay") or {},
             tuple(parameters.get("roots") or ()),
             parameters.get("verify", True),
+            *([parameters["codes"]] if parameters.get("codes") is not None else []),
         )
         return {"id": request["id"], "result": analysis.to_json()}
     except Exception:

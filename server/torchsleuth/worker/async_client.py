@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
@@ -41,10 +41,18 @@ class AsyncWorkerClient:
         await self._call(self._client.start)
 
     async def analyze(
-        self, path: str, text: str, overlay: Mapping[str, str], roots: tuple[str, ...], budget_s: float
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str],
+        roots: tuple[str, ...],
+        budget_s: float,
+        codes: Sequence[str] | None = None,
     ) -> FileAnalysis:
         """As `WorkerClient.analyze`. Raises WorkerUnavailable."""
-        return await self._call(partial(self._client.analyze, path, text, overlay, roots, budget_s=budget_s))
+        return await self._call(
+            partial(self._client.analyze, path, text, overlay, roots, codes=codes, budget_s=budget_s)
+        )
 
     def interrupt(self) -> None:
         """Give up the analysis that runs now."""

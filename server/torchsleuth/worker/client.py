@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO
 
 from torchsleuth.messages import message
@@ -76,6 +76,7 @@ class WorkerClient:
         overlay: Mapping[str, str] | None = None,
         roots: tuple[str, ...] = (),
         verify: bool = True,
+        codes: Sequence[str] | None = None,
         budget_s: float = 60.0,
     ) -> FileAnalysis:
         """The analysis of a document. A worker that dies of it or exceeds the budget is replaced, and that very text
@@ -89,6 +90,8 @@ class WorkerClient:
             self._listener("busy", path)
             self._next += 1
             parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots, "verify": verify}
+            if codes is not None:
+                parameters["codes"] = list(codes)
             request = {"id": self._next, "method": "analyze", "params": parameters}
             answer = self._ask(process, request, budget_s)
             if answer is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Budget, Interpreter
@@ -12,7 +12,7 @@ from torchsleuth.interp.trace import Trace
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.repair.verify import Checked, verified_fixes
 from torchsleuth.rules.registry import RULES
-from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.rules.rule import Analysis, Candidate, Rule
 from torchsleuth.schema import Diagnostic, DimJson, FileAnalysis, TensorFact
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -35,18 +35,20 @@ class Engine:
         overlay: Mapping[str, str] | None = None,
         roots: tuple[str, ...] = (),
         verify: bool = True,
+        codes: Sequence[str] | None = None,
     ) -> FileAnalysis:
         """Analyse a document. `overlay`: texts of other open documents. `roots`: folders that imports start from.
-        With `verify` false no fixes are computed."""
+        With `verify` false no fixes are computed. `codes`: the rules to ask, None for those on by default."""
         started = time.perf_counter()
         hits, misses = self.oracle.hits, self.oracle.misses
         files = {**(overlay or {}), path: text}
         analysis = self._run(path, files, roots)
-        found = self._diagnose(analysis)
+        rules = [rule for rule in RULES.values() if (rule.default if codes is None else rule.code in codes)]
+        found = self._diagnose(analysis, rules)
         analyzed = time.perf_counter()
         diagnostics = [diagnostic for diagnostic, _ in found]
         if verify:
-            diagnostics = self._repair(analysis, found, path, files, roots)
+            diagnostics = self._repair(analysis, found, path, files, roots, rules)
         facts = _facts(analysis, path)
         stats = {
             "analysis_ms": round((analyzed - started) * 1000, 2),
@@ -65,9 +67,9 @@ class Engine:
         trace: Trace = interpreter.run_document(source)
         return Analysis(source, trace, workspace)
 
-    def _diagnose(self, analysis: Analysis) -> list[tuple[Diagnostic, tuple[Candidate, ...]]]:
+    def _diagnose(self, analysis: Analysis, rules: Sequence[Rule]) -> list[tuple[Diagnostic, tuple[Candidate, ...]]]:
         found: dict[tuple[str, str, int, int], tuple[Diagnostic, tuple[Candidate, ...]]] = {}
-        for rule in RULES.values():
+        for rule in rules:
             for finding in rule.find(analysis):
                 at = finding.at
                 diagnostic = Diagnostic(
@@ -83,6 +85,7 @@ class Engine:
         path: str,
         files: Mapping[str, str],
         roots: tuple[str, ...],
+        rules: Sequence[Rule],
     ) -> list[Diagnostic]:
         before = Checked(tuple(diagnostic for diagnostic, _ in found), analysis.trace.undecided)
         deadline = time.perf_counter() + VERIFY_SECONDS
@@ -93,7 +96,7 @@ class Engine:
             if any(not _parses(text) for text in texts.values()):
                 return before
             again = self._run(path, {**files, **texts}, roots)
-            return Checked(tuple(diagnostic for diagnostic, _ in self._diagnose(again)), again.trace.undecided)
+            return Checked(tuple(diagnostic for diagnostic, _ in self._diagnose(again, rules)), again.trace.undecided)
 
         return [
             diagnostic.with_fixes(verified_fixes(diagnostic, candidates, before, analysis.source_of, recheck))

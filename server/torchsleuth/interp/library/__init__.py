@@ -23,6 +23,8 @@ from torchsleuth.interp.library.modules import (
     tensors_in,
     training_of,
 )
+from torchsleuth.interp.library.numpy import binary as array_binary
+from torchsleuth.interp.library.numpy import get_item as array_item
 from torchsleuth.interp.library.python import (
     builtin,
     dataclass_init,
@@ -39,6 +41,8 @@ from torchsleuth.interp.library.python import (
 )
 
 __all__ = [
+    "array_binary",
+    "array_item",
     "attribute",
     "builtin",
     "call_method",

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.library import numpy
 from torchsleuth.interp.values import (
     UNKNOWN,
+    Array,
     DictValue,
     Function,
     Instance,
@@ -40,6 +42,8 @@ def length(interp: Interpreter, value: Value, frame: Frame) -> Size | None:
             result = interp.call_function(method, (value,), {}, None, frame)
             return result if is_int(result) else None
         return length(interp, value.native, frame) if value.native is not None else None
+    if isinstance(value, Array):
+        return numpy.length(interp, value)
     if not isinstance(value, LibraryObject):
         if isinstance(value, ListValue) and value.items is not None and value.type_name != "inexact":
             return len(value.items)
@@ -130,8 +134,10 @@ def collate(interp: Interpreter, value: Value, batch: Size) -> Value:
             return Tensor(spec.with_(requires_grad=False))
         collated = spec.with_(shape=(batch, *spec.shape), strides=None)
         return Tensor(collated, value.origin, value.tags)
-    if isinstance(value, bool):
-        return _stacked(batch, "bool") if False else _stacked(batch, "int64")
+    if isinstance(value, Array):
+        return collate(interp, numpy.to_tensor(interp, value), batch)
+    if isinstance(value, bool) or value == Scalar("bool"):
+        return _stacked(batch, "bool")
     if is_int(value):
         return _stacked(batch, "int64")
     if isinstance(value, float) or value == Scalar("float"):
@@ -177,6 +183,8 @@ def batches(interp: Interpreter, loader: LibraryObject, node: ast.AST, frame: Fr
 
 def iterate(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> Iteration:
     """What a loop over a modelled object sees."""
+    if isinstance(value, Array):
+        return numpy.iterate(interp, value)
     if isinstance(value, LibraryObject):
         if value.path == LOADER:
             return Iteration((batches(interp, value, node, frame),), exact=False, over_loader=True)

@@ -6,9 +6,10 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.library import data, external, modules, optim, python, torch_calls
+from torchsleuth.interp.library import data, external, modules, numpy, optim, python, torch_calls
 from torchsleuth.interp.values import (
     UNKNOWN,
+    Array,
     Bound,
     DictValue,
     Instance,
@@ -31,6 +32,8 @@ _METHOD_OWNERS = (ListValue, DictValue, str, tuple, Scalar, int, float)
 
 
 def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame: Frame) -> Value:
+    if isinstance(owner, Array):
+        return numpy.attribute(interp, owner, name)
     if isinstance(owner, LibraryModule):
         return modules.module_attribute(interp, owner, name, frame)
     if isinstance(owner, LibraryObject):
@@ -112,6 +115,8 @@ def call_native(interp: Interpreter, callee: Native, call: Arguments) -> Value:
 def call_method(interp: Interpreter, receiver: Value, name: Any, call: Arguments) -> Value:
     if isinstance(receiver, Tensor):
         return torch_calls.tensor_method(interp, receiver, name, call)
+    if isinstance(receiver, Array):
+        return numpy.method(interp, receiver, name, call)
     if isinstance(receiver, LibraryModule) or (isinstance(receiver, Instance) and modules.is_module_method(name)):
         return modules.module_method(interp, receiver, name, call)
     if isinstance(receiver, LibraryObject):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from torchsleuth.interp.library import numpy
 from torchsleuth.interp.values import (
     UNKNOWN,
     Builtin,
@@ -35,20 +36,26 @@ _STRINGS = frozenset(
     "os.path.join os.path.dirname os.path.abspath os.path.basename os.getenv os.getcwd time.strftime os.path.expanduser".split()
 )
 _NOTHING = frozenset(
-    "random.seed numpy.random.seed os.makedirs warnings.filterwarnings warnings.warn logging.basicConfig time.sleep "
+    "random.seed os.makedirs warnings.filterwarnings warnings.warn logging.basicConfig time.sleep "
     "random.shuffle gc.collect os.remove sys.stdout.flush".split()
 )
 _OBJECTS = frozenset({"dataclasses.field", "argparse.ArgumentParser", "enum.auto"})
+_CONSTANTS = {"numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.newaxis": None}
 
 
 def constant(path: str) -> Value:
     """An attribute of an external package."""
-    if path in ("numpy.pi", "numpy.e", "numpy.inf"):
-        return {"numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf}[path]
+    if path in _CONSTANTS:
+        return _CONSTANTS[path]
     return Native(path, "external")
 
 
 def call(interp: Interpreter, path: str, call: Arguments) -> Value:
+    if path.startswith("numpy."):
+        value = numpy.call(interp, path, call)
+        if value is UNKNOWN:
+            interp.escape((*call.args, *call.kwargs.values()))
+        return value
     if path in _PASS_THROUGH and call.args:
         return call.args[1] if path == "typing.cast" and len(call.args) > 1 else call.args[0]
     if path in _FLOATS:
@@ -91,6 +98,8 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
 def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Arguments) -> Value:
     if receiver.path == "argparse.ArgumentParser":
         return _argparse(interp, receiver, name, call)
+    if receiver.path in numpy.GENERATORS:
+        return numpy.draw(interp, name, call)
     if receiver.path.startswith("torch.nn.Module."):
         return UNKNOWN
     return UNKNOWN

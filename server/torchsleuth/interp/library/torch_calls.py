@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp.autograd import AutogradFault, Cut
-from torchsleuth.interp.library import modules
+from torchsleuth.interp.graph import AutogradFault, Cut
+from torchsleuth.interp.library import modules, numpy
 from torchsleuth.interp.values import (
     UNKNOWN,
     Availability,
@@ -141,6 +141,9 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         return UNKNOWN
     if path == "torch.is_tensor":
         return isinstance(call.args[0], Tensor) if call.args and call.args[0] is not UNKNOWN else Scalar("bool")
+    converted = numpy.tensor_from(interp, path, call)
+    if converted is not None:
+        return converted
     if path in ("torch.from_numpy", "torch.load", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor"):
         return _legacy(interp, name, call)
     if kind not in ("function",):
@@ -357,7 +360,7 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
     if name == "numpy" and spec.requires_grad is True and call.get(0, "force", False) is False:
         interp.fault(AutogradFault("numpy", interp.site(call.node, call.frame), tensor))
     if name in ("numpy", "__array__"):
-        return UNKNOWN
+        return numpy.make(spec.shape, spec.dtype)
     if name in ("requires_grad_",):
         decided = interp.truth(call.get(0, "requires_grad", True))
         interp.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=decided))

@@ -1,0 +1,145 @@
+"""Operators executed on small real tensors: concrete sizes in place of symbols, and plain fillings in place of data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from torchsleuth.oracle.fake import Unsupported
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size, Symbol
+from torchsleuth.tensors.spec import DictSpec, Hole, ListSpec, StructSpec, TensorSpec
+
+EAGER_LIMIT = 1 << 22
+"""Elements an operator may touch when it is executed on real tensors."""
+
+WITNESSES = ((11, 13, 17, 19, 23, 29, 31, 37, 41, 43), (53, 59, 61, 67, 71, 73, 79, 83, 89, 97))
+"""Sizes in place of symbols: primes, so that none is a product of others, and two sets, to tell sizes from constants."""
+
+FILLINGS = ("zeros", "ones", "ramp", "noise")
+"""Contents in place of data. Integers are 0 and 1 in all of them: valid indices nearly everywhere."""
+
+
+class Witness:
+    """Small concrete sizes in place of symbols, and tensors of them."""
+
+    def __init__(self, values: tuple[int, ...], filling: str = "zeros") -> None:
+        self.values = values
+        self.filling = filling
+        self.chosen: dict[Symbol, int] = {}
+        self.elements = 0
+        self.noise = torch.Generator().manual_seed(0) if filling == "noise" else None
+
+    def size(self, size: Size) -> int:
+        for symbol in dims.symbols(size):
+            self.chosen.setdefault(symbol, self.values[len(self.chosen) % len(self.values)])
+        value = dims.substitute(size, dict(self.chosen))
+        if not isinstance(value, int) or value < 0:
+            raise Unsupported("no witness")
+        return value
+
+    def tensor(self, spec: TensorSpec) -> torch.Tensor:
+        if spec.shape is None or spec.dtype is None:
+            raise Unsupported("a tensor of unknown shape")
+        shape = [self.size(size) for size in spec.shape]
+        dtype = getattr(torch, spec.dtype)
+        count = 1
+        for size in shape:
+            count *= size
+        strides = None if spec.strides is None else [self.size(stride) for stride in spec.strides]
+        if strides is not None:
+            count = max(1, 1 + sum((size - 1) * stride for size, stride in zip(shape, strides) if size))
+        self.elements += count
+        if self.elements > EAGER_LIMIT:
+            raise Unsupported("too large to execute")
+        content = self._content(count, dtype)
+        tensor = content.reshape(shape) if strides is None else content.as_strided(shape, strides)
+        if spec.requires_grad and (dtype.is_floating_point or dtype.is_complex):
+            with torch.enable_grad():
+                tensor = tensor + torch.zeros((), dtype=dtype, requires_grad=True)
+        return tensor
+
+    def _content(self, count: int, dtype: torch.dtype) -> torch.Tensor:
+        if self.filling == "zeros":
+            return torch.zeros(count, dtype=dtype)
+        if self.filling == "ones":
+            return torch.ones(count, dtype=dtype)
+        real = dtype.is_floating_point or dtype.is_complex
+        if self.filling == "ramp":
+            ramp = torch.arange(count)
+            return (ramp / 8 if real else ramp % 2).to(dtype)
+        if real:
+            return torch.rand(count, generator=self.noise).to(dtype)
+        return torch.randint(0, 2, (count,), generator=self.noise).to(dtype)
+
+
+def generalise(first: tuple[Any, Witness], second: tuple[Any, Witness]) -> Any:
+    """The result that two evaluations with different witnesses are instances of.
+
+    A size that is one symbol's witness both times is that symbol; one that never changes is a constant; anything else is
+    unknown. Raises Unsupported.
+    """
+    (left, left_witness), (right, right_witness) = first, second
+    if isinstance(left, TensorSpec) and isinstance(right, TensorSpec):
+        if left.shape is None or right.shape is None or len(left.shape) != len(right.shape):
+            raise Unsupported("rank depends on a size")
+        shape = tuple(generalise((a, left_witness), (b, right_witness)) for a, b in zip(left.shape, right.shape))
+        return TensorSpec(shape, left.dtype, None, left.requires_grad, None)
+    if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
+        return tuple(generalise((a, left_witness), (b, right_witness)) for a, b in zip(left, right))
+    if isinstance(left, StructSpec) and isinstance(right, StructSpec):
+        return StructSpec(left.fields, generalise((left.items, left_witness), (right.items, right_witness)))
+    if isinstance(left, ListSpec) and isinstance(right, ListSpec) and len(left.items) == len(right.items):
+        return ListSpec(generalise((left.items, left_witness), (right.items, right_witness)))
+    if type(left) is not type(right):
+        raise Unsupported("result depends on a size")
+    if left == right:
+        return left
+    if isinstance(left, int):
+        for symbol, value in left_witness.chosen.items():
+            if value == left and right_witness.chosen.get(symbol) == right:
+                return dims.of(symbol)
+        return dims.of(Symbol("?", -1000 - left))
+    raise Unsupported("result depends on a size")
+
+
+def common(values: list[Any], position: tuple[int, ...] = ()) -> Any:
+    """What evaluations with the same sizes and different data agree on. Sizes that differ are unknown, and so is the
+    value of every number. Raises Unsupported where ranks, dtypes or structures differ."""
+    first = values[0]
+    if any(type(value) is not type(first) for value in values):
+        raise Unsupported("the kind of the result depends on the data")
+    if isinstance(first, TensorSpec):
+        if len({(len(value.shape or ()), value.dtype) for value in values}) != 1 or first.shape is None:
+            raise Unsupported("the rank or dtype depends on the data")
+        shape: list[Size] = []
+        for axis, sizes in enumerate(zip(*(value.shape for value in values))):
+            same = all(size == sizes[0] for size in sizes)
+            shape.append(sizes[0] if same else _depends_on_data((*position, axis)))
+        grads = {value.requires_grad for value in values}
+        strides = first.strides if all(value.strides == first.strides for value in values) else None
+        known = strides if all(isinstance(size, int) for size in shape) else None
+        return TensorSpec(tuple(shape), first.dtype, None, grads.pop() if len(grads) == 1 else None, known)
+    if isinstance(first, tuple):
+        if len({len(value) for value in values}) != 1:
+            raise Unsupported("how many results there are depends on the data")
+        return tuple(common(list(items), (*position, index)) for index, items in enumerate(zip(*values)))
+    if isinstance(first, StructSpec):
+        return StructSpec(first.fields, common([value.items for value in values], position))
+    if isinstance(first, ListSpec):
+        return ListSpec(common([value.items for value in values], position))
+    if isinstance(first, DictSpec):
+        return DictSpec(common([value.items for value in values], position))
+    if isinstance(first, bool | int | float):
+        return Hole(type(first).__name__)
+    if all(value == first for value in values):
+        return first
+    raise Unsupported("the result depends on the data")
+
+
+def _depends_on_data(position: tuple[int, ...]) -> Size:
+    number = 0
+    for index in position:
+        number = number * 16 + index + 1
+    return dims.of(Symbol("?", -2000 - number, positive=False))
