@@ -396,10 +396,13 @@ class Oracle:
         values: list[Any] = []
         for witnesses in WITNESSES:
             witness = Witness(witnesses)
-            concrete_args, concrete_kwargs = (
-                _map_sizes(part, witness.size) for part in (args, tuple(sorted(kwargs.items())))
-            )
-            concrete_target = target if isinstance(target, str) else _map_sizes(target, witness.size)
+            try:
+                concrete_args, concrete_kwargs = (
+                    _map_sizes(part, witness.size) for part in (args, tuple(sorted(kwargs.items())))
+                )
+                concrete_target = target if isinstance(target, str) else _map_sizes(target, witness.size)
+            except Unsupported:
+                return undecided
             outcome = self._fake(concrete_target, concrete_args, dict(concrete_kwargs), symbolic=False)
             if not isinstance(outcome, Result):
                 return undecided
