@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import library
@@ -34,6 +35,9 @@ from torchsleuth.interp.values import (
 
 if TYPE_CHECKING:
     from torchsleuth.interp.trace import Operation
+
+
+REQUIRES_GRAD = "requires_grad"
 
 
 class Autograd:
@@ -144,8 +148,17 @@ class Autograd:
         if value is not None and value.slots["node"] is not None:
             old = tensor.slots["node"]
             node_of = value.slots["node"]
+            self._saved_in_place(node_of, tensor.storage)
             joined = node_of if old is None or old in node_of.inputs else GraphNode("write", site, (old, node_of))
             self.heap.set(tensor.slots, "node", joined)
+
+    def _saved_in_place(self, made: GraphNode, storage: Ref) -> None:
+        """An operator that works in place keeps a copy of what it needs of the old values, or else the new ones."""
+        kept = [item for item in made.saved if item[0] is not storage]
+        if len(kept) != len(made.saved) or made.operator in SAVES_RESULT:
+            made.saved[:] = kept
+            if made.operator in SAVES_RESULT:
+                self._save(made, storage, made.operator)
 
     def stepped(self, modules: list[Value]) -> None:
         """An optimizer changes the weights of these modules in place."""
@@ -232,6 +245,28 @@ class Autograd:
         if flat is not None and any(part.parameters for part in order):
             if not any(part.parameters or part.leaves for part in passing if part.operator not in ZERO_GRADIENT):
                 self.fault(AutogradFault("zero_gradient", flat.site, tensor, cause=site, node=flat))
+
+    # -- attributes --------------------------------------------------------------------------------
+
+    def check_grad(self, tensor: Tensor, node: ast.AST, frame: Frame) -> None:
+        """A read of ``x.grad`` that is None whatever backward() does: x never requires grad, or is no leaf."""
+        if tensor.parameter or tensor.slots.get("has_grad"):
+            return
+        made = tensor.slots["node"]
+        computed = isinstance(made, GraphNode) and made.operator not in ("to", "write") and not self._is_leaf(tensor)
+        if tensor.spec.requires_grad is False or (tensor.spec.requires_grad is True and computed):
+            self.fault(AutogradFault("grad_missing", self.site(node, frame), tensor, tensor.slots["cut"]))
+
+    def check_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
+        """An assignment that is meant to set requires_grad and sets nothing."""
+        if not isinstance(owner, Tensor | Parameters | LibraryModule | Instance):
+            return
+        if isinstance(owner, Instance) and not owner.is_module:
+            return
+        misspelt = name != REQUIRES_GRAD and get_close_matches(name, (REQUIRES_GRAD,), cutoff=0.8)
+        on_module = isinstance(owner, LibraryModule | Instance)
+        if (misspelt or (on_module and name == REQUIRES_GRAD)) and owner is not frame.instance():
+            self.fault(AutogradFault("wrong_attribute", self.site(node, frame), owner, text=name))
 
     def fault(self, fault: AutogradFault) -> None:
         key = (fault.kind, fault.at.span)

@@ -44,6 +44,8 @@ class Arguments:
     node: ast.AST
     frame: Frame
     exact: bool = True
+    written: bool = True
+    """Whether the arguments are those that stand in the call: not so for the later parts of a Sequential."""
 
     def get(self, position: int, name: str, default: Value = None) -> Value:
         if name in self.kwargs:

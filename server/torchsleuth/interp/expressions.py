@@ -253,6 +253,8 @@ class Expressions(Calls):
         return self._containers(name, left, right, inplace)
 
     def _symbolic(self, name: str, left: Value, right: Value) -> Value:
+        if left is UNKNOWN or right is UNKNOWN:
+            return UNKNOWN
         if not is_int(left) or not is_int(right):
             return Scalar("float") if name in ("add", "sub", "mul", "truediv", "pow") else UNKNOWN
         try:
@@ -347,7 +349,8 @@ class Expressions(Calls):
                 return name == "ne"
             if all(part is True for part in parts):
                 return name == "eq"
-        return Scalar("bool")
+        # Tensors, arrays and objects of unknown classes compare to values of their own.
+        return UNKNOWN if left is UNKNOWN or right is UNKNOWN else Scalar("bool")
 
     def _identical(self, left: Value, right: Value) -> bool | None:
         if left is UNKNOWN or right is UNKNOWN:
@@ -604,7 +607,7 @@ class Expressions(Calls):
         if isinstance(value, Instance):
             plain = all(self.class_attribute(value.cls, method) is MISSING for method in ("__bool__", "__len__"))
             return True if plain and not value.cls.opaque else None
-        if isinstance(value, LibraryModule) and value.children is None:
+        if isinstance(value, LibraryModule) and value.slots["children"] is None:
             return True
         return None
 

@@ -264,8 +264,8 @@ class Interpreter(Expressions):
     def do_Nonlocal(self, node: ast.Nonlocal, frame: Frame) -> None:
         frame.nonlocal_names.update(node.names)
 
-    def do_Assert(self, node: ast.Assert, frame: Frame) -> None:
-        self.eval(node.test, frame)
+    def do_Assert(self, node: ast.Assert, frame: Frame) -> int:
+        return RAISE if self.truth(self.eval(node.test, frame)) is False else NORMAL
 
     def do_If(self, node: ast.If, frame: Frame) -> int:
         decided = self.truth(self.eval(node.test, frame))
@@ -696,6 +696,7 @@ class Interpreter(Expressions):
             self.tensor_set_item(container, key, value, node, frame)
 
     def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
+        self.check_attribute(owner, name, value, node, frame)
         if isinstance(owner, Instance | ClassValue):
             if isinstance(owner, Instance):
                 setter = self.class_attribute(owner.cls, name)
@@ -712,6 +713,9 @@ class Interpreter(Expressions):
             self.heap.set(owner.slots, name, value)
         elif isinstance(owner, Tensor):
             self.set_tensor_attribute(owner, name, value, node, frame)
+        elif isinstance(owner, Parameters) and name == "requires_grad":
+            for module in owner.modules:
+                library.set_requires_grad(self, module, self.truth(value))
         elif isinstance(owner, Parameters):
             self.event("grad_touched", owner, node, frame)
 

@@ -174,7 +174,7 @@ class TensorOperations(Autograd):
 
     def recipe(self, module: LibraryModule) -> ModuleSpec:
         """How to build the module. Raises NotASpec if that depends on something unknown."""
-        if module.children is not None or module.slots["attributes"] or module.broken:
+        if module.slots["children"] is not None or module.slots["attributes"] or module.broken:
             raise NotASpec("a container or a changed module")
         kwargs = {
             name: value
@@ -224,7 +224,7 @@ class TensorOperations(Autograd):
 
     def apply_module(self, module: LibraryModule, call: Any) -> Value:
         """Call a library module."""
-        operation = self._operation(module.path, call.args, call.kwargs, call.node, call.frame, module)
+        operation = self._operation(module.path, call.args, call.kwargs, call.node, call.frame, module, call.written)
         place = self._common_device(operation)
         if library.is_loss(module.path):
             self.event("loss", module, call.node, call.frame)
@@ -242,10 +242,11 @@ class TensorOperations(Autograd):
         node: ast.AST,
         frame: Frame,
         module: LibraryModule | None,
+        written: bool = True,
     ) -> Operation:
         tensors = library.tensors_in((*args, *kwargs.values()))
         specs = tuple(self.resolved_spec(tensor.spec) for tensor in tensors)
-        return Operation(target, self.site(node, frame), args, kwargs, module, specs)
+        return Operation(target, self.site(node, frame), args, kwargs, module, specs, written)
 
     def _apply(self, operation: Operation, target: str | ModuleSpec, place: Device | None) -> Value:
         self.tick(3)
@@ -356,6 +357,9 @@ class TensorOperations(Autograd):
         if any(given.get("inplace") is True for given in options) and operation.args:
             if isinstance(operation.args[0], Tensor):
                 self._retag(operation.args[0])
+                if isinstance(value, Tensor):
+                    value.storage = operation.args[0].storage
+                    self.written(operation.args[0], value, operation.site.node, operation.site.frame)
         if not inplace or not operation.args or not isinstance(operation.args[0], Tensor):
             return value
         receiver = operation.args[0]
@@ -444,6 +448,13 @@ class TensorOperations(Autograd):
         if left is UNKNOWN or right is UNKNOWN:
             tensors = library.tensors_in((left, right))
             history = frozenset(item for tensor in tensors for item in tensor.history)
+            if inplace and isinstance(left, Tensor):
+                # Whatever it is, it is written into the same memory.
+                self.written(left, None, node, frame)
+                grad = left.spec.requires_grad if left.parameter or left.slots.get("leaf") else None
+                self.heap.set(left.slots, "spec", left.spec.with_(requires_grad=grad))
+                self._retag(left)
+                return left
             return self._opaque(history, tensors)
         if inplace and isinstance(left, Tensor):
             method = f"Tensor.__i{name.rstrip('_')}__"
@@ -523,20 +534,22 @@ class TensorOperations(Autograd):
             return self.severed(owner, bare, "data", self.site(node, frame))
         if name == "grad":
             self.event("grad_touched", owner, node, frame)
+            self.check_grad(owner, node, frame)
             return UNKNOWN
         if name in ("grad_fn", "is_leaf", "names", "itemsize", "nbytes", "layout", "is_sparse"):
             return UNKNOWN
         return Bound(owner, name)
 
     def set_tensor_attribute(self, owner: Tensor, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
-        if name == "requires_grad" and isinstance(value, bool):
-            self.heap.set(owner.slots, "spec", owner.spec.with_(requires_grad=value))
-        elif name == "requires_grad":
-            self.heap.set(owner.slots, "spec", owner.spec.with_(requires_grad=None))
+        if name == "requires_grad":
+            self.heap.set(owner.slots, "spec", owner.spec.with_(requires_grad=self.truth(value)))
+            if owner.slots["node"] is None:
+                self.heap.set(owner.slots, "leaf", True)
         elif name == "data":
             self.heap.set(owner.slots, "spec", value.spec if isinstance(value, Tensor) else UNKNOWN_TENSOR)
         elif name == "grad":
             self.event("grad_touched", owner, node, frame)
+            self.heap.set(owner.slots, "has_grad", True)
 
     def iterate_tensor(self, value: Tensor, node: ast.AST, frame: Frame) -> Iteration:
         shape = self.resolved_spec(value.spec).shape

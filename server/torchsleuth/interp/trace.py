@@ -23,6 +23,9 @@ class Operation:
     module: LibraryModule | None
     specs: tuple[TensorSpec, ...]
     """The specs of the tensor arguments at that moment, in order."""
+    written: bool = True
+    """Whether the arguments stand at `site`: not so for the later parts of a Sequential."""
+
 
     @property
     def tensors(self) -> list[Tensor]:

@@ -276,7 +276,7 @@ class Instance(Ref):
 class LibraryModule(Ref):
     """A module of torch.nn, by its constructor and arguments.
 
-    Slots: training, device (None: not known), dtype, requires_grad; containers have `children`, a tuple of (name, module).
+    Slots: training, device (None: not known), dtype, requires_grad; containers have `children`, a tuple of (name, module), or UNKNOWN.
     """
 
     def __init__(self, path: str, args: tuple[Value, ...], kwargs: dict[str, Value], site: Site | None) -> None:
@@ -300,8 +300,9 @@ class LibraryModule(Ref):
 
     @property
     def children(self) -> tuple[tuple[str, Value], ...] | None:
-        children: tuple[tuple[str, Value], ...] | None = self.slots["children"]
-        return children
+        """None for modules that are no containers, and where the children are not known."""
+        children = self.slots["children"]
+        return children if isinstance(children, tuple) else None
 
 
 class LibraryObject(Ref):

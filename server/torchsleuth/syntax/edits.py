@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import itertools
+import re
 
 from torchsleuth.schema import Edit, Position
 from torchsleuth.syntax.text import SourceText
+
+_COMMENT = re.compile(r"#[^\r\n]*")
 
 
 def replace(source: SourceText, node: ast.AST, text: str) -> Edit:
@@ -96,6 +100,49 @@ def _lines_inside_strings(statement: ast.stmt) -> set[int]:
         if isinstance(node, ast.Constant | ast.JoinedStr) and isinstance(getattr(node, "value", ""), str | bytes):
             lines.update(range(node.lineno + 1, (node.end_lineno or node.lineno) + 1))
     return lines
+
+
+def add_argument(source: SourceText, call: ast.Call, text: str) -> Edit:
+    """An argument more, at the end of a call."""
+    close = source.offset(source.end_of(call)) - 1
+    given: list[ast.AST] = [*call.args, *call.keywords]
+    if not given:
+        return insert(source, source.position(close), text)
+    last = max(given, key=source.end_of)
+    start = source.offset(source.end_of(last))
+    code = _COMMENT.sub(lambda found: " " * len(found[0]), source.text[start:close])
+    kept = start + len(code.rstrip())
+    if not code.rstrip().endswith(","):
+        return insert(source, source.position(kept), f", {text}")
+    if "\n" not in code and "\r" not in code:
+        return insert(source, source.position(close), text if source.text[close - 1].isspace() else f" {text}")
+    indent = indentation(source, source.start_of(last).line)
+    return insert(source, source.position(kept), f"{line_ending(source)}{indent}{text},")
+
+
+def remove_keyword(source: SourceText, call: ast.Call, keyword: ast.keyword) -> Edit:
+    """Delete a keyword argument of a call together with the comma that separates it."""
+    text, start, end = source.text, source.offset(source.start_of(keyword)), source.offset(source.end_of(keyword))
+    before = len(text[:start].rstrip())
+    if text[before - 1] == ",":
+        start = before - 1
+    elif text[end:].lstrip().startswith(","):
+        end += text[end:].index(",") + 1
+        end += len(text[end:]) - len(text[end:].lstrip(" \t"))
+    return Edit(source.path, source.position(start), source.position(end), "")
+
+
+def add_import(source: SourceText, tree: ast.Module, statement: str) -> tuple[Edit, ...]:
+    """The import on a line of its own below the file's first imports, nothing where the file has it already."""
+    wanted = ast.dump(ast.parse(statement).body[0])
+    if any(ast.dump(node) == wanted for node in tree.body):
+        return ()
+    documented = bool(tree.body) and isinstance(tree.body[0], ast.Expr) and isinstance(tree.body[0].value, ast.Constant)
+    head = list(itertools.takewhile(lambda node: isinstance(node, ast.Import | ast.ImportFrom), tree.body[documented:]))
+    above = head[-1] if head else tree.body[0] if documented else None
+    if above is None:
+        return (insert(source, Position(1, 1), statement + line_ending(source)),)
+    return (insert_line_after(source, above, statement),)
 
 
 def remove_element(source: SourceText, elements: list[ast.expr], index: int) -> Edit:

@@ -20,6 +20,7 @@ from torchsleuth.interp.library.modules import (
     run_sequential,
     set_child,
     set_module_attribute,
+    set_requires_grad,
     tensors_in,
     training_of,
 )
@@ -73,6 +74,7 @@ __all__ = [
     "run_sequential",
     "set_child",
     "set_module_attribute",
+    "set_requires_grad",
     "tensors_in",
     "training_of",
 ]

@@ -42,7 +42,7 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
         if name == "grad":
             interp.event("grad_touched", owner, node, frame)
             return UNKNOWN
-        return UNKNOWN
+        return Bound(owner, name) if name == "requires_grad_" else UNKNOWN
     if isinstance(owner, NamedResult) and name in owner.fields:
         return owner[owner.fields.index(name)]
     if isinstance(owner, _METHOD_OWNERS) and not isinstance(owner, bool):
@@ -115,6 +115,10 @@ def call_native(interp: Interpreter, callee: Native, call: Arguments) -> Value:
 def call_method(interp: Interpreter, receiver: Value, name: Any, call: Arguments) -> Value:
     if isinstance(receiver, Tensor):
         return torch_calls.tensor_method(interp, receiver, name, call)
+    if isinstance(receiver, Parameters) and name == "requires_grad_":
+        for module in receiver.modules:
+            modules.set_requires_grad(interp, module, interp.truth(call.get(0, "requires_grad", True)))
+        return receiver
     if isinstance(receiver, Array):
         return numpy.method(interp, receiver, name, call)
     if isinstance(receiver, LibraryModule) or (isinstance(receiver, Instance) and modules.is_module_method(name)):

@@ -116,7 +116,7 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
     if not call.exact:
         children = None
     if children is None:
-        interp.heap.set(module.slots, "children", None)
+        interp.heap.set(module.slots, "children", UNKNOWN)
         module.broken = True
         return
     for name, value in children:
@@ -132,10 +132,10 @@ def run_sequential(interp: Interpreter, module: LibraryModule, call: Arguments) 
         interp.escape(call.args)
         return Tensor(_unknown_output(interp))
     value = call.args[0]
-    for _, part in module.children:
+    for index, (_, part) in enumerate(module.children):
         if not is_module(part):
             return UNKNOWN
-        value = interp.call(part, Args((value,), {}, call.node, call.frame))
+        value = interp.call(part, Args((value,), {}, call.node, call.frame, written=call.written and index == 0))
     return value
 
 
@@ -183,7 +183,7 @@ def set_child(interp: Interpreter, module: LibraryModule, key: Value, value: Val
         changed[key] = (changed[key][0], value)
         interp.heap.set(module.slots, "children", tuple(changed))
     else:
-        interp.heap.set(module.slots, "children", None)
+        interp.heap.set(module.slots, "children", UNKNOWN)
 
 
 def set_module_attribute(interp: Interpreter, module: LibraryModule, name: str, value: Value) -> None:
@@ -250,7 +250,7 @@ def set_training(interp: Interpreter, module: Value, mode: bool | None) -> None:
         interp.heap.set(part.slots if isinstance(part, LibraryModule) else part.state, "training", mode)
 
 
-def set_requires_grad(interp: Interpreter, module: Value, value: bool) -> None:
+def set_requires_grad(interp: Interpreter, module: Value, value: bool | None) -> None:
     for part in descendants(module):
         if isinstance(part, LibraryModule):
             interp.heap.set(part.slots, "requires_grad", value)
@@ -310,7 +310,7 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
         return None
     if name == "requires_grad_":
         decided = interp.truth(call.get(0, "requires_grad", True))
-        set_requires_grad(interp, module, decided is not False)
+        set_requires_grad(interp, module, decided)
         return module
     if name in ("apply", "share_memory", "to_empty"):
         return module
@@ -360,7 +360,7 @@ def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Val
     elif name == "extend" and call.args:
         more = interp.sequence(call.args[0], call.node, call.frame)
         if more is None:
-            interp.heap.set(target.slots, "children", None)
+            interp.heap.set(target.slots, "children", UNKNOWN)
             return module
         children.extend(more)
     elif name == "insert" and len(call.args) == 2 and isinstance(call.args[0], int):

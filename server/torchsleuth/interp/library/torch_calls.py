@@ -374,6 +374,8 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
             interp.heap.set(tensor.slots, "history", frozenset())
             return tensor
         return interp.severed(tensor, detached, "detach", interp.site(call.node, call.frame))
+    if name == "retain_grad":
+        interp.heap.set(tensor.slots, "has_grad", True)
     if name in ("register_hook", "retain_grad", "share_memory_", "pin_memory"):
         return tensor if name in ("share_memory_", "pin_memory") else UNKNOWN
     if name in ("is_contiguous", "data_ptr", "get_device", "is_floating_point", "storage", "untyped_storage"):

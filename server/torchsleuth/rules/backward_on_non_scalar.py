@@ -1,0 +1,95 @@
+"""backward-on-non-scalar: backward() on a tensor of more than one element.
+
+What it finds
+    A loss per sample, from reduction="none" or own arithmetic, that is never reduced before backward().
+Why it hurts
+    PyTorch raises "grad can be implicitly created only for scalar outputs".
+Example
+    loss = nn.CrossEntropyLoss(reduction="none")(logits, labels) * weights
+    loss.backward()
+Use instead
+    loss = (nn.CrossEntropyLoss(reduction="none")(logits, labels) * weights).mean()
+    loss.backward()
+Fix safety
+    Unsafe: mean() and sum() differ by the size of the batch, and so does the learning rate they want.
+References
+    torch.Tensor.backward
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.graph import AutogradFault
+from torchsleuth.messages import message
+from torchsleuth.rules.describe import shape_text
+from torchsleuth.rules.graphs import faults, last_assignment, method_of, name_of
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.syntax import edits
+
+CODE = "TS406"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for fault in faults(analysis, "not_scalar"):
+        shape = shape_text(fault.tensor.spec)
+        text = message("grad.not_scalar", tensor=name_of(analysis, fault), shape=shape)
+        yield Finding(fault.at.span, text, (), tuple(_reduced(analysis, fault)))
+
+
+def _reduced(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    call = fault.at.node
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return
+    source = analysis.source_of(fault.at.span.path)
+    receiver = call.func.value
+    made = last_assignment(analysis, receiver, fault.at)
+    for method in ("mean", "sum"):
+        title = message("fix.reduce", method=method)
+        if made is not None:
+            yield Candidate(title, (edits.replace(source, made, method_of(source, made, method)),), safe=False)
+        edit = edits.replace(source, receiver, method_of(source, receiver, method))
+        yield Candidate(title, (edit,), safe=False)
+
+
+RULE = Rule(
+    CODE,
+    "backward-on-non-scalar",
+    "error",
+    "autograd",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+for x, y, weight in [(torch.randn(8, 4), torch.randn(8, 1), torch.rand(8, 1))]:
+    loss = nn.functional.mse_loss(model(x), y, reduction="none") * weight
+    loss.backward()
+#   ^^^^^^^^^^^^^^^ TS406: backward() starts from a scalar, but `loss` is (8, 1)
+""",
+            fixed="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+for x, y, weight in [(torch.randn(8, 4), torch.randn(8, 1), torch.rand(8, 1))]:
+    loss = (nn.functional.mse_loss(model(x), y, reduction="none") * weight).mean()
+    loss.backward()
+""",
+            good="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+for x, y, weight in [(torch.randn(8, 4), torch.randn(8, 1), torch.rand(8, 1))]:
+    loss = nn.functional.mse_loss(model(x), y, reduction="none") * weight
+    loss.backward(torch.ones_like(loss))
+""",
+        ),
+    ),
+)

@@ -1,0 +1,173 @@
+"""backward-twice: a second backward() through a graph that the first one freed.
+
+What it finds
+    Two losses that share a part of their graph, each with its own backward(); a loss computed before the loop and
+    sent backward in it; a generator's output used by the discriminator's loss and again by its own.
+Why it hurts
+    PyTorch raises "Trying to backward through the graph a second time", far from the shared part.
+Example
+    loss_fake = bce(netD(fake), zeros)
+    loss_fake.backward()
+    loss_g = bce(netD(fake), ones)
+    loss_g.backward()
+Use instead
+    loss_fake = bce(netD(fake.detach()), zeros)
+    loss_fake.backward()
+    loss_g = bce(netD(fake), ones)
+    loss_g.backward()
+Fix safety
+    One backward() of the sum, for two that follow each other, is safe. detach() and retain_graph=True decide which
+    gradients flow, so they are offered as unsafe.
+References
+    torch.Tensor.backward
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.graph import AutogradFault
+from torchsleuth.interp.values import Site
+from torchsleuth.messages import message
+from torchsleuth.rules.graphs import call_place, carried_names, faults, name_of
+from torchsleuth.rules.loops import statement_of
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.syntax import edits
+
+CODE = "TS405"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for fault in faults(analysis, "freed"):
+        if carried_names(analysis, fault) or fault.cause is None or fault.node is None:
+            continue
+        first, node = fault.cause, fault.node
+        again = first.span == fault.at.span
+        text = message(
+            "grad.again" if again else "grad.twice",
+            tensor=name_of(analysis, fault),
+            operator=node.operator,
+            line=node.site.span.start.line,
+            first=first.span.start.line,
+        )
+        source = analysis.source_of(node.site.span.path)
+        places = [related(source, node.site.node, message("grad.twice.made"))]
+        if not again:
+            places.insert(0, call_place(analysis, first, message("grad.twice.first")))
+        yield Finding(fault.at.span, text, tuple(places), tuple(_repairs(analysis, fault, first)))
+
+
+def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[Candidate]:
+    if first.span != fault.at.span:
+        yield from _one_sum(analysis, first, fault.at)
+        for name, _ in fault.carried:
+            yield from _detached(analysis, name, first)
+    yield from _retained(analysis, first)
+
+
+def _one_sum(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidate]:
+    """``a.backward()`` and ``b.backward()`` on lines that follow each other: ``(a + b).backward()``."""
+    one, other = statement_of(analysis, first), statement_of(analysis, second)
+    source = analysis.source_of(first.span.path)
+    calls = [statement.value for statement in (one, other) if isinstance(statement, ast.Expr)]
+    if one is None or other is None or len(calls) != 2 or other.lineno != (one.end_lineno or 0) + 1:
+        return
+    texts = [
+        source.segment(call.func.value)
+        for call in calls
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and not call.args and not call.keywords
+    ]
+    if len(texts) == 2 and first.span.path == second.span.path:
+        text = f"({texts[0]} + {texts[1]}).backward()"
+        changes = (edits.remove_line(source, one.lineno), edits.replace(source, other, text))
+        yield Candidate(message("fix.out_of_place", text=text), changes)
+
+
+def _detached(analysis: Analysis, name: str, first: Site) -> Iterator[Candidate]:
+    """The shared tensor handed on without its graph, where the first loss is computed from it."""
+    source, tree = analysis.source_of(first.span.path), analysis.tree(first.span.path)
+    scope = _scope(tree, first)
+    calls = [node for node in ast.walk(scope) if isinstance(node, ast.Call) and node.lineno < first.span.start.line]
+    for call in sorted(calls, key=lambda node: -node.lineno):
+        for argument in call.args:
+            if source.segment(argument) == name:
+                title = message("fix.detach", tensor=name, line=argument.lineno)
+                yield Candidate(title, (edits.insert_after_node(source, argument, ".detach()"),), safe=False)
+
+
+def _scope(tree: ast.Module, site: Site) -> ast.AST:
+    """The function that a place is in."""
+    line = site.span.start.line
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    return max(around, key=lambda node: node.lineno, default=tree)
+
+
+def _retained(analysis: Analysis, first: Site) -> Iterator[Candidate]:
+    node = first.node
+    if isinstance(node, ast.Call) and not any(keyword.arg == "retain_graph" for keyword in node.keywords):
+        edit = edits.add_argument(analysis.source_of(first.span.path), node, "retain_graph=True")
+        yield Candidate(message("fix.retain", line=first.span.start.line), (edit,), safe=False)
+
+
+RULE = Rule(
+    CODE,
+    "backward-twice",
+    "error",
+    "autograd",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+encoder, left, right = nn.Linear(8, 4), nn.Linear(4, 1), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*encoder.parameters(), *left.parameters(), *right.parameters()], lr=0.1)
+for x, y in [(torch.randn(16, 8), torch.randn(16, 1))]:
+    code = torch.relu(encoder(x))
+    loss_left = nn.functional.mse_loss(left(code), y)
+    loss_right = nn.functional.mse_loss(right(code), -y)
+    optimizer.zero_grad()
+    loss_left.backward()
+    loss_right.backward()
+#   ^^^^^^^^^^^^^^^^^^^^^ TS405: `loss_right` goes back through relu (line 7), whose graph the backward() of line 11 has freed
+    optimizer.step()
+""",
+            fixed="""
+import torch
+from torch import nn
+
+encoder, left, right = nn.Linear(8, 4), nn.Linear(4, 1), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*encoder.parameters(), *left.parameters(), *right.parameters()], lr=0.1)
+for x, y in [(torch.randn(16, 8), torch.randn(16, 1))]:
+    code = torch.relu(encoder(x))
+    loss_left = nn.functional.mse_loss(left(code), y)
+    loss_right = nn.functional.mse_loss(right(code), -y)
+    optimizer.zero_grad()
+    (loss_left + loss_right).backward()
+    optimizer.step()
+""",
+            good="""
+import torch
+from torch import nn
+
+encoder, left, right = nn.Linear(8, 4), nn.Linear(4, 1), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*encoder.parameters(), *left.parameters(), *right.parameters()], lr=0.1)
+for x, y in [(torch.randn(16, 8), torch.randn(16, 1))]:
+    code = torch.relu(encoder(x))
+    loss_left = nn.functional.mse_loss(left(code), y)
+    loss_right = nn.functional.mse_loss(right(code), -y)
+    optimizer.zero_grad()
+    loss_left.backward(retain_graph=True)
+    loss_right.backward()
+    optimizer.step()
+""",
+        ),
+    ),
+)

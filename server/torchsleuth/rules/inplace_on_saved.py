@@ -1,0 +1,140 @@
+"""inplace-on-saved: an in-place change of a value that backward() needs.
+
+What it finds
+    `x += …`, `x[…] = …`, `x.add_(…)`, inplace=True, or an optimizer step, between the operator that keeps a value for
+    its gradient (sigmoid, exp and relu keep their result; products, norms and layers keep their input) and backward().
+Why it hurts
+    backward() raises "one of the variables needed for gradient computation has been modified by an inplace
+    operation", and does not say by which.
+Example
+    gate = torch.sigmoid(self.gate(x))
+    gate *= mask
+Use instead
+    gate = torch.sigmoid(self.gate(x))
+    gate = gate * mask
+Fix safety
+    Safe: the out-of-place form computes the same values in new memory.
+References
+    torch.autograd, "In-place correctness checks"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.graph import AutogradFault
+from torchsleuth.messages import message
+from torchsleuth.rules.graphs import call_place, constructor_of, faults, text_of
+from torchsleuth.rules.loops import is_simple, statement_of
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.syntax import edits
+
+CODE = "TS403"
+_OPERATORS = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**", ast.MatMult: "@", ast.BitAnd: "&",
+}  # fmt: skip
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for fault in faults(analysis, "modified"):
+        node = fault.node
+        if node is None or fault.cause is None:
+            continue
+        needs = {"operator": node.operator, "line": node.site.span.start.line}
+        source = analysis.source_of(node.site.span.path)
+        places = [related(source, node.site.node, message("grad.saved.here", operator=node.operator))]
+        if fault.at is fault.cause:
+            yield Finding(fault.at.span, message("grad.saved.step", **needs), tuple(places))
+            continue
+        places.append(call_place(analysis, fault.cause, message("grad.backward")))
+        text = message("grad.saved", change=f"`{text_of(analysis, fault.at)}`", **needs)
+        yield Finding(fault.at.span, text, tuple(places), tuple(_out_of_place(analysis, fault)))
+
+
+def _out_of_place(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    site = fault.at
+    source = analysis.source_of(site.span.path)
+    node, statement = site.node, statement_of(analysis, site)
+    if isinstance(statement, ast.AugAssign) and type(statement.op) in _OPERATORS:
+        target, value = source.segment(statement.target), source.segment(statement.value)
+        if not isinstance(statement.value, ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript):
+            value = f"({value})"
+        if isinstance(statement.target, ast.Name | ast.Attribute):
+            text = f"{target} = {target} {_OPERATORS[type(statement.op)]} {value}"
+            yield Candidate(message("fix.out_of_place", text=text), (edits.replace(source, statement, text),))
+        elif is_simple(statement, analysis, site.span.path):
+            yield from _clone(analysis, statement.target, statement, site.span.path)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
+        receiver, method = source.segment(node.func.value), node.func.attr.rstrip("_")
+        start = len(source.segment(node.func)) - len(node.func.attr)
+        text = f"{source.segment(node)[:start]}{method}{source.segment(node)[len(source.segment(node.func)) :]}"
+        if isinstance(statement, ast.Expr) and isinstance(node.func.value, ast.Name | ast.Attribute):
+            text = f"{receiver} = {text}"
+        yield Candidate(message("fix.out_of_place", text=text), (edits.replace(source, node, text),))
+    elif isinstance(node, ast.Call):
+        constructor = constructor_of(analysis, fault)
+        for owner, call in ((source, node), *constructor):
+            index = next((n for n, keyword in enumerate(call.keywords) if keyword.arg == "inplace"), None)
+            if index is not None:
+                parts: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
+                keyword = call.keywords[index]
+                title = message("fix.remove", text="inplace=True")
+                yield Candidate(title, (edits.remove_keyword(owner, call, keyword),) if parts else ())
+    elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        yield from _clone(analysis, statement.targets[0], statement, site.span.path)
+
+
+def _clone(analysis: Analysis, target: ast.expr, statement: ast.stmt, path: str) -> Iterator[Candidate]:
+    """``x = x.clone()`` before ``x[…] = …``."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    if isinstance(target, ast.Name) and is_simple(statement, analysis, path):
+        text = f"{target.id} = {target.id}.clone()"
+        edit = edits.insert_line_before(analysis.source_of(path), statement, text)
+        yield Candidate(message("fix.insert", text=text), (edit,))
+
+
+RULE = Rule(
+    CODE,
+    "inplace-on-saved",
+    "error",
+    "autograd",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+layer = nn.Linear(4, 4)
+for x, mask in [(torch.randn(8, 4), torch.ones(8, 4))]:
+    gate = torch.sigmoid(layer(x))
+    gate *= mask
+#   ^^^^^^^^^^^^ TS403: `gate *= mask` changes a value that sigmoid (line 6) needs for its gradient
+    gate.sum().backward()
+""",
+            fixed="""
+import torch
+from torch import nn
+
+layer = nn.Linear(4, 4)
+for x, mask in [(torch.randn(8, 4), torch.ones(8, 4))]:
+    gate = torch.sigmoid(layer(x))
+    gate = gate * mask
+    gate.sum().backward()
+""",
+            good="""
+import torch
+from torch import nn
+
+layer = nn.Linear(4, 4)
+for x, mask in [(torch.randn(8, 4), torch.ones(8, 4))]:
+    gate = layer(x)
+    gate *= mask
+    torch.sigmoid(gate).sum().backward()
+""",
+        ),
+    ),
+)

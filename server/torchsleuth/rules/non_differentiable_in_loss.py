@@ -1,0 +1,120 @@
+"""non-differentiable-in-loss: a step function between the parameters and the loss.
+
+What it finds
+    round, floor, ceil, sign or trunc, whose gradient is zero, on every way from the parameters to the loss; argmax or
+    a comparison whose result is made to require grad again.
+Why it hurts
+    backward() runs and every gradient is zero or missing: the loss never moves.
+Example
+    predicted = torch.round(torch.sigmoid(model(x)))
+    loss = (predicted - y).abs().mean()
+Use instead
+    predicted = torch.sigmoid(model(x))
+    loss = (predicted - y).abs().mean()
+Fix safety
+    Unsafe: leaving the step function out changes the loss, to one that can be learnt from.
+References
+    torch.round, "straight-through estimator" (Bengio et al. 2013, arXiv:1308.3432)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.values import Site
+from torchsleuth.messages import message
+from torchsleuth.rules.graphs import call_place, faults, text_of
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.syntax import edits
+
+CODE = "TS407"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for fault in faults(analysis, "zero_gradient", "severed"):
+        if fault.kind == "zero_gradient" and fault.cause is not None:
+            text = message("grad.zero", operation=f"`{text_of(analysis, fault.at)}`")
+            at, backward = fault.at, fault.cause
+        elif fault.cut is not None and fault.cut.kind == "integers":
+            text = message("grad.integers", cut=f"`{text_of(analysis, fault.cut.site)}`")
+            at, backward = fault.cut.site, fault.at
+        else:
+            continue
+        places = (call_place(analysis, backward, message("grad.backward")),)
+        yield Finding(at.span, text, places, tuple(_soft(analysis, at)))
+
+
+def _soft(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+    """The operand itself, or the straight-through form."""
+    node, source = site.node, analysis.source_of(site.span.path)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    whole = source.segment(node)
+    # `x.round()` or `torch.round(x)`
+    operand = source.segment(node.args[0]) if node.args and isinstance(node.func.value, ast.Name) else None
+    if (
+        operand is None
+        or node.func.attr not in source.segment(node.func)
+        or isinstance(node.func.value, ast.Name)
+        and node.func.value.id not in ("torch", "th")
+    ):
+        operand = source.segment(node.func.value)
+    yield Candidate(message("fix.replace", old=whole, new=operand), (edits.replace(source, node, operand),), safe=False)
+    through = f"({operand} + ({whole} - {operand}).detach())"
+    yield Candidate(message("fix.straight_through"), (edits.replace(source, node, through),), safe=False)
+
+
+RULE = Rule(
+    CODE,
+    "non-differentiable-in-loss",
+    "warning",
+    "autograd",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in [(torch.randn(8, 4), torch.rand(8, 1))]:
+    predicted = torch.round(torch.sigmoid(model(x)))
+    #           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS407: has a gradient of zero everywhere
+    loss = (predicted - y).abs().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+            fixed="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in [(torch.randn(8, 4), torch.rand(8, 1))]:
+    predicted = torch.sigmoid(model(x))
+    loss = (predicted - y).abs().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+            good="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in [(torch.randn(8, 4), torch.rand(8, 1))]:
+    soft = torch.sigmoid(model(x))
+    predicted = soft + (torch.round(soft) - soft).detach()
+    loss = (predicted - y).abs().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+        ),
+    ),
+)

@@ -1,0 +1,131 @@
+"""requires-grad-typo: an assignment that is meant to set requires_grad and sets nothing.
+
+What it finds
+    `p.require_grad = False`, `p.requires_gradient = True` and the like on a tensor or parameter, and
+    `model.requires_grad = False` on a module.
+Why it hurts
+    Python accepts any attribute. Nothing is frozen, or nothing is trained, and no message says so.
+Example
+    for p in backbone.parameters():
+        p.require_grad = False
+Use instead
+    for p in backbone.parameters():
+        p.requires_grad = False
+Fix safety
+    Unsafe: what was trained until now is frozen from now on, or the reverse.
+References
+    torch.Tensor.requires_grad, torch.nn.Module.requires_grad_
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.graph import AutogradFault
+from torchsleuth.interp.values import ClassValue, Instance, LibraryModule
+from torchsleuth.messages import message
+from torchsleuth.rules.graphs import faults
+from torchsleuth.rules.loops import statement_of
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.syntax import edits
+
+CODE = "TS410"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for fault in faults(analysis, "wrong_attribute"):
+        target = fault.at.node
+        if not isinstance(target, ast.Attribute):
+            continue
+        on_module = isinstance(fault.tensor, Instance | LibraryModule)
+        if on_module and _means_something(analysis, fault, target.attr):
+            continue
+        owner = analysis.source_of(fault.at.span.path).segment(target.value)
+        key = "grad.module" if on_module else "grad.typo"
+        text = message(key, attribute=f"`{target.attr}`", owner=f"`{owner}`")
+        yield Finding(fault.at.span, text, (), tuple(_repairs(analysis, fault, target, owner, on_module)))
+
+
+def _means_something(analysis: Analysis, fault: AutogradFault, name: str) -> bool:
+    """Whether the module's class has, or anybody reads, an attribute of that name."""
+    module = fault.tensor
+    if isinstance(module, Instance):
+        if any(isinstance(cls, ClassValue) and name in cls.slots for cls in module.cls.mro()):
+            return True
+    tree = analysis.tree(fault.at.span.path)
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == name
+        and (isinstance(node.ctx, ast.Load) or (isinstance(node.value, ast.Name) and node.value.id == "self"))
+        for node in ast.walk(tree)
+    )
+
+
+def _repairs(
+    analysis: Analysis, fault: AutogradFault, target: ast.Attribute, owner: str, on_module: bool
+) -> Iterator[Candidate]:
+    source = analysis.source_of(fault.at.span.path)
+    statement = statement_of(analysis, fault.at)
+    if on_module:
+        if isinstance(statement, ast.Assign):
+            text = f"{owner}.requires_grad_({source.segment(statement.value)})"
+            title = message("fix.out_of_place", text=text)
+            yield Candidate(title, (edits.replace(source, statement, text),), safe=False)
+        return
+    text = f"{owner}.requires_grad"
+    title = message("fix.spelling", old=target.attr, new="requires_grad")
+    yield Candidate(title, (edits.replace(source, target, text),), safe=False)
+
+
+RULE = Rule(
+    CODE,
+    "requires-grad-typo",
+    "warning",
+    "autograd",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+from torch import nn
+
+backbone = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
+for p in backbone.parameters():
+    p.require_grad = False
+#   ^^^^^^^^^^^^^^ TS410: `require_grad` is no attribute of `p`
+""",
+            fixed="""
+from torch import nn
+
+backbone = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
+for p in backbone.parameters():
+    p.requires_grad = False
+""",
+            good="""
+from torch import nn
+
+backbone = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
+for p in backbone.parameters():
+    p.requires_grad_(False)
+""",
+        ),
+        Example(
+            bad="""
+from torch import nn
+
+backbone = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
+if len(backbone) == 2:
+    backbone.requires_grad = False
+#   ^^^^^^^^^^^^^^^^^^^^^^ TS410: changes none of its parameters
+""",
+            fixed="""
+from torch import nn
+
+backbone = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
+if len(backbone) == 2:
+    backbone.requires_grad_(False)
+""",
+        ),
+    ),
+)

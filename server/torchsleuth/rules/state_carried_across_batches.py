@@ -1,0 +1,123 @@
+"""state-carried-across-batches: a recurrent state goes from one step to the next with its graph.
+
+What it finds
+    A hidden state, a memory or a running value that one iteration computes with gradients and the next one uses, with
+    a backward() in each.
+Why it hurts
+    The second backward() goes back into the first iteration, whose graph is freed: "Trying to backward through the
+    graph a second time". With retain_graph=True it runs, slower and with more memory at every step.
+Example
+    for x, y in chunks:
+        out, hidden = rnn(x, hidden)
+        criterion(out, y).backward()
+Use instead
+    for x, y in chunks:
+        out, hidden = rnn(x, hidden)
+        criterion(out, y).backward()
+        hidden = hidden.detach()
+Fix safety
+    Safe: this is truncated backpropagation through time; the values stay the same.
+References
+    torch.Tensor.detach
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchsleuth.messages import message
+from torchsleuth.rules.graphs import carried_names, faults
+from torchsleuth.rules.loops import is_simple, statement_of
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.schema import Related
+from torchsleuth.syntax import edits
+
+CODE = "TS408"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for fault in faults(analysis, "freed"):
+        names = carried_names(analysis, fault)
+        if not names:
+            continue
+        path = fault.at.span.path
+        source, statement = analysis.source_of(path), statement_of(analysis, fault.at)
+        text = message("grad.carried", name=", ".join(f"`{name}`" for name in names))
+        places: tuple[Related, ...] = ()
+        if fault.node is not None:
+            owner = analysis.source_of(fault.node.site.span.path)
+            places = (related(owner, fault.node.site.node, message("grad.twice.made")),)
+        candidates: list[Candidate] = []
+        if statement is not None and is_simple(statement, analysis, path):
+            lines = [f"{name} = {_detached(name, several)}" for name, several in names.items()]
+            changes = tuple(edits.insert_line_after(source, statement, line) for line in lines)
+            title = message("fix.detach_after", name=", ".join(names))
+            candidates = [Candidate(title, changes)]
+            if len(lines) > 1:
+                candidates += [Candidate(message("fix.detach_after", name=n), (c,)) for n, c in zip(names, changes)]
+        yield Finding(fault.at.span, text, places, tuple(candidates))
+
+
+def _detached(name: str, several: bool) -> str:
+    return f"tuple(part.detach() for part in {name})" if several else f"{name}.detach()"
+
+
+RULE = Rule(
+    CODE,
+    "state-carried-across-batches",
+    "warning",
+    "autograd",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+rnn = nn.GRU(8, 16, batch_first=True)
+optimizer = torch.optim.Adam(rnn.parameters())
+hidden = torch.zeros(1, 4, 16)
+for chunk in torch.randn(4, 60, 8).split(20, dim=1):
+    out, hidden = rnn(chunk, hidden)
+    loss = out.pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+#   ^^^^^^^^^^^^^^^ TS408: `hidden` carries its graph from one step to the next
+    nn.utils.clip_grad_norm_(rnn.parameters(), 1.0)
+    optimizer.step()
+""",
+            fixed="""
+import torch
+from torch import nn
+
+rnn = nn.GRU(8, 16, batch_first=True)
+optimizer = torch.optim.Adam(rnn.parameters())
+hidden = torch.zeros(1, 4, 16)
+for chunk in torch.randn(4, 60, 8).split(20, dim=1):
+    out, hidden = rnn(chunk, hidden)
+    loss = out.pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    hidden = hidden.detach()
+    nn.utils.clip_grad_norm_(rnn.parameters(), 1.0)
+    optimizer.step()
+""",
+            good="""
+import torch
+from torch import nn
+
+rnn = nn.GRU(8, 16, batch_first=True)
+optimizer = torch.optim.Adam(rnn.parameters())
+hidden = torch.zeros(1, 4, 16)
+for chunk in torch.randn(4, 60, 8).split(20, dim=1):
+    out, hidden = rnn(chunk, hidden.detach())
+    loss = out.pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(rnn.parameters(), 1.0)
+    optimizer.step()
+""",
+        ),
+    ),
+)
