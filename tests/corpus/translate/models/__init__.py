@@ -1,0 +1,3 @@
+from .transformer import Seq2SeqTransformer
+
+__all__ = ["Seq2SeqTransformer"]
