@@ -26,6 +26,9 @@ class Operation:
     written: bool = True
     """Whether the arguments stand at `site`: not so for the later parts of a Sequential."""
 
+    written: bool = True
+    """Whether the arguments stand at `site`: not so for the later parts of a Sequential."""
+
 
     @property
     def tensors(self) -> list[Tensor]:

@@ -51,18 +51,10 @@ def argument_nodes(operation: Operation) -> list[ast.expr]:
 
 def operand_node(operation: Operation, index: int) -> ast.expr | None:
     """The expression of an operand, None where it is not written there (inside a Sequential, say)."""
-    if operation.module is not None and inside_container(operation):
+    if not operation.written:
         return None
     nodes = argument_nodes(operation)
     return nodes[index] if index < len(nodes) and not isinstance(nodes[index], ast.Starred) else None
-
-
-def inside_container(operation: Operation) -> bool:
-    """Whether the failing module ran as a part of a Sequential whose call is the recorded expression."""
-    node, module = operation.site.node, operation.module
-    if module is None or not isinstance(node, ast.Call) or module.name is None:
-        return False
-    return not ast.unparse(node.func).endswith(module.name)
 
 
 def layer_text(module: LibraryModule) -> str:
