@@ -83,6 +83,11 @@ ENGLISH: dict[str, str] = {
     "fix.no_grad_update": "Update under torch.no_grad()",
     "fix.detach_numpy": "Detach before numpy()",
     "fix.spelling": "Change {old} to {new}",
+    # deprecated API
+    "removed.use": "{old} was removed from PyTorch: use {new}",
+    "removed.import": "{old} was removed from PyTorch: use {new}",
+    "deprecated.use": "{old} is deprecated: use {new}",
+    "deprecated.import": "{old} is deprecated: use {new}",
     # fixes
     "fix.argument": "Change {argument} of {layer} from {old} to {new}",
     "fix.call_argument": "Pass {new} instead of {old} for {argument} of {layer}",

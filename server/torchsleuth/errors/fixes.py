@@ -49,27 +49,15 @@ def rename_method(frame: CrashFrame, new: str, title: str) -> Iterator[Fix]:
 
 def add_argument(source: SourceText, call: ast.Call, text: str, title: str, safe: bool = True) -> Fix:
     """An argument more, at the end of a call."""
-    given: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
-    if not given:
-        before_parenthesis = source.position(source.offset(source.end_of(call)) - 1)
-        return Fix(title, (edits.insert(source, before_parenthesis, text),), safe)
-    last = max(given, key=lambda node: (node.end_lineno or 0, node.end_col_offset or 0))
-    return Fix(title, (edits.insert_after_node(source, last, f", {text}"),), safe)
+    return Fix(title, (edits.add_argument(source, call, text),), safe)
 
 
 def remove_keyword(source: SourceText, call: ast.Call, name: str) -> Iterator[Fix]:
     """``DataLoader(d, sampler=s, shuffle=True)`` → without ``shuffle=True``, and its comma."""
     for keyword in call.keywords:
-        if keyword.arg != name:
-            continue
-        text, start, end = source.text, source.offset(source.start_of(keyword)), source.offset(source.end_of(keyword))
-        before = len(text[:start].rstrip())
-        if text[before - 1] == ",":
-            start = before - 1
-        elif text[end:].lstrip().startswith(","):
-            end += text[end:].index(",") + 1
-        title = message("fix.remove_argument", argument=source.segment(keyword))
-        yield Fix(title, (Edit(source.path, source.position(start), source.position(end), ""),))
+        if keyword.arg == name:
+            title = message("fix.remove_argument", argument=source.segment(keyword))
+            yield Fix(title, (edits.remove_keyword(source, call, keyword),))
 
 
 def convert_input(suffix: str) -> FixBuilder:

@@ -79,6 +79,7 @@ class Oracle:
         self._fresh = itertools.count(1)
         self.hits = 0
         self.misses = 0
+        self.version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
         torch.set_num_threads(1)
 
     # -- the question ------------------------------------------------------------------------------

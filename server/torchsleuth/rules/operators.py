@@ -23,6 +23,7 @@ from torchsleuth.schema import Related
 _LOSS = r"Expected input batch_size|Expected target size|input and target batch or spatial sizes|weight tensor should"
 
 PATTERNS: tuple[tuple[str, str], ...] = (
+    ("TS801", r"deprecated since version .* is now removed"),
     ("TS105", r"view size is not compatible"),
     ("TS113", _LOSS + r"|Using a target size|only batches of spatial targets|multi-target not supported"),
     ("TS302", r"expected target dtype to be Long|expected scalar type Long|Expected floating point type for target"),

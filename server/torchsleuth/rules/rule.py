@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from torchsleuth.interp.imports import Workspace
-from torchsleuth.interp.trace import Trace
+from torchsleuth.interp.trace import Operation, Trace
 from torchsleuth.schema import Edit, Related, Severity, Span
+from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -30,6 +32,8 @@ class Finding:
     message: str
     related: tuple[Related, ...] = ()
     candidates: tuple[Candidate, ...] = ()
+    severity: Severity | None = None
+    """Where it weighs less than the rule's findings do in general."""
 
 
 @dataclass
@@ -39,7 +43,19 @@ class Analysis:
     source: SourceText
     trace: Trace
     workspace: Workspace
+    torch: tuple[int, ...] = (2, 4)
+    """Major and minor version of the installed torch; the oldest one that is supported, where it is not known."""
     _trees: dict[str, ast.Module] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> Names:
+        """The library names that the document itself uses."""
+        return Names(self.tree(self.source.path))
+
+    @cached_property
+    def operations(self) -> dict[int, Operation]:
+        """The recorded operations, by the identity of their sites."""
+        return {id(operation.site): operation for operation in self.trace.operations}
 
     def tree(self, path: str) -> ast.Module:
         """A parse tree of a file. Nodes recorded in the trace belong to other parses of the same text."""

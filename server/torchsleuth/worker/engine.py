@@ -65,15 +65,16 @@ class Engine:
         source = SourceText(path, files[path])
         interpreter = Interpreter(self.oracle, workspace, Budget())
         trace: Trace = interpreter.run_document(source)
-        return Analysis(source, trace, workspace)
+        return Analysis(source, trace, workspace, self.oracle.version)
 
     def _diagnose(self, analysis: Analysis, rules: Sequence[Rule]) -> list[tuple[Diagnostic, tuple[Candidate, ...]]]:
         found: dict[tuple[str, str, int, int], tuple[Diagnostic, tuple[Candidate, ...]]] = {}
         for rule in rules:
             for finding in rule.find(analysis):
                 at = finding.at
+                severity = finding.severity or rule.severity
                 diagnostic = Diagnostic(
-                    at.path, rule.code, rule.name, rule.severity, finding.message, at.start, at.end, finding.related
+                    at.path, rule.code, rule.name, severity, finding.message, at.start, at.end, finding.related
                 )
                 found.setdefault((rule.code, at.path, at.start.line, at.start.column), (diagnostic, finding.candidates))
         return sorted(found.values(), key=lambda item: (item[0].path, item[0].start, item[0].code))

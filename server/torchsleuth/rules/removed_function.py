@@ -1,0 +1,139 @@
+"""removed-function: a call of something that PyTorch no longer has.
+
+What it finds
+    torch.symeig, solve, lstsq, eig, matrix_rank, the functions rfft, irfft, ifft and fft, and older ones such as gels or
+    potrf; torch._six. What stands under a version check or an `except ImportError` is a hint only.
+Why it hurts
+    The line raises RuntimeError, AttributeError or ImportError as soon as it is reached.
+Example
+    values, vectors = torch.symeig(matrix, eigenvectors=True)
+Use instead
+    values, vectors = torch.linalg.eigh(matrix)
+Fix safety
+    Safe where the new function returns the same; where it returns something else, no fix is offered.
+References
+    torch.linalg, torch.fft
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.messages import message
+from torchsleuth.rules.operators import failures
+from torchsleuth.rules.replacements import Old, outdated_imports, outdated_uses, replaced
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.uses import argument, is_exact, text, written
+from torchsleuth.syntax.names import Use
+
+CODE = "TS801"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from outdated_uses(analysis, _FUNCTIONS, "removed.use")
+    # The names are still there to say what became of them: only the call raises.
+    yield from outdated_imports(analysis, _FUNCTIONS, "removed.import", "hint")
+    yield from outdated_imports(analysis, _MODULES, "removed.import")
+    for failure in failures(analysis, CODE):
+        old = failure.operation.target
+        if old.startswith("Tensor."):
+            new = _INSTEAD.get(old.rpartition(".")[2], "torch.linalg")
+            yield Finding(failure.operation.site.span, message("removed.use", old=old, new=new))
+
+
+def _symeig(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
+    """With eigenvectors; without, the second result was empty."""
+    matrix, vectors = argument(call, 0, "input"), argument(call, 1, "eigenvectors")
+    if is_exact(call) and matrix is not None and isinstance(vectors, ast.Constant) and vectors.value is True:
+        name, imported = written(analysis, "torch.linalg.eigh", use)
+        yield replaced(analysis, call, f"{name}({text(analysis, matrix)})", imported)
+
+
+def _matrix_rank(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
+    matrix = argument(call, 0, "input")
+    if is_exact(call) and matrix is not None and len(call.args) + len(call.keywords) == 1:
+        name, imported = written(analysis, "torch.linalg.matrix_rank", use)
+        yield replaced(analysis, call, f"{name}({text(analysis, matrix)})", imported)
+
+
+_INSTEAD = {
+    "symeig": "torch.linalg.eigh",
+    "solve": "torch.linalg.solve(A, B), which returns the solution only",
+    "lstsq": "torch.linalg.lstsq(A, B)",
+    "eig": "torch.linalg.eig, which returns complex tensors",
+    "matrix_rank": "torch.linalg.matrix_rank",
+    "rfft": "torch.fft.rfft",
+    "irfft": "torch.fft.irfft",
+    "ifft": "torch.fft.ifft",
+    "fft": "torch.fft.fft",
+    "gels": "torch.linalg.lstsq(A, B)",
+    "gesv": "torch.linalg.solve(A, B)",
+    "potrf": "torch.linalg.cholesky",
+    "potri": "torch.cholesky_inverse",
+    "potrs": "torch.cholesky_solve",
+    "trtrs": "torch.linalg.solve_triangular",
+    "btrifact": "torch.linalg.lu_factor",
+    "btrisolve": "torch.linalg.lu_solve",
+    "pstrf": "torch.linalg.cholesky",
+}
+_REWRITES = {"symeig": _symeig, "matrix_rank": _matrix_rank}
+_FUNCTIONS = {f"torch.{name}": Old(instead, rewrite=_REWRITES.get(name)) for name, instead in _INSTEAD.items()}
+_MODULES = {
+    f"torch._six.{name}": Old(instead)
+    for name, instead in {
+        "string_classes": "str",
+        "int_classes": "int",
+        "inf": "torch.inf",
+        "nan": "torch.nan",
+        "container_abcs": "collections.abc",
+        "with_metaclass": "class C(metaclass=…)",
+    }.items()
+} | {"torch._six": Old("plain Python 3")}
+
+RULE = Rule(
+    CODE,
+    "removed-function",
+    "error",
+    "deprecated API",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+            import torch
+
+            matrix = torch.eye(3)
+            values, vectors = torch.symeig(matrix, eigenvectors=True)
+            #                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS801: use torch.linalg.eigh
+            """,
+            fixed="""
+            import torch
+
+            matrix = torch.eye(3)
+            values, vectors = torch.linalg.eigh(matrix)
+            """,
+            good="""
+            import torch
+
+            matrix = torch.eye(3)
+            values, vectors = torch.linalg.eigh(matrix)
+            """,
+        ),
+        Example(
+            bad="""
+            import torch
+
+            def rank(design):
+                return torch.matrix_rank(design)
+            #          ^^^^^^^^^^^^^^^^^^^^^^^^^ TS801: torch.matrix_rank was removed
+            """,
+            fixed="""
+            import torch
+
+            def rank(design):
+                return torch.linalg.matrix_rank(design)
+            """,
+        ),
+    ),
+)

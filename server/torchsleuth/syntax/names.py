@@ -1,0 +1,202 @@
+"""Which library names a file uses and where, by the imports that are in scope; nothing is imported or run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+_MISSING = frozenset(
+    "ImportError ModuleNotFoundError AttributeError RuntimeError TypeError Exception BaseException".split()
+)
+"""What is raised where a library lacks something."""
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+@dataclass(frozen=True)
+class Use:
+    """An expression that names something imported: ``nn.Linear`` is ``torch.nn.Linear``. `call`: where it is called.
+
+    `guarded`: under a condition on versions or attributes, or under ``try``, so that it may be meant for another version.
+    `imported`: the binding that it was found through.
+    """
+
+    path: str
+    node: ast.Name | ast.Attribute
+    call: ast.Call | None
+    guarded: bool
+    imported: Imported
+
+
+@dataclass(frozen=True)
+class Imported:
+    """One name that an import binds: `name` is short for `path`."""
+
+    path: str
+    name: str
+    statement: ast.Import | ast.ImportFrom
+    alias: ast.alias
+    guarded: bool
+
+
+@dataclass(eq=False)
+class _Scope:
+    node: ast.AST
+    outer: _Scope | None
+    imports: dict[str, list[Imported]] = field(default_factory=dict)
+    others: dict[str, bool] = field(default_factory=dict)
+    """Names bound by anything else, and whether all of that stands under a guard."""
+    elsewhere: dict[str, _Scope] = field(default_factory=dict)
+    """Names declared global or nonlocal."""
+
+    def owner(self, name: str) -> _Scope:
+        return self.elsewhere.get(name, self)
+
+    def find(self, name: str) -> Imported | None:
+        """What an imported name is short for; None where it may be something else."""
+        scope: _Scope | None = self.owner(name)
+        while scope is not None:
+            bound = scope.imports.get(name)
+            inside = scope is self or not isinstance(scope.node, ast.ClassDef)
+            if inside and bound and scope.others.get(name, True):
+                return bound[0]
+            if inside and (bound or name in scope.others):
+                return None
+            scope = scope.outer
+        return None
+
+
+class Names:
+    """The imports of a tree, and the uses of what they bind."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._pending: list[tuple[ast.Name | ast.Attribute, str, str, ast.Call | None, bool, _Scope]] = []
+        self._module = _Scope(tree, None)
+        self.imports: list[Imported] = []
+        self._statements(tree.body, self._module, False)
+        self.uses = tuple(self._resolved())
+
+    def bound_to(self, path: str) -> str | None:
+        """The name by which a package is known in the whole file: ``nn`` for ``torch.nn`` after ``from torch import nn``."""
+        for name, bound in self._module.imports.items():
+            if bound[0].path == path and self._module.find(name) is bound[0]:
+                return name
+        return None
+
+    def _resolved(self) -> Iterator[Use]:
+        for node, root, rest, call, guarded, scope in self._pending:
+            imported = scope.find(root)
+            if imported is not None:
+                yield Use(f"{imported.path}{rest}", node, call, guarded or imported.guarded, imported)
+
+    # -- the walk ----------------------------------------------------------------------------------
+
+    def _statements(self, statements: Iterable[ast.stmt], scope: _Scope, guarded: bool) -> None:
+        for statement in statements:
+            self._visit(statement, scope, guarded)
+
+    def _visit(self, node: ast.AST, scope: _Scope, guarded: bool) -> None:
+        if isinstance(node, ast.Name | ast.Attribute):
+            self._expression(node, None, scope, guarded)
+        elif isinstance(node, ast.Call):
+            self._call(node, scope, guarded)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            self._import(node, scope, guarded)
+        elif isinstance(node, _SCOPES):
+            self._definition(node, scope, guarded)
+        elif isinstance(node, _COMPREHENSIONS):
+            inner = _Scope(node, scope)
+            for part in ast.iter_child_nodes(node):
+                self._visit(part, inner, guarded)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            for name in node.names:
+                scope.elsewhere[name] = self._module if isinstance(node, ast.Global) else scope.outer or scope
+        elif isinstance(node, ast.Try):
+            self._children(node, scope, guarded or any(map(_catches, node.handlers)))
+        elif isinstance(node, ast.If):
+            self._visit(node.test, scope, guarded)
+            inside = guarded or _about_versions(node.test)
+            self._statements((*node.body, *node.orelse), scope, inside)
+        else:
+            if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name is not None:
+                self._bind(node.name, scope, guarded)
+            elif isinstance(node, ast.MatchMapping) and node.rest is not None:
+                self._bind(node.rest, scope, guarded)
+            self._children(node, scope, guarded)
+
+    def _children(self, node: ast.AST, scope: _Scope, guarded: bool) -> None:
+        for part in ast.iter_child_nodes(node):
+            self._visit(part, scope, guarded)
+
+    def _call(self, node: ast.Call, scope: _Scope, guarded: bool) -> None:
+        if isinstance(node.func, ast.Name | ast.Attribute):
+            self._expression(node.func, node, scope, guarded)
+        else:
+            self._visit(node.func, scope, guarded)
+        for part in (*node.args, *node.keywords):
+            self._visit(part, scope, guarded)
+
+    def _expression(self, node: ast.Name | ast.Attribute, call: ast.Call | None, scope: _Scope, guarded: bool) -> None:
+        """A name with attributes; in front of them there may be any other expression."""
+        attributes: list[str] = []
+        root: ast.expr = node
+        while isinstance(root, ast.Attribute):
+            attributes.append(root.attr)
+            root = root.value
+        if not isinstance(root, ast.Name):
+            self._visit(root, scope, guarded)
+        elif isinstance(root.ctx, ast.Load):
+            rest = "".join(f".{name}" for name in reversed(attributes))
+            self._pending.append((node, root.id, rest, call, guarded, scope))
+        else:
+            self._bind(root.id, scope, guarded)
+
+    def _definition(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda, scope: _Scope, guarded: bool
+    ) -> None:
+        inner = _Scope(node, scope)
+        if not isinstance(node, ast.Lambda):
+            self._bind(node.name, scope, guarded)
+        inside = {id(part) for part in (node.body if isinstance(node.body, list) else [node.body])}
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            for argument in ast.walk(node.args):
+                if isinstance(argument, ast.arg):
+                    self._bind(argument.arg, inner, False)
+        for part in ast.iter_child_nodes(node):
+            if id(part) in inside:
+                self._visit(part, inner, guarded)
+            elif isinstance(part, ast.arguments):
+                self._children(part, scope, guarded)
+            else:
+                self._visit(part, scope, guarded)
+
+    def _bind(self, name: str, scope: _Scope, guarded: bool) -> None:
+        owner = scope.owner(name)
+        owner.others[name] = owner.others.get(name, True) and guarded
+
+    def _import(self, node: ast.Import | ast.ImportFrom, scope: _Scope, guarded: bool) -> None:
+        for alias in node.names:
+            if isinstance(node, ast.ImportFrom):
+                name = alias.asname or alias.name
+                path = f"{'.' * node.level}{node.module or ''}.{alias.name}"
+            else:
+                name = alias.asname or alias.name.partition(".")[0]
+                path = alias.name if alias.asname else name
+            imported = Imported(path, name, node, alias, guarded)
+            self.imports.append(imported)
+            if alias.name != "*":
+                scope.owner(name).imports.setdefault(name, []).append(imported)
+
+
+def _catches(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler is there for what is missing, or for everything."""
+    types = [] if handler.type is None else [part for part in ast.walk(handler.type) if isinstance(part, ast.Name)]
+    return handler.type is None or any(part.id in _MISSING for part in types)
+
+
+def _about_versions(test: ast.expr) -> bool:
+    """Whether a condition asks what is installed."""
+    words = {part.id for part in ast.walk(test) if isinstance(part, ast.Name)}
+    words |= {part.attr for part in ast.walk(test) if isinstance(part, ast.Attribute)}
+    return any(word == "hasattr" or "version" in word.lower() or word.isupper() for word in words)
