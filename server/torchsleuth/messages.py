@@ -12,6 +12,14 @@ ENGLISH: dict[str, str] = {
     "matmul.operands": "{left} is {left_shape} and {right} is {right_shape}: inner sizes {a} and {b} differ",
     "conv.channels": "{tensor} is {shape} with {got} channels, but {layer} was built with in_channels={wanted}",
     "reshape.size": "{tensor} is {shape}, {count} elements, which {call} cannot arrange",
+    "broadcast.operands": (
+        "{left} and {right} do not broadcast in {operator}: sizes {a} and {b} in dimension {dim} must be equal, or 1"
+    ),
+    "loss.classes": (
+        "{loss} of {prediction} wants class indices of shape {wanted}, with the classes in dimension 1, but {target} is given"
+    ),
+    "loss.elements": "{loss} wants a target of the shape of the prediction: {prediction} and {target} differ",
+    "loss.weight": "the weight has {weights} classes, but {prediction} has {classes} of them in dimension 1",
     "view.layout": "{tensor} is {shape} and not contiguous after {producer}: view cannot be used on it, reshape can",
     "operator.error": "{operator}({shapes}): {error}",
     "operator.plain": "{operator}: {error}",
@@ -46,6 +54,12 @@ ENGLISH: dict[str, str] = {
         "{module} is evaluated here with autograd recording: no backward() follows, so the graph only costs memory"
     ),
     "clip.missing": "{module} is recurrent or attention-based and trained without gradient clipping",
+    "backward.missing": "{optimizer} steps without gradients: {loss} never goes backward, so no parameter changes",
+    "backward.missing.forward": "this forward records a graph that nothing uses",
+    "step.missing": "{optimizer} never steps: the gradients of this backward() change no parameter",
+    "step.missing.optimizer": "the optimizer is made here",
+    "zero_grad.early": "{call} clears the gradients before the step of line {line} uses them: no parameter changes",
+    "zero_grad.step.empty": "this step finds no gradients",
     # autograd
     "grad.no_graph": "{tensor} has no gradient: the graph ends at {cut}, so backward() cannot reach any parameter",
     "grad.no_graph.plain": "{tensor} has no gradient: nothing that it was computed from requires grad",
@@ -76,6 +90,7 @@ ENGLISH: dict[str, str] = {
     "fix.reduce": "Reduce with .{method}()",
     "fix.straight_through": "Let the gradient pass straight through",
     "fix.insert": "Insert {text}",
+    "fix.move_after": "Move {text} after line {line}",
     "fix.detach": "Pass {tensor}.detach() on line {line}",
     "fix.detach_after": "Detach {name} after backward()",
     "fix.retain": "Keep the graph of line {line} with retain_graph=True",
@@ -88,6 +103,16 @@ ENGLISH: dict[str, str] = {
     "removed.import": "{old} was removed from PyTorch: use {new}",
     "deprecated.use": "{old} is deprecated: use {new}",
     "deprecated.import": "{old} is deprecated: use {new}",
+    "load.unsafe": "{call} without weights_only unpickles whatever the file holds, code included: pass weights_only=True",
+    "load.pickle_module": "{call} with a pickle_module runs whatever code the file holds: say weights_only explicitly",
+    "load.version": "{call} is safe since torch 2.6 and not before: pass weights_only explicitly",
+    "checkpoint.reentrant": "{call} without use_reentrant takes the old way, with a warning: pass use_reentrant=False",
+    "autocast.deprecated": "{old} is deprecated: use {new}",
+    "pretrained.deprecated": "{old} is deprecated since torchvision 0.13: use {new}",
+    "to_tensor.deprecated": "v2.ToTensor is deprecated: use v2.Compose([v2.ToImage(), v2.ToDtype(torch.float32, scale=True)])",
+    "private.use": "{old} is not public and may change: use {new}",
+    "torchvision.import": "write from torchvision import {name}",
+    "legacy.constructor": "{old} is a legacy constructor, of sizes or of data as the argument happens to be: use {new}",
     # fixes
     "fix.argument": "Change {argument} of {layer} from {old} to {new}",
     "fix.call_argument": "Pass {new} instead of {old} for {argument} of {layer}",

@@ -43,7 +43,7 @@ def change_argument(
     for _ in range(4):
         source = analysis.source_of(frame.path)
         old = source.segment(node)
-        names = list(_names_for(frame, wanted)) if not isinstance(node, ast.Constant) else []
+        names = list(names_for(frame, wanted)) if not isinstance(node, ast.Constant) else []
         literal = isinstance(node, ast.Constant) or not _is_plain(node)
         options = [str(wanted), *names] if literal else [*names, str(wanted)]
         for new in options:
@@ -52,7 +52,7 @@ def change_argument(
                 seen.add(key)
                 title = message("fix.argument", argument=name, layer=layer, old=old, new=new)
                 yield Candidate(title, (edits.replace(source, node, new),))
-        outer = _passed_for(node, frame)
+        outer = passed_for(node, frame)
         if outer is None:
             return
         node, frame = outer
@@ -62,21 +62,23 @@ def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, ast.Name | ast.Attribute)
 
 
-def _names_for(frame: Frame, wanted: int) -> Iterator[str]:
-    """Parameters of the enclosing function, and fields of its config objects, that hold the wanted size."""
+def names_for(frame: Frame, wanted: int) -> Iterator[str]:
+    """Parameters of the enclosing function, and fields of its objects, that hold the wanted size."""
     if frame.function is None:
         return
+    fields: list[str] = []
     for argument in frame.function.node.args.args[:16]:
         value = frame.names.get(argument.arg)
         if isinstance(value, int) and not isinstance(value, bool) and value == wanted:
             yield argument.arg
-        elif isinstance(value, Instance) and argument.arg != "self":
+        elif isinstance(value, Instance):
             for field, held in value.slots.items():
                 if isinstance(held, int) and not isinstance(held, bool) and held == wanted:
-                    yield f"{argument.arg}.{field}"
+                    fields.append(f"{argument.arg}.{field}")
+    yield from fields
 
 
-def _passed_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
+def passed_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
     """Where the value of a parameter was written: the argument of the call that made this frame."""
     function = frame.function
     if not isinstance(node, ast.Name) or function is None or frame.caller is None or frame.call is None:

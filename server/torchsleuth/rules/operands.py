@@ -1,0 +1,323 @@
+"""The tensors given to an operation, with their expressions; repairs that change one where it is used or was born."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.trace import Operation
+from torchsleuth.interp.values import Instance, LibraryModule, ListValue, Site, Tensor, Value
+from torchsleuth.messages import message
+from torchsleuth.rules.constructors import names_for, passed_for
+from torchsleuth.rules.describe import argument_nodes, expression_text, shape_text
+from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.schema import Edit
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import Native, TensorSpec
+
+Shape = tuple[Size, ...]
+_MAX_STEPS = 12
+_MAX_TEXT = 40
+_FACTORIES = frozenset("zeros ones empty full rand randn randint".split())
+
+
+@dataclass(frozen=True)
+class Operand:
+    """`spec`: what the tensor was at that moment. `node`: the expression, None where it is not written there.
+    `name`: of the keyword or the place in the arguments."""
+
+    tensor: Tensor
+    spec: TensorSpec
+    node: ast.expr | None
+    site: Site
+    name: str | int
+
+    @property
+    def shape(self) -> Shape:
+        return self.spec.shape or ()
+
+    def text(self, fallback: str = "the tensor") -> str:
+        return expression_text(self.node, fallback)
+
+    def described(self, fallback: str = "the tensor") -> str:
+        """```x` (8, 3)``."""
+        return f"{self.text(fallback)} {shape_text(self.spec)}"
+
+
+def operands(operation: Operation) -> list[Operand]:
+    """The tensors among the arguments, also those in a list, in order."""
+    nodes = argument_nodes(operation) if operation.written else []
+    if any(isinstance(node, ast.Starred) for node in nodes):
+        nodes = []
+    call = operation.site.node
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords} if isinstance(call, ast.Call) else {}
+    given: list[tuple[Value, ast.expr | None, str | int]] = [
+        (value, nodes[index] if index < len(nodes) else None, index) for index, value in enumerate(operation.args)
+    ]
+    given += [(value, keywords.get(name), name) for name, value in operation.kwargs.items()]
+    specs = iter(operation.specs)
+    found: list[Operand] = []
+    for value, node, name in given:
+        for tensor, part in _tensors(value, node):
+            spec = next(specs, tensor.spec)
+            found.append(Operand(tensor, spec, part, operation.site, name))
+    return found
+
+
+def _tensors(value: Value, node: ast.expr | None, depth: int = 4) -> Iterator[tuple[Tensor, ast.expr | None]]:
+    """The tensors in a tree of containers, in the order of the recorded specs."""
+    if isinstance(value, Tensor):
+        yield value, node
+        return
+    items = value.items if isinstance(value, ListValue) else value
+    if not isinstance(items, tuple) or depth == 0:
+        return
+    nodes = (
+        node.elts if isinstance(node, ast.List | ast.Tuple) and len(node.elts) == len(items) else [None] * len(items)
+    )
+    for item, part in zip(items, nodes):
+        yield from _tensors(item, part, depth - 1)
+
+
+def operand(operation: Operation, position: int, *names: str) -> Operand | None:
+    """The tensor passed at a position or under one of these names."""
+    return next((found for found in operands(operation) if found.name == position or found.name in names), None)
+
+
+# -- where it is used ------------------------------------------------------------------------------
+
+
+def source_at(analysis: Analysis, site: Site) -> SourceText:
+    return analysis.source_of(site.span.path)
+
+
+def written(source: SourceText, node: ast.AST) -> str:
+    """An expression as it can stand before a dot."""
+    text = source.segment(node)
+    plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    return text if plain else f"({text})"
+
+
+def short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _MAX_TEXT else f"{flat[: _MAX_TEXT - 1]}…"
+
+
+def suffixed(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) -> Iterator[Candidate]:
+    """The operand with something appended: ``x.unsqueeze(1)``."""
+    if used.node is not None:
+        yield appended(analysis, used.site, used.node, suffix, safe)
+
+
+def appended(analysis: Analysis, site: Site, node: ast.expr, suffix: str, safe: bool = True) -> Candidate:
+    source = source_at(analysis, site)
+    title = message("fix.append", expression=short(written(source, node)), suffix=suffix)
+    return Candidate(title, (append(source, node, suffix),), safe)
+
+
+def append(source: SourceText, node: ast.expr, suffix: str) -> Edit:
+    if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
+        return edits.insert_after_node(source, node, suffix)
+    return edits.replace(source, node, f"({source.segment(node)}){suffix}")
+
+
+def replaced(analysis: Analysis, site: Site, node: ast.AST, new: str, safe: bool = True) -> Candidate:
+    source = source_at(analysis, site)
+    title = message("fix.replace", old=short(source.segment(node)), new=short(new))
+    return Candidate(title, (edits.replace(source, node, new),), safe)
+
+
+def package_name(site: Site, path: str) -> str | None:
+    """The name under which a package can be reached where something happens."""
+    best: str | None = None
+    for name, value in site.frame.globals.items():
+        if isinstance(value, Native) and value.kind == "package" and isinstance(name, str):
+            if value.path == path:
+                return name
+            if path.startswith(f"{value.path}."):
+                best = f"{name}{path.removeprefix(value.path)}"
+    return best
+
+
+# -- shapes that fit -------------------------------------------------------------------------------
+
+
+def same(left: Size, right: Size) -> bool:
+    return dims.equal(left, right) is True
+
+
+def same_shape(left: Shape, right: Shape) -> bool:
+    return len(left) == len(right) and all(same(a, b) for a, b in zip(left, right))
+
+
+def broadcast(left: Shape, right: Shape) -> Shape | None:
+    """The shape that two shapes broadcast to, None where they do not or where that is not known."""
+    rank = max(len(left), len(right))
+    sizes: list[Size] = []
+    for a, b in zip((1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right):
+        if same(a, b) or b == 1:
+            sizes.append(a)
+        elif a == 1:
+            sizes.append(b)
+        else:
+            return None
+    return tuple(sizes)
+
+
+def widened(small: Shape, big: Shape) -> Iterator[str]:
+    """Ways to give a tensor the rank of another so that it broadcasts to it, as suffixes; the most natural first: its
+    dimensions keep to the front, as those of a batch do, and the last one to the end."""
+    missing = len(big) - len(small)
+    if missing <= 0:
+        return
+    fits: list[tuple[tuple[int, ...], str]] = []
+    for kept in combinations(range(len(big)), len(small)):
+        if all(same(big[place], size) or size == 1 for place, size in zip(kept, small)):
+            fits.append((kept, _indexing(kept, len(big))))
+    fits.sort(key=lambda item: (item[0][:-1], -item[0][-1]) if len(small) > 1 else (item[0], 0))
+    yield from (text for kept, text in fits if kept[-1] != len(big) - 1 or kept[0] != missing)
+
+
+def _indexing(kept: tuple[int, ...], rank: int) -> str:
+    if rank - len(kept) == 1:
+        place = next(index for index in range(rank) if index not in kept)
+        return f".unsqueeze({place if place < rank - 1 else -1})"
+    inner = ", ".join(":" if index in kept else "None" for index in range(rank))
+    return f"[{inner}]"
+
+
+def transposed(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    """Every exchange of two dimensions, as a suffix, with the shape it gives."""
+    if len(shape) == 2:
+        yield ".T", (shape[1], shape[0])
+        return
+    for first, second in ((len(shape) - 2, len(shape) - 1), *combinations(range(len(shape)), 2)):
+        if first >= 0 and not same(shape[first], shape[second]):
+            order = list(shape)
+            order[first], order[second] = order[second], order[first]
+            yield f".transpose({first}, {second})", tuple(order)
+
+
+def squeezed(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    for index in range(len(shape) - 1, -1, -1):
+        if shape[index] == 1:
+            place = -1 if index == len(shape) - 1 and index > 1 else index
+            yield f".squeeze({place})", (*shape[:index], *shape[index + 1 :])
+
+
+# -- where it comes from ---------------------------------------------------------------------------
+
+
+def lineage(analysis: Analysis, tensor: Tensor) -> Iterator[tuple[Tensor, Operation]]:
+    """The operations that a tensor was computed by, the last one first, along the first operand of each."""
+    current = tensor
+    for _ in range(_MAX_STEPS):
+        origin = current.origin
+        if origin is None:
+            return
+        operation = analysis.operations.get(id(origin.site))
+        if operation is not None:
+            yield current, operation
+        if not origin.sources:
+            return
+        current = origin.sources[0]
+
+
+def layers_behind(analysis: Analysis, tensor: Tensor, *prefixes: str) -> Iterator[LibraryModule]:
+    """The layers of these kinds that a tensor came through, the last one first."""
+    for _, operation in lineage(analysis, tensor):
+        if operation.module is not None and operation.module.type_name.startswith(prefixes):
+            yield operation.module
+
+
+@dataclass(frozen=True)
+class Birth:
+    """The call that made a tensor from sizes or data, such as ``torch.zeros(4, 8)``."""
+
+    shape: Shape
+    call: ast.Call
+    site: Site
+    name: str
+
+
+def birth(tensor: Tensor) -> Birth | None:
+    current = tensor
+    for _ in range(_MAX_STEPS):
+        origin = current.origin
+        if origin is None:
+            return None
+        if not origin.sources:
+            name = origin.operator.rpartition(".")[2]
+            call = origin.site.node
+            return Birth(current.spec.shape or (), call, origin.site, name) if isinstance(call, ast.Call) else None
+        current = origin.sources[0]
+    return None
+
+
+def size_nodes(born: Birth) -> list[ast.expr]:
+    """The expressions of the sizes in the call that made a tensor, empty where they are not written one by one."""
+    if born.name not in _FACTORIES:
+        return []
+    keyword = next((item.value for item in born.call.keywords if item.arg == "size"), None)
+    args = list(born.call.args)
+    if keyword is None and born.name in ("full", "randint"):
+        keyword = next((item for item in args if isinstance(item, ast.Tuple | ast.List)), None)
+    if keyword is not None:
+        args = [keyword]
+    if len(args) == 1 and isinstance(args[0], ast.Tuple | ast.List):
+        args = list(args[0].elts)
+    exact = len(args) == len(born.shape) and not any(isinstance(item, ast.Starred) for item in args)
+    return args if exact else []
+
+
+def resized(analysis: Analysis, tensor: Tensor, axis: int, wanted: Size) -> Iterator[Candidate]:
+    """Give a tensor another size where it was made; the number, or what holds it there."""
+    born = birth(tensor)
+    if born is None or not isinstance(wanted, int):
+        return
+    nodes = size_nodes(born)
+    if not -len(nodes) <= axis < len(nodes):
+        return
+    site, node = born.site, nodes[axis]
+    frame = site.frame
+    for _ in range(3):
+        constant = isinstance(node, ast.Constant)
+        options = [] if constant and frame.function is None else [*names_for(frame, wanted), *size_texts(frame, wanted)]
+        for new in (*options, str(wanted)):
+            yield replaced(analysis, Site(frame.source.span(node), node, frame), node, new, safe=False)
+        outer = passed_for(node, frame)
+        if outer is None:
+            return
+        node, frame = outer
+
+
+def size_texts(frame: Frame, wanted: Size) -> Iterator[str]:
+    """Sizes of the tensors that a function was given, as expressions: ``x.size(0)``."""
+    if frame.function is None:
+        return
+    for argument in frame.function.node.args.args:
+        value = frame.names.get(argument.arg)
+        if isinstance(value, Tensor) and value.spec.shape is not None:
+            for index, size in enumerate(value.spec.shape):
+                if same(size, wanted):
+                    yield f"{argument.arg}.size({index})"
+                    break
+
+
+def attribute_module(site: Site, node: ast.expr | None) -> LibraryModule | None:
+    """The layer that an expression ``self.name(…)`` calls."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    receiver = site.frame.receiver
+    owner = node.func.value
+    first = site.frame.function.node.args.args[:1] if site.frame.function is not None else []
+    if not isinstance(receiver, Instance) or not isinstance(owner, ast.Name) or not first or owner.id != first[0].arg:
+        return None
+    found = receiver.slots.get(node.func.attr)
+    return found if isinstance(found, LibraryModule) else None

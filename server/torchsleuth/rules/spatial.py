@@ -1,0 +1,64 @@
+"""Repairs of heights and widths: padding for a convolution or pooling, resampling of one operand to another's size."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.values import LibraryModule
+from torchsleuth.messages import message
+from torchsleuth.rules.constructors import argument_node
+from torchsleuth.rules.operands import Operand, layers_behind, package_name, replaced, same, source_at, written
+from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.syntax import edits
+
+_PADDING = {"Conv": 4, "MaxPool": 2, "AvgPool": 2}
+"""Layer name prefix → position of `padding` in its constructor."""
+
+
+def padded(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """The convolutions behind an operand that is smaller than the other one, padded so that they keep the size."""
+    if len(used.shape) != len(other.shape) or len(used.shape) < 3 or _spatial_equal(used, other):
+        return
+    for layer in layers_behind(analysis, used.tensor, "Conv1d", "Conv2d", "Conv3d"):
+        yield from padding(analysis, layer)
+
+
+def _spatial_equal(used: Operand, other: Operand) -> bool:
+    return all(same(a, b) for a, b in zip(used.shape[2:], other.shape[2:]))
+
+
+def padding(analysis: Analysis, layer: LibraryModule, amount: int | None = None) -> Iterator[Candidate]:
+    """The layer with padding; half of its kernel, if no amount is given."""
+    site = layer.site
+    if site is None or not isinstance(site.node, ast.Call):
+        return
+    prefix = next((prefix for prefix in _PADDING if layer.type_name.startswith(prefix)), None)
+    kernel = layer.kwargs.get("kernel_size", layer.args[2 if prefix == "Conv" else 0 :][:1])
+    kernel = kernel[0] if isinstance(kernel, tuple) and kernel else kernel
+    if prefix is None or not isinstance(kernel, int):
+        return
+    wanted = kernel // 2 if amount is None else amount
+    source = source_at(analysis, site)
+    node = argument_node(layer, _PADDING[prefix], "padding")
+    if node is not None:
+        if source.segment(node) != str(wanted):
+            yield replaced(analysis, site, node, str(wanted))
+    elif wanted:
+        text = f"padding={wanted}"
+        title = message("fix.add_argument", argument=text)
+        yield Candidate(title, (edits.add_argument(source, site.node, text),))
+
+
+def resampled(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """One feature map brought to the height and width of another: ``F.interpolate(x, size=skip.shape[2:])``."""
+    if used.node is None or other.node is None or len(used.shape) != len(other.shape) or len(used.shape) < 3:
+        return
+    if _spatial_equal(used, other) or isinstance(used.site.node, ast.AugAssign):
+        return
+    functional = package_name(used.site, "torch.nn.functional")
+    if functional is None:
+        return
+    source = source_at(analysis, used.site)
+    text = f"{functional}.interpolate({source.segment(used.node)}, size={written(source, other.node)}.shape[2:])"
+    yield replaced(analysis, used.site, used.node, text, safe=False)
