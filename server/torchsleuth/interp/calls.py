@@ -23,6 +23,7 @@ from torchsleuth.interp.values import (
     LibraryObject,
     ListValue,
     Partial,
+    Several,
     Site,
     Tensor,
     Value,
@@ -218,7 +219,8 @@ class Calls(TensorOperations):
         elif not falls_through:
             value = UNKNOWN
         if frame.yields is not None:
-            return ListValue(tuple(frame.yields), "inexact" if self._left_open(frame) else "generator")
+            yields = tuple(frame.yields)
+            return ListValue(Several(yields) if self._left_open(frame) else yields, "generator")
         return value
 
     @staticmethod

@@ -11,7 +11,7 @@ from typing import Any
 from torchsleuth.interp import library
 from torchsleuth.interp.calls import Calls
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.heap import MISSING
+from torchsleuth.interp.heap import MAX_KINDS, MISSING
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.values import (
     UNKNOWN,
@@ -28,6 +28,7 @@ from torchsleuth.interp.values import (
     ListValue,
     Namespace,
     Scalar,
+    Several,
     SliceValue,
     Super,
     Tensor,
@@ -98,7 +99,7 @@ class Expressions(Calls):
         return ListValue(self._elements(node.elts, frame))
 
     def on_Set(self, node: ast.Set, frame: Frame) -> Value:
-        return ListValue(self._elements(node.elts, frame), "set")
+        return library.make_set(self.interpreter, self._elements(node.elts, frame))
 
     def _elements(self, nodes: list[ast.expr], frame: Frame) -> tuple[Value, ...] | None:
         items: list[Value] = []
@@ -256,7 +257,10 @@ class Expressions(Calls):
         if left is UNKNOWN or right is UNKNOWN:
             return UNKNOWN
         if not is_int(left) or not is_int(right):
-            return Scalar("float") if name in ("add", "sub", "mul", "truediv", "pow") else UNKNOWN
+            numbers = all(isinstance(side, Dim | Scalar | bool | int | float) for side in (left, right))
+            if numbers and name in ("add", "sub", "mul", "truediv", "pow"):
+                return Scalar("float")
+            return self._repeated(left, right) if name == "mul" else UNKNOWN
         try:
             if name == "add":
                 return dims.add(left, right)
@@ -274,6 +278,11 @@ class Expressions(Calls):
             return UNKNOWN
         return Scalar("float") if name in ("truediv", "pow") else self.fresh_size(positive=False)
 
+    def _repeated(self, left: Value, right: Value) -> Value:
+        """A list times a number that is not known."""
+        elements = next((side.elements for side in (left, right) if isinstance(side, ListValue)), None)
+        return ListValue(None if elements is None else self.heap.several(elements)) if elements else UNKNOWN
+
     def _containers(self, name: str, left: Value, right: Value, inplace: bool) -> Value:
         if name == "add":
             if isinstance(left, str) and isinstance(right, str):
@@ -281,8 +290,10 @@ class Expressions(Calls):
             if isinstance(left, tuple) and isinstance(right, tuple):
                 return left + right
             if isinstance(left, ListValue):
-                more = right.items if isinstance(right, ListValue) else right if isinstance(right, tuple) else None
-                items = None if left.items is None or more is None else (*left.items, *more)
+                more = right.elements if isinstance(right, ListValue) else right if isinstance(right, tuple) else None
+                items = None if left.elements is None or more is None else (*left.elements, *more)
+                if items is not None and (isinstance(left.elements, Several) or isinstance(more, Several)):
+                    items = self.heap.several(items)
                 if inplace:
                     self.heap.set(left.slots, "items", items)
                     return left
@@ -293,9 +304,10 @@ class Expressions(Calls):
                     if isinstance(sequence, str | tuple) and len(sequence) * count <= MAX_SEQUENCE:
                         return sequence * count
                     if isinstance(sequence, ListValue):
-                        items = sequence.items
-                        fits = items is not None and len(items) * count <= MAX_SEQUENCE
-                        return ListValue(items * count if items is not None and fits else None)
+                        items = sequence.elements
+                        if items is None or (not isinstance(items, Several) and len(items) * count <= MAX_SEQUENCE):
+                            return ListValue(None if items is None else items * count)
+                        return ListValue(self.heap.several(items))
         if name == "mod" and isinstance(left, str):
             return Scalar("str")
         if name == "or_" and isinstance(left, DictValue) and isinstance(right, DictValue):
@@ -389,7 +401,11 @@ class Expressions(Calls):
             return self.tensor_get_item(container, key, node, frame)
         if isinstance(container, Array):
             return library.array_item(self.interpreter, container, key, frame)
-        items = container.items if isinstance(container, ListValue) else container
+        items = container.elements if isinstance(container, ListValue) else container
+        if isinstance(items, Several):
+            if isinstance(key, SliceValue):
+                return ListValue(items)
+            return self.any_of(items) if items and is_int(key) else UNKNOWN
         if isinstance(items, tuple | str):
             index = self.resolved(key)
             if isinstance(index, int) and not isinstance(index, bool):
@@ -427,7 +443,7 @@ class Expressions(Calls):
     def _any_of(self, items: tuple[Value, ...]) -> Value:
         """An element at a position that is not known."""
         joined: Value = MISSING
-        for item in items:
+        for item in self.heap.several(items):
             joined = self.heap.join_values(joined, item)
         return joined
 
@@ -437,7 +453,7 @@ class Expressions(Calls):
         return ListValue(self._comprehend(node.generators, node.elt, frame))
 
     def on_SetComp(self, node: ast.SetComp, frame: Frame) -> Value:
-        return ListValue(self._comprehend(node.generators, node.elt, frame), "set")
+        return library.make_set(self.interpreter, self._comprehend(node.generators, node.elt, frame))
 
     def on_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
         return ListValue(self._comprehend(node.generators, node.elt, frame), "generator")
@@ -445,14 +461,16 @@ class Expressions(Calls):
     def on_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
         pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
         items = self._comprehend(node.generators, pair, frame)
-        if items is None or not all(isinstance(item[0], str | int | float | bool) for item in items):
+        if items is None or isinstance(items, Several):
+            return DictValue(None)
+        if not all(isinstance(item[0], str | int | float | bool) for item in items):
             return DictValue(None)
         return DictValue({item[0]: item[1] for item in items})
 
     def _comprehend(
         self, generators: list[ast.comprehension], element: ast.expr, frame: Frame
     ) -> tuple[Value, ...] | None:
-        """The elements, or None where their number is not known; then the element is still evaluated once."""
+        """The elements, or some that stand for them where their number is not known; None if nothing is known of them."""
         inner = Frame(
             frame.source,
             {},
@@ -479,7 +497,7 @@ class Expressions(Calls):
             iteration = self.iterate(self.eval(generator.iter, scope), generator.iter, scope)
             items = iteration.items
             if not iteration.exact or len(items) > MAX_SEQUENCE:
-                exact, items = False, items[:1]
+                exact, items = False, items[:MAX_KINDS]
             for item in items:
                 self.assign(generator.target, item, inner)
                 verdicts = [self.truth(self.eval(test, inner)) for test in generator.ifs]
@@ -490,7 +508,9 @@ class Expressions(Calls):
                 run(position + 1)
 
         run(0)
-        return tuple(results) if exact else None
+        if exact:
+            return tuple(results)
+        return self.heap.several(tuple(results)) if results and UNKNOWN not in results else None
 
     # -- attributes --------------------------------------------------------------------------------
 
@@ -623,11 +643,10 @@ class Expressions(Calls):
         if isinstance(value, str):
             return Iteration(tuple(value), exact=len(value) <= MAX_SEQUENCE)
         if isinstance(value, ListValue):
-            if value.items is None:
-                return Iteration((UNKNOWN,), exact=False)
-            if value.type_name == "inexact":
-                return Iteration(value.items or (UNKNOWN,), exact=False)
-            return Iteration(value.items, exact=True)
+            if value.items is not None:
+                return Iteration(value.items, exact=True)
+            seen: Iteration | None = value.slots.get("iteration")
+            return seen or Iteration(tuple(value.elements or (UNKNOWN,)), exact=False)
         if isinstance(value, DictValue):
             return Iteration((UNKNOWN,), False) if value.items is None else Iteration(tuple(value.items), True)
         if isinstance(value, Tensor):

@@ -41,9 +41,11 @@ class Frame:
 
 @dataclass(eq=False)
 class LoopState:
-    """Journal marks and the states of those paths that left the loop or the iteration early."""
+    """Journal marks and the states of those paths that left the loop or the iteration early. `limit`: how many
+    iterations are executed, None for all."""
 
     start: int
     iteration: int
+    limit: int | None = None
     breaks: list[Delta] = field(default_factory=list)
     continues: list[Delta] = field(default_factory=list)

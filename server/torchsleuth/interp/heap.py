@@ -10,8 +10,10 @@ from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
     DictValue,
+    ListSlots,
     ListValue,
     Scalar,
+    Several,
     Slots,
     Tensor,
     Value,
@@ -23,6 +25,19 @@ from torchsleuth.tensors.dims import Dim, Symbol
 from torchsleuth.tensors.spec import DType, TensorSpec
 
 MISSING: Any = object()
+MAX_KINDS = 4
+"""Different elements that stand for those of a list of unknown length; beyond that they are joined into one."""
+
+
+def _alike(left: Value, right: Value) -> bool:
+    """Whether one of two elements can stand for both."""
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        same = left.spec == right.spec and left.tags == right.tags and left.history == right.history
+        return same and left.slots["node"] is right.slots["node"] and left.slots["cut"] is right.slots["cut"]
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(_alike(a, b) for a, b in zip(left, right))
+    plain = (bool, int, float, str, type(None))
+    return left is right or (isinstance(left, plain) and type(left) is type(right) and left == right)
 
 
 @dataclass
@@ -83,9 +98,10 @@ class Heap:
         for place, change in places.items():
             base = change.slots.get(change.key, MISSING)
             values = [delta[place].value if place in delta else base for delta in deltas]
+            join = self.join_elements if isinstance(change.slots, ListSlots) else self.join_values
             joined = values[0]
             for value in values[1:]:
-                joined = self.join_values(joined, value)
+                joined = join(joined, value)
             self.set(change.slots, change.key, joined)
 
     # -- the lattice -------------------------------------------------------------------------------
@@ -133,7 +149,7 @@ class Heap:
         if isinstance(left, dict) and isinstance(right, dict) and left.keys() == right.keys():
             return {key: self.join_values(left[key], right[key]) for key in left}
         if isinstance(left, ListValue) and isinstance(right, ListValue):
-            return ListValue(self._join_items(left.items, right.items), left.type_name)
+            return ListValue(self.join_elements(left.elements, right.elements), left.type_name)
         if isinstance(left, DictValue) and isinstance(right, DictValue):
             items = self.join_values(left.items, right.items)
             return DictValue(items if isinstance(items, dict) else None)
@@ -146,10 +162,26 @@ class Heap:
             pass
         return UNKNOWN
 
-    def _join_items(self, left: tuple[Value, ...] | None, right: tuple[Value, ...] | None) -> tuple[Value, ...] | None:
-        if left is None or right is None or len(left) != len(right):
+    def join_elements(self, left: Value, right: Value) -> tuple[Value, ...] | None:
+        """The elements of a list that is one of two."""
+        if not isinstance(left, tuple) or not isinstance(right, tuple):
             return None
-        return tuple(self.join_values(a, b) for a, b in zip(left, right))
+        if len(left) == len(right) and not isinstance(left, Several) and not isinstance(right, Several):
+            return tuple(self.join_values(a, b) for a, b in zip(left, right))
+        return self.several((*left, *right))
+
+    def several(self, elements: tuple[Value, ...]) -> Several:
+        """A few elements that stand for these, in any number."""
+        kept: list[Value] = []
+        for element in elements:
+            if not any(_alike(element, other) for other in kept):
+                kept.append(element)
+        if len(kept) > MAX_KINDS:
+            joined = kept[0]
+            for element in kept[1:]:
+                joined = self.join_values(joined, element)
+            kept = [joined]
+        return Several(kept)
 
     @staticmethod
     def _is_floating(value: Value) -> bool:

@@ -54,6 +54,8 @@ class Budget:
     """Iterations of a loop with known bounds that are executed one by one."""
     loop_steps: int = 60_000
     """Nodes one loop may take to be unrolled."""
+    long_loop_steps: int = 20_000
+    """Nodes that a loop of more iterations than `unroll` may take to be unrolled all the same."""
 
 
 class OutOfBudget(Exception):
@@ -342,10 +344,11 @@ class Interpreter(Expressions):
         left_early = False
         completion = NORMAL
         try:
-            for number, item in enumerate(self._items(node, frame, iteration)):
+            for number, item in enumerate(self._items(node, frame, iteration, state)):
                 state.iteration = self.heap.mark()
                 state.continues = []
-                point = LoopPoint(node, span, execution, number, iteration.over_loader)
+                last = number == 1 and item is iteration.last
+                point = LoopPoint(node, span, execution, number, iteration.over_loader, last)
                 self.loop_points.append(point)
                 try:
                     if isinstance(node, ast.For):
@@ -371,11 +374,11 @@ class Interpreter(Expressions):
                 else:
                     left_early = True
                     break
-                after.append(self.heap.delta(state.start))
-                if number == 0 and iteration.exact and len(iteration.items) > 2:
-                    cost = (self.steps - steps_before) * len(iteration.items)
-                    if cost > self.budget.loop_steps:
-                        iteration = Iteration(iteration.items[:2], exact=False, over_loader=iteration.over_loader)
+                if number == 0 or not iteration.exact:
+                    after.append(self.heap.delta(state.start))
+                if number == 0 and iteration.exact and not self._affordable(len(iteration.items), steps_before):
+                    iteration = Iteration(iteration.items, exact=False, over_loader=iteration.over_loader)
+                    state.limit = 2
             if not left_early and not iteration.exact and after and completion == NORMAL:
                 self._widen(node, frame, iteration, state, after, span, execution)
         finally:
@@ -388,14 +391,26 @@ class Interpreter(Expressions):
             return self.block(node.orelse, frame)
         return completion
 
-    def _items(self, node: ast.For | ast.While, frame: Frame, iteration: Iteration) -> Iterable[Value]:
+    def _affordable(self, count: int, steps_before: int) -> bool:
+        """Whether a loop whose first iteration is done can be executed to its end."""
+        if count <= 2:
+            return True
+        allowed = self.budget.loop_steps if count <= self.budget.unroll else self.budget.long_loop_steps
+        return (self.steps - steps_before) * count <= allowed
+
+    def _items(
+        self, node: ast.For | ast.While, frame: Frame, iteration: Iteration, state: LoopState
+    ) -> Iterable[Value]:
         if isinstance(node, ast.For):
-            if iteration.exact and len(iteration.items) <= self.budget.unroll:
-                yield from iteration.items
-            else:
-                yield from iteration.items[:2]
-                if len(iteration.items) == 1:
-                    yield iteration.items[0]
+            items = iteration.items
+            if not iteration.exact:
+                items = items[:2] if len(items) > 1 else items * 2
+                if iteration.last is not None and not _leaves_early(node):
+                    items = (items[0], iteration.last)
+            for number, item in enumerate(items):
+                if number == state.limit:
+                    return
+                yield item
             return
         yield None
         for number in range(self.budget.unroll):
@@ -427,10 +442,8 @@ class Interpreter(Expressions):
         self.uncertain += 1
         try:
             if isinstance(node, ast.For):
-                joined = iteration.items[0]
-                for item in iteration.items[1:]:
-                    joined = self.heap.join_values(joined, item)
-                self.assign(node.target, joined, frame)
+                items = iteration.items if iteration.last is None else (*iteration.items, iteration.last)
+                self.assign(node.target, self.any_of(items), frame)
             self.block(node.body, frame)
         finally:
             self.uncertain -= 1
@@ -741,6 +754,21 @@ def _as_load(target: ast.expr) -> ast.expr:
     else:
         copied = target
     return copied
+
+
+def _leaves_early(node: ast.For) -> bool:
+    """Whether a loop may end before its last element."""
+    pending: list[tuple[ast.AST, bool]] = [(part, True) for part in node.body]
+    while pending:
+        part, own = pending.pop()
+        if isinstance(part, ast.Return | ast.Yield | ast.YieldFrom) or (own and isinstance(part, ast.Break)):
+            return True
+        if isinstance(part, ast.Call) and ast.unparse(part.func).rpartition(".")[2] in ("exit", "_exit", "quit"):
+            return True
+        if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            inside = own and not isinstance(part, ast.For | ast.While | ast.AsyncFor)
+            pending += [(inner, inside) for inner in ast.iter_child_nodes(part)]
+    return False
 
 
 def _is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:

@@ -5,12 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torchsleuth.interp.values import Value
+from torchsleuth.tensors.dims import Size
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """`exact`: `items` are all the elements in order; otherwise they stand for however many there are."""
+    """`exact`: `items` are all the elements in order; otherwise they stand for however many there are.
+
+    `last`: the last element, where it is known to differ from the others, as the last batch of a loader does.
+    `count`: how many elements there are, where that is known.
+    """
 
     items: tuple[Value, ...]
     exact: bool
     over_loader: bool = False
+    last: Value = None
+    count: Size | None = None

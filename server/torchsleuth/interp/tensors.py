@@ -389,7 +389,8 @@ class TensorOperations(Autograd):
         key = (span, failure.message.partition("(")[0])
         if key not in self.failures_seen:
             self.failures_seen.add(key)
-            self.trace.failures.append(OperatorFailure(operation, failure))
+            last_batch = any(point.last for point in self.loop_points)
+            self.trace.failures.append(OperatorFailure(operation, failure, last_batch))
 
     def learn(self, fact: Equality) -> None:
         """Take in an equality of sizes that an operator proved; soft ones prove nothing."""

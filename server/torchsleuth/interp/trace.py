@@ -37,10 +37,11 @@ class Operation:
 
 @dataclass(frozen=True)
 class OperatorFailure:
-    """PyTorch would raise here."""
+    """PyTorch would raise here. `last_batch`: only for the last, smaller batch of a loader."""
 
     operation: Operation
     failure: Failure
+    last_batch: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,13 +79,14 @@ class LibraryCall:
 
 @dataclass(frozen=True)
 class LoopPoint:
-    """One iteration of one execution of a loop."""
+    """One iteration of one execution of a loop. `last`: it is the last one of a loader, on a smaller batch."""
 
     node: ast.For | ast.While
     span: Span
     execution: int
     iteration: int
     over_loader: bool
+    last: bool = False
 
 
 @dataclass(frozen=True)

@@ -149,15 +149,33 @@ class Array(Ref):
         return spec
 
 
+class Several(tuple[Any, ...]):
+    """Elements that stand for those of a list whose number is not known."""
+
+
+class ListSlots(dict[Any, Value]):
+    """The slots of a list: ``items`` is a tuple of all its elements, a `Several`, or None."""
+
+
 class ListValue(Ref):
-    """A list, set or deque. `items` is a tuple, or None when the elements are not known."""
+    """A list, set or deque.
+
+    `items`: all the elements, None where their number is not known. `elements`: those, or some that stand for them;
+    None where nothing is known of them.
+    """
 
     def __init__(self, items: tuple[Value, ...] | None, type_name: str = "list") -> None:
-        super().__init__(items=items)
+        super().__init__()
+        self.slots = ListSlots(items=items)
         self.type_name = type_name
 
     @property
     def items(self) -> tuple[Value, ...] | None:
+        items = self.elements
+        return None if isinstance(items, Several) else items
+
+    @property
+    def elements(self) -> tuple[Value, ...] | None:
         items = self.slots["items"]
         return items if isinstance(items, tuple) else None
 

@@ -39,6 +39,7 @@ from torchsleuth.interp.library.python import (
     is_enum,
     is_named_tuple,
     is_pure,
+    make_set,
 )
 
 __all__ = [
@@ -68,6 +69,7 @@ __all__ = [
     "is_pure",
     "is_reduced_loss",
     "iterate",
+    "make_set",
     "native_init",
     "object_item",
     "returns_tensor",

@@ -45,7 +45,7 @@ def length(interp: Interpreter, value: Value, frame: Frame) -> Size | None:
     if isinstance(value, Array):
         return numpy.length(interp, value)
     if not isinstance(value, LibraryObject):
-        if isinstance(value, ListValue) and value.items is not None and value.type_name != "inexact":
+        if isinstance(value, ListValue) and value.items is not None:
             return len(value.items)
         return len(value) if isinstance(value, tuple) else None
     name = value.type_name

@@ -15,6 +15,7 @@ from torchsleuth.interp.values import (
     ListValue,
     Partial,
     Scalar,
+    Several,
     Value,
 )
 from torchsleuth.tensors.spec import Native
@@ -86,7 +87,7 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
                 items.extend(more)
             return ListValue(tuple(items))
         iteration = interp.iterate(call.args[0], call.node, call.frame)
-        return ListValue(iteration.items, "inexact")
+        return ListValue(Several(iteration.items), "iterator")
     if path in _OBJECTS:
         return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
     if path.startswith(("functools.wraps", "functools.lru_cache")):

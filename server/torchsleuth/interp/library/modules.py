@@ -88,7 +88,7 @@ def tensors_in(value: Value, depth: int = 4) -> list[Tensor]:
     if isinstance(value, tuple):
         items = value
     elif isinstance(value, ListValue):
-        items = value.items or ()
+        items = value.elements or ()
     elif isinstance(value, DictValue):
         items = (value.items or {}).values()
     return [tensor for item in items for tensor in tensors_in(item, depth - 1)]

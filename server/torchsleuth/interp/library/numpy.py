@@ -17,6 +17,7 @@ from torchsleuth.interp.values import (
     ListValue,
     Origin,
     Scalar,
+    Several,
     SliceValue,
     Tensor,
     Value,
@@ -1172,7 +1173,7 @@ def _listed(interp: Interpreter, array: Array) -> Value:
         if isinstance(size, int) and size <= 64:
             element = ListValue((element,) * size)
         else:
-            element = ListValue((element,), "inexact")
+            element = ListValue(Several((element,)))
     return element
 
 

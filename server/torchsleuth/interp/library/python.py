@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.heap import MISSING
+from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.values import (
     UNKNOWN,
     Bound,
@@ -23,6 +24,7 @@ from torchsleuth.interp.values import (
     Namespace,
     Partial,
     Scalar,
+    Several,
     Super,
     Tensor,
     Value,
@@ -70,7 +72,7 @@ def _len(interp: Interpreter, call: Arguments) -> Value:
     value = call.get(0, "obj")
     if isinstance(value, tuple | str):
         return len(value)
-    if isinstance(value, ListValue) and value.items is not None and value.type_name != "inexact":
+    if isinstance(value, ListValue) and value.items is not None:
         return len(value.items)
     if isinstance(value, DictValue) and value.items is not None:
         return len(value.items)
@@ -93,9 +95,9 @@ def _range(interp: Interpreter, call: Arguments) -> Value:
             return UNKNOWN
         if len(numbers) <= MAX_RANGE:
             return ListValue(tuple(numbers), "range")
-        return ListValue((numbers[0], numbers[1], interp.fresh_size("?", positive=False)), "inexact")
+        return ListValue(Several((numbers[0], numbers[1], interp.fresh_size("?", positive=False))), "range")
     start = bounds[0] if len(bounds) > 1 else 0
-    return ListValue((start if is_int(start) else 0, interp.fresh_size("?", positive=False)), "inexact")
+    return ListValue(Several((start if is_int(start) else 0, interp.fresh_size("?", positive=False))), "range")
 
 
 @_model("enumerate")
@@ -108,12 +110,14 @@ def _enumerate(interp: Interpreter, call: Arguments) -> Value:
         return ListValue(tuple((start + index, item) for index, item in enumerate(iteration.items)))
     items = tuple((start + index, item) for index, item in enumerate(iteration.items))
     rest = (interp.fresh_size("?", positive=False), iteration.items[0])
-    return _inexact((*items, rest), iteration.over_loader)
+    last = (interp.fresh_size("?", positive=False), iteration.last) if iteration.last is not None else None
+    return _stream(Iteration((*items, rest), False, iteration.over_loader, last, iteration.count))
 
 
-def _inexact(items: tuple[Value, ...], over_loader: bool) -> ListValue:
-    value = ListValue(items, "inexact")
-    value.slots["over_loader"] = over_loader
+def _stream(iteration: Iteration) -> ListValue:
+    """An iterator whose elements are not all known."""
+    value = ListValue(Several(iteration.items), "iterator")
+    value.slots["iteration"] = iteration
     return value
 
 
@@ -127,7 +131,7 @@ def _zip(interp: Interpreter, call: Arguments) -> Value:
     if len(exact) == len(iterations):
         return ListValue(tuple(zip(*(iteration.items for iteration in iterations))))
     first = tuple(iteration.items[0] if iteration.items else UNKNOWN for iteration in iterations)
-    return _inexact((first,), any(iteration.over_loader for iteration in iterations))
+    return _stream(Iteration((first,), False, any(iteration.over_loader for iteration in iterations)))
 
 
 @_model("reversed")
@@ -138,15 +142,16 @@ def _reversed(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("sorted")
 def _sorted(interp: Interpreter, call: Arguments) -> Value:
-    items = interp.sequence(call.get(0, "iterable"), call.node, call.frame)
-    if items is None:
-        return ListValue(None)
+    iteration = interp.iterate(call.get(0, "iterable"), call.node, call.frame)
+    items = iteration.items
+    if not iteration.exact:
+        return ListValue(None if UNKNOWN in items else interp.heap.several(items))
     if "key" not in call.kwargs and all(isinstance(item, str | int | float) for item in items):
         try:
             return ListValue(tuple(sorted(items, reverse=call.kwargs.get("reverse") is True)))
         except TypeError:
             return ListValue(None)
-    return ListValue(None)
+    return ListValue((interp.any_of(items),) * len(items))
 
 
 @_model("list")
@@ -155,11 +160,8 @@ def _list(interp: Interpreter, call: Arguments) -> Value:
         return ListValue(())
     iteration = interp.iterate(call.args[0], call.node, call.frame)
     if not iteration.exact:
-        return (
-            _inexact(iteration.items, False)
-            if iteration.items and iteration.items[0] is not UNKNOWN
-            else ListValue(None)
-        )
+        elements = iteration.items if iteration.last is None else (*iteration.items, iteration.last)
+        return ListValue(Several(elements) if UNKNOWN not in elements else None)
     return ListValue(iteration.items)
 
 
@@ -169,9 +171,23 @@ def _tuple(interp: Interpreter, call: Arguments) -> Value:
     return UNKNOWN if items is None else items
 
 
+def make_set(interp: Interpreter, elements: tuple[Value, ...] | None) -> ListValue:
+    """The set of these elements: each once, where they can be told apart."""
+    if elements is None or isinstance(elements, Several):
+        return ListValue(elements, "set")
+    if all(isinstance(item, str | int | float | bool | type(None)) for item in elements):
+        return ListValue(tuple(dict.fromkeys(elements)), "set")
+    return ListValue(interp.heap.several(elements), "set")
+
+
 @_model("set")
 def _set(interp: Interpreter, call: Arguments) -> Value:
-    return ListValue(() if not call.args else None, "set")
+    if not call.args:
+        return ListValue((), "set")
+    iteration = interp.iterate(call.args[0], call.node, call.frame)
+    if iteration.exact:
+        return make_set(interp, iteration.items)
+    return ListValue(None if UNKNOWN in iteration.items else interp.heap.several(iteration.items), "set")
 
 
 _BUILTINS["frozenset"] = _set
@@ -629,21 +645,32 @@ def container_method(interp: Interpreter, receiver: Value, name: str, call: Argu
 
 
 def _list_method(interp: Interpreter, receiver: ListValue, name: str, call: Arguments) -> Value:
-    items = receiver.items
+    items, elements = receiver.items, receiver.elements
 
     def store(changed: tuple[Value, ...] | None) -> None:
+        limit = receiver.slots.get("maxlen")
+        if changed is not None and items is None:
+            changed = interp.heap.several(changed)
+        elif changed is not None and isinstance(limit, int) and len(changed) > limit:
+            changed = changed[:limit] if name == "appendleft" else changed[len(changed) - limit :]
         interp.heap.set(receiver.slots, "items", changed)
 
     if name in ("append", "add", "appendleft") and call.args:
         value = call.args[0]
         if receiver.type_name == "set":
-            store(None)
+            whole = None if elements is None else make_set(interp, (*elements, value)).elements
+            store(whole if not isinstance(elements, Several) else elements and (*elements, value))
         else:
-            store(None if items is None else ((value, *items) if name == "appendleft" else (*items, value)))
+            store(None if elements is None else ((value, *elements) if name == "appendleft" else (*elements, value)))
         return None
-    if name in ("extend", "update") and call.args:
-        more = interp.sequence(call.args[0], call.node, call.frame)
-        store(None if items is None or more is None or receiver.type_name == "set" else (*items, *more))
+    if name in ("extend", "update", "extendleft") and call.args:
+        iteration = interp.iterate(call.args[0], call.node, call.frame)
+        known = elements is not None and receiver.type_name != "set" and UNKNOWN not in iteration.items
+        more = iteration.items if iteration.last is None else (*iteration.items, iteration.last)
+        if known and elements is not None and not iteration.exact:
+            interp.heap.set(receiver.slots, "items", interp.heap.several((*elements, *more)))
+        else:
+            store((*elements, *more) if known and elements is not None and name != "extendleft" else None)
         return None
     if name == "insert" and len(call.args) == 2:
         position, value = call.args
@@ -658,19 +685,22 @@ def _list_method(interp: Interpreter, receiver: ListValue, name: str, call: Argu
                 value = changed.pop(index)
                 store(tuple(changed))
                 return value
-        store(None)
-        return UNKNOWN
+        if not elements:
+            store(None)
+            return UNKNOWN
+        interp.heap.set(receiver.slots, "items", interp.heap.several(elements))
+        return interp.any_of(elements)
     if name == "reverse":
-        store(None if items is None else tuple(reversed(items)))
+        store(None if elements is None else tuple(reversed(elements)))
         return None
     if name == "clear":
         store(())
         return None
     if name in ("sort", "remove", "discard"):
-        store(None)
+        interp.heap.set(receiver.slots, "items", None if elements is None else interp.heap.several(elements))
         return None
     if name == "copy":
-        return ListValue(items, receiver.type_name)
+        return ListValue(elements, receiver.type_name)
     if name in ("index", "count"):
         return interp.fresh_size("?", positive=False)
     return UNKNOWN
