@@ -415,10 +415,8 @@ class Expressions(Calls):
                 if all(isinstance(bound, int | type(None)) for bound in bounds):
                     part: Value = items[slice(*bounds)]
                     return ListValue(part) if isinstance(container, ListValue) else part
-                return ListValue(None) if isinstance(container, ListValue) else UNKNOWN
-            if isinstance(items, tuple) and items and len(items) <= 64:
-                return self._any_of(items)
-            return UNKNOWN
+                return ListValue(self.heap.several(tuple(items))) if isinstance(container, ListValue) else UNKNOWN
+            return self.any_of(items) if isinstance(items, tuple) and items else UNKNOWN
         if isinstance(container, DictValue):
             if container.items is None:
                 return UNKNOWN
@@ -427,7 +425,7 @@ class Expressions(Calls):
                     return container.items.get(key, UNKNOWN)
                 except TypeError:
                     return UNKNOWN
-            return self._any_of(tuple(container.items.values())) if container.items else UNKNOWN
+            return self.any_of(tuple(container.items.values())) if container.items else UNKNOWN
         if isinstance(container, LibraryModule):
             return library.child(self.interpreter, container, key)
         if isinstance(container, Instance):
@@ -440,7 +438,7 @@ class Expressions(Calls):
             return library.object_item(self.interpreter, container, key, frame)
         return UNKNOWN
 
-    def _any_of(self, items: tuple[Value, ...]) -> Value:
+    def any_of(self, items: tuple[Value, ...]) -> Value:
         """An element at a position that is not known."""
         joined: Value = MISSING
         for item in self.heap.several(items):
