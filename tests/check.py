@@ -6,6 +6,7 @@ import re
 import textwrap
 from functools import lru_cache
 
+from torchsleuth.rules.registry import RULES
 from torchsleuth.schema import Diagnostic, FileAnalysis
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.worker.engine import Engine
@@ -20,8 +21,10 @@ def engine() -> Engine:
     return Engine()
 
 
-def analyze(text: str, **overlay: str) -> FileAnalysis:
-    return engine().analyze(PATH, text, {f"{name}.py": other for name, other in overlay.items()})
+def analyze(text: str, also: str | None = None, **overlay: str) -> FileAnalysis:
+    """`also`: a rule that is asked beside those that are on by default."""
+    codes = [code for code, rule in RULES.items() if rule.default or code == also]
+    return engine().analyze(PATH, text, {f"{name}.py": other for name, other in overlay.items()}, codes=codes)
 
 
 def split_carets(text: str) -> tuple[str, list[tuple[int, int, int, str, str]]]:
@@ -41,11 +44,13 @@ def split_carets(text: str) -> tuple[str, list[tuple[int, int, int, str, str]]]:
     return "\n".join(lines) + "\n", expected
 
 
-def check(text: str, fixed: str | None = None, title: str | None = None, **overlay: str) -> tuple[Diagnostic, ...]:
+def check(
+    text: str, fixed: str | None = None, title: str | None = None, also: str | None = None, **overlay: str
+) -> tuple[Diagnostic, ...]:
     """Analyse `text`: the diagnostics are exactly those of its caret comments. With `fixed`, the first verified fix
     of the first diagnostic (or the one called `title`) turns the source into that text, which is then silent about it."""
     source, expected = split_carets(text)
-    found = analyze(source, **overlay)
+    found = analyze(source, also, **overlay)
     shown = [(d.start.line, d.start.column, d.end.column, d.code) for d in found.diagnostics]
     assert shown == [item[:4] for item in expected], "\n".join(d.message for d in found.diagnostics)
     for diagnostic, item in zip(found.diagnostics, expected):
@@ -57,6 +62,6 @@ def check(text: str, fixed: str | None = None, title: str | None = None, **overl
         assert all(fix.verified for fix in found.diagnostics[0].fixes)
         result = SourceText(PATH, source).apply(fixes[0].edits)
         assert result == textwrap.dedent(fixed).lstrip("\n")
-        codes = [d.code for d in analyze(result, **overlay).diagnostics]
+        codes = [d.code for d in analyze(result, also, **overlay).diagnostics]
         assert len(codes) < len(expected) and set(codes) <= {item[3] for item in expected}
     return found.diagnostics

@@ -18,15 +18,15 @@ EXAMPLES = [
 
 @pytest.mark.parametrize(("code", "example"), EXAMPLES)
 def test_example(code: str, example: Example) -> None:
-    found = check(example.bad, example.fixed)
+    found = check(example.bad, example.fixed, also=code)
     assert code in [diagnostic.code for diagnostic in found]
     if example.good is not None:
-        check(example.good)
+        check(example.good, also=code)
 
 
 @pytest.mark.parametrize("sample", list(load_samples()), ids=str)
 def test_sample(sample: Sample) -> None:
-    found = analyze(sample.text).diagnostics
+    found = analyze(sample.text, sample.code).diagnostics
     shown = "\n".join(f"{item.start.line}: {item.code} {item.message}" for item in found)
     if sample.lines:
         assert {item.start.line for item in found if item.code == sample.code} == set(sample.lines), shown

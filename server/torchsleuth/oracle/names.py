@@ -25,18 +25,23 @@ def load(path: str) -> Any:
     if package not in ALLOWED_PACKAGES or path.startswith(_FORBIDDEN):
         raise LookupError(path)
     parts = path.split(".")
-    value: Any = importlib.import_module(parts[0])
+    value: Any = _imported(parts[0])
     for index, part in enumerate(parts[1:], start=2):
         try:
             value = getattr(value, part)
         except AttributeError:
             if not isinstance(value, types.ModuleType):
                 raise LookupError(path) from None
-            try:
-                value = importlib.import_module(".".join(parts[:index]))
-            except Exception as error:
-                raise LookupError(path) from error
+            value = _imported(".".join(parts[:index]))
     return value
+
+
+def _imported(path: str) -> Any:
+    """Importing may fail in any way: the package is not installed, or does not fit the others."""
+    try:
+        return importlib.import_module(path)
+    except Exception as error:
+        raise LookupError(path) from error
 
 
 @cache
@@ -58,7 +63,7 @@ def resolve(path: str) -> Any:
 
 def canonical_class(value: type, fallback: str) -> str:
     """One name per class: ``torch.nn.modules.linear.Linear`` is ``torch.nn.Linear``."""
-    for prefix in ("torch.nn", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data", "torch"):
+    for prefix in ("torch", "torch.nn", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data"):
         try:
             if load(f"{prefix}.{value.__name__}") is value:
                 return f"{prefix}.{value.__name__}"

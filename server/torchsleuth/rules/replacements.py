@@ -35,7 +35,7 @@ def outdated_uses(analysis: Analysis, table: Mapping[str, Old], key: str) -> Ite
         severity: Severity | None = "hint" if use.guarded else old.severity
         candidates = list(old.rewrite(analysis, use, call)) if old.rewrite is not None else []
         if old.moved is not None:
-            candidates += _renamed(analysis, use, old)
+            candidates += renames(analysis, use, old)
         span = analysis.source.span(call)
         yield Finding(span, message(key, old=use.path, new=old.instead), (), tuple(candidates), severity)
 
@@ -57,7 +57,7 @@ def outdated_imports(
         yield Finding(analysis.source.span(statement), message(key, old=old, new=new), (), candidates, weight)
 
 
-def _renamed(analysis: Analysis, use: Use, old: Old) -> Iterator[Candidate]:
+def renames(analysis: Analysis, use: Use, old: Old) -> Iterator[Candidate]:
     assert old.moved is not None
     if isinstance(use.imported.statement, ast.ImportFrom) and use.imported.path == use.path:
         table = {use.path: old}

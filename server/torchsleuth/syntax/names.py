@@ -84,6 +84,10 @@ class Names:
                 return name
         return None
 
+    def is_free(self, name: str) -> bool:
+        """Whether nothing in the whole file is called so yet."""
+        return name not in self._module.imports and name not in self._module.others
+
     def _resolved(self) -> Iterator[Use]:
         for node, root, rest, call, guarded, scope in self._pending:
             imported = scope.find(root)

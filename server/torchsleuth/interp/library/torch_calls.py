@@ -45,7 +45,7 @@ _AVAILABLE = {
 _NOTHING = frozenset(
     "torch.manual_seed torch.set_num_threads torch.cuda.manual_seed torch.cuda.manual_seed_all torch.cuda.empty_cache "
     "torch.cuda.synchronize torch.use_deterministic_algorithms torch.set_printoptions torch.save torch.seed "
-    "torch.autograd.set_detect_anomaly torch.set_float32_matmul_precision torch.backends.cudnn.benchmark".split()
+    "torch._assert torch.autograd.set_detect_anomaly torch.set_float32_matmul_precision torch.backends.cudnn.benchmark".split()
 )
 _TRANSPARENT = frozenset(
     "torch.compile torch.jit.script torch.nn.DataParallel torch.nn.parallel.DistributedDataParallel "
@@ -236,6 +236,7 @@ def _legacy(interp: Interpreter, name: str, call: Arguments) -> Value:
         if len(call.args) == 1 and isinstance(call.args[0], ListValue):
             kwargs = {"dtype": DType(dtype)}
             return interp.operate("torch.tensor", call.args, kwargs, call.node, call.frame, CPU)
+        interp.trace.undecided += 1
         return Tensor(UNKNOWN_TENSOR.with_(dtype=dtype, device=CPU, requires_grad=False))
     if name == "from_numpy":
         return Tensor(UNKNOWN_TENSOR.with_(device=CPU, requires_grad=False))

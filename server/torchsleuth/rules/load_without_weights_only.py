@@ -1,0 +1,82 @@
+"""load-without-weights-only: torch.load that leaves open whether a file may run code.
+
+What it finds
+    torch.load without weights_only. A warning where it unpickles anything: with torch before 2.6, or with a
+    pickle_module. With a newer torch it is a hint, for weights_only=True is the default there, but not for those who
+    run the script with an older one.
+Why it hurts
+    A pickle is a program. A checkpoint from somebody else can run any code on the machine that loads it.
+Example
+    state = torch.load("model.pt")
+Use instead
+    state = torch.load("model.pt", weights_only=True)
+Fix safety
+    Safe with torch 2.6 or newer, where it is the default. Unsafe with an older one: a file that holds more than tensors
+    and plain containers is refused then.
+References
+    torch.load, torch.serialization.add_safe_globals
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.uses import argument, calls, is_exact, text
+from torchsleuth.schema import Severity
+from torchsleuth.syntax import edits
+
+CODE = "TS803"
+_DEFAULT_SINCE = (2, 6)
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for use, call in calls(analysis, "torch.load"):
+        if argument(call, None, "weights_only") is not None:
+            continue
+        name, span = text(analysis, use.node), analysis.source.span(call)
+        if not is_exact(call):  # what `**options` holds may be just this
+            yield Finding(span, message("load.version", call=name), severity="hint")
+            continue
+        if argument(call, 2, "pickle_module") is not None:
+            yield Finding(span, message("load.pickle_module", call=name))
+            continue
+        safe = analysis.torch >= _DEFAULT_SINCE
+        edit = edits.add_argument(analysis.source, call, "weights_only=True")
+        fix = Candidate(message("fix.add_argument", argument="weights_only=True"), (edit,), safe)
+        severity: Severity | None = "hint" if safe else None
+        yield Finding(span, message("load.version" if safe else "load.unsafe", call=name), (), (fix,), severity)
+
+
+RULE = Rule(
+    CODE,
+    "load-without-weights-only",
+    "warning",
+    "deprecated API",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+            import torch
+
+            model = torch.nn.Linear(2, 2)
+            model.load_state_dict(torch.load("model.pt"))
+            #                     ^^^^^^^^^^^^^^^^^^^^^^ TS803: pass weights_only
+            """,
+            fixed="""
+            import torch
+
+            model = torch.nn.Linear(2, 2)
+            model.load_state_dict(torch.load("model.pt", weights_only=True))
+            """,
+            good="""
+            import torch
+
+            model = torch.nn.Linear(2, 2)
+            model.load_state_dict(torch.load("model.pt", weights_only=True))
+            """,
+        ),
+    ),
+)
