@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.check import analyze, engine
+from tests.check import analyze, check, engine
 from torchsleuth.schema import TensorFact
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -75,3 +75,28 @@ def test_the_oracle_confirms_with_torch_itself() -> None:
     (found,) = analyze(text).diagnostics
     assert found.code == "TS301" and "double != float" in found.message
     assert engine().oracle.misses > 0
+
+
+def test_a_deep_copy_is_an_object_of_its_own() -> None:
+    check(
+        """
+        import copy
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+
+            def forward(self, x):
+                return self.body(x)
+
+        net = Net()
+        target = copy.deepcopy(net)
+        for p in target.parameters():
+            p.requires_grad = False
+        target.body[2] = nn.Linear(9, 1)
+        net(torch.randn(2, 4)).mean().backward()
+        """
+    )

@@ -21,6 +21,7 @@ from torchsleuth.interp.graph import (
     GraphNode,
 )
 from torchsleuth.interp.values import (
+    UNKNOWN,
     Instance,
     LibraryModule,
     LibraryObject,
@@ -81,9 +82,9 @@ class Autograd:
         return Cut("integers", operation.site)
 
     def _node(self, name: str, operation: Operation, tensors: list[Tensor], trainable: bool) -> GraphNode:
-        inputs = tuple(dict.fromkeys(t.slots["node"] for t in tensors if t.slots["node"] is not None))
+        inputs = tuple(dict.fromkeys(t.slots["node"] for t in tensors if isinstance(t.slots["node"], GraphNode)))
         leaves = tuple(t for t in tensors if t.spec.requires_grad and t.slots["node"] is None)
-        unknown = any(t.spec.requires_grad is None for t in tensors) or any(not self._is_leaf(leaf) for leaf in leaves)
+        unknown = any(t.slots["node"] is UNKNOWN or t.spec.requires_grad is None for t in tensors) or any(not self._is_leaf(leaf) for leaf in leaves)
         unknown = unknown or (operation.module is not None and operation.module.slots["requires_grad"] is None)
         node = GraphNode(name, operation.site, inputs, trainable, leaves, unknown)
         node.names = tuple(_argument_texts(operation, tensors))
@@ -145,7 +146,7 @@ class Autograd:
         if isinstance(version, int):
             self.heap.set(tensor.storage.slots, "version", version + 1)
             self.heap.set(tensor.storage.slots, "writer", site)
-        if value is not None and value.slots["node"] is not None:
+        if value is not None and isinstance(value.slots["node"], GraphNode):
             old = tensor.slots["node"]
             node_of = value.slots["node"]
             self._saved_in_place(node_of, tensor.storage)
@@ -184,6 +185,8 @@ class Autograd:
             self.fault(AutogradFault("not_scalar", site, tensor))
             return
         root: GraphNode | None = tensor.slots["node"]
+        if not isinstance(root, GraphNode | None):
+            return
         if root is None:
             if tensor.slots.get("leaf") and tensor.slots["cut"] is not None:
                 self.fault(AutogradFault("severed", site, tensor, tensor.slots["cut"]))
@@ -217,7 +220,7 @@ class Autograd:
             places += [(f"self.{name}", value) for name, value in receiver.slots.items()]
         for name, value in places:
             tensors = library.tensors_in(value, 2)
-            if not tensors or any(tensor.slots["node"] is None for tensor in tensors):
+            if not tensors or not all(isinstance(tensor.slots["node"], GraphNode) for tensor in tensors):
                 continue
             if all(any(isinstance(freed.get(part), Site) for part in _reachable(t.slots["node"])) for t in tensors):
                 yield name, isinstance(value, tuple)
@@ -304,7 +307,7 @@ def _argument_texts(operation: Operation, tensors: list[Tensor]) -> Iterator[tup
     node = operation.site.node
     if isinstance(node, ast.Call):
         for argument, value in zip(node.args, operation.args):
-            if isinstance(value, Tensor) and value.slots["node"] is not None:
+            if isinstance(value, Tensor) and isinstance(value.slots["node"], GraphNode):
                 yield ast.unparse(argument), value.slots["node"]
 
 

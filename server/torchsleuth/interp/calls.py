@@ -10,13 +10,14 @@ from torchsleuth.interp import library
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.tensors import TensorOperations
-from torchsleuth.interp.trace import LibraryCall
+from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall
 from torchsleuth.interp.values import (
     UNKNOWN,
     Bound,
     Builtin,
     ClassValue,
     DictValue,
+    EntryArguments,
     Function,
     Instance,
     LibraryModule,
@@ -130,6 +131,9 @@ class Calls(TensorOperations):
             value = library.call_native(self.interpreter, callee, call)
             self._record_call(callee.path, None, call, value)
             return value
+        if callee is UNKNOWN and node is not None and isinstance(node.func, ast.Attribute) and not call.args:
+            if node.func.attr in LOOP_METHODS:
+                self.event(node.func.attr, UNKNOWN, node, call.frame)
         value = library.call_object(self.interpreter, callee, call)
         if value is UNKNOWN:
             self.escape((*call.args, *call.kwargs.values()))
@@ -148,6 +152,7 @@ class Calls(TensorOperations):
                     tuple(self.loop_points),
                     self.uncertain == 0,
                     self.grad,
+                    len(self.trace.events),
                 )
             )
 
@@ -218,6 +223,7 @@ class Calls(TensorOperations):
                 value = self.heap.join_values(value, other)
         elif not falls_through:
             value = UNKNOWN
+        self.outcomes = tuple(values) if frame.returns else (value,) if falls_through or completion == 3 else ()
         if frame.yields is not None:
             yields = tuple(frame.yields)
             return ListValue(Several(yields) if self._left_open(frame) else yields, "generator")
@@ -248,7 +254,7 @@ class Calls(TensorOperations):
                 return None
             names[spec.vararg.arg] = args[len(positional) :]
         elif spec.vararg is not None:
-            names[spec.vararg.arg] = ()
+            names[spec.vararg.arg] = UNKNOWN if isinstance(kwargs, EntryArguments) else ()
         keyword_only = {argument.arg for argument in spec.kwonlyargs}
         extra: dict[Any, Value] = {}
         for name, value in kwargs.items():
@@ -261,7 +267,7 @@ class Calls(TensorOperations):
             else:
                 return None
         if spec.kwarg is not None:
-            names[spec.kwarg.arg] = DictValue(extra)
+            names[spec.kwarg.arg] = DictValue(None if isinstance(kwargs, EntryArguments) else extra)
         for name, default in zip(reversed(positional), reversed(function.defaults)):
             names.setdefault(name, default)
         for name in keyword_only:
@@ -368,8 +374,11 @@ class Calls(TensorOperations):
 
     def escape(self, values: Any) -> None:
         """Values handed to code that is not known: whatever graph they carry may be used there."""
-        for tensor in library.tensors_in(tuple(values)):
+        values = tuple(values)
+        for tensor in library.tensors_in(values):
             self.trace.consumed.update(tensor.history)
+        for value in values:
+            self.trace.escaped.update(library.objects_in(value))
 
     def site(self, node: ast.AST, frame: Frame) -> Site:
         return Site(frame.source.span(node), node, frame)

@@ -5,17 +5,18 @@ Facts about operators (which of their operands or results backward needs) are he
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from torchsleuth.interp.values import Ref, Site, Tensor, Value
+from torchsleuth.interp.values import UNKNOWN, LibraryModule, Ref, Site, Tensor, Value
 
 SAVES_RESULT = frozenset(
     "sigmoid tanh exp softmax log_softmax sqrt rsqrt relu reciprocal Sigmoid Tanh Softmax LogSoftmax ReLU".split()
 )
 """Operators whose backward needs their result."""
 SAVES_FIRST = frozenset(
-    "log log2 log10 log1p sin cos abs pow square gelu silu leaky_relu elu softplus logsigmoid GELU SiLU LeakyReLU "
-    "Softplus norm var std clamp mse_loss l1_loss smooth_l1_loss huber_loss MSELoss L1Loss SmoothL1Loss HuberLoss "
+    "log log2 log10 log1p sin cos abs pow square gelu silu leaky_relu elu softplus logsigmoid GELU SiLU LeakyReLU ELU "
+    "Softplus LogSigmoid norm var std clamp mse_loss smooth_l1_loss huber_loss MSELoss SmoothL1Loss HuberLoss "
     "LayerNorm BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm layer_norm batch_norm group_norm".split()
 )
 """Operators whose backward needs their first operand."""
@@ -25,31 +26,39 @@ WEIGHTED = frozenset(
     "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d Bilinear LSTM GRU RNN LSTMCell GRUCell "
     "RNNCell MultiheadAttention TransformerEncoderLayer TransformerDecoderLayer TransformerEncoder Transformer".split()
 )
-"""Modules whose backward needs their input, and their weights for the gradient of the input."""
+"""Modules whose backward needs their input for the gradient of their weights."""
+NEEDS_WEIGHT = frozenset("Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d".split())
+"""Modules whose backward needs their weights for the gradient of their input."""
 FREES = (
     SAVES_RESULT
     | SAVES_FIRST
     | PRODUCTS
     | WEIGHTED
     | frozenset(
-        "div truediv true_divide linear conv1d conv2d conv3d cross_entropy binary_cross_entropy nll_loss einsum addmm "
+        "div truediv true_divide linear conv1d conv2d conv3d cross_entropy binary_cross_entropy nll_loss addmm "
         "binary_cross_entropy_with_logits kl_div CrossEntropyLoss BCELoss BCEWithLogitsLoss NLLLoss KLDivLoss "
-        "scaled_dot_product_attention Embedding embedding prod logsumexp max_pool1d max_pool2d MaxPool1d MaxPool2d".split()
+        "scaled_dot_product_attention Embedding embedding prod logsumexp max_pool1d max_pool2d MaxPool1d MaxPool2d "
+        "l1_loss L1Loss max min amax amin maximum minimum topk sort gather index_select masked_fill where normalize "
+        "cosine_similarity cdist".split()
     )
 )
 """Operators that keep tensors for backward, so that a second backward through them fails."""
+CONTRACTIONS = frozenset({"einsum"})
+"""Operators that keep tensors for backward if they have more than one operand."""
 VIEWS = frozenset(
     "view view_as transpose permute squeeze unsqueeze expand narrow select t T mT swapaxes movedim diagonal detach "
     "unflatten chunk split unbind unfold".split()
 )
 """Operators whose result shares memory with their first operand."""
-ZERO_GRADIENT = frozenset("round floor ceil sign trunc sgn frac_ heaviside".split()) - {"frac_"}
+ZERO_GRADIENT = frozenset("round floor ceil sign trunc sgn fix".split())
 """Differentiable in name only: their gradient is zero everywhere."""
+MAY_RETURN_OPERAND = frozenset("to contiguous float type_as expand_as dropout Dropout Identity".split())
+"""Operators whose result can be their operand itself."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Where a value lost its graph. kind: detach, data, item, numpy, rewrapped, no_grad, integers.
+    """Where a value lost its graph. kind: detach, data, item, numpy, rewrapped, no_grad, integers, frozen, first_order.
 
     `mode`: for no_grad, the ``with`` statement or decorator that switched recording off, if it is known.
     """
@@ -61,33 +70,61 @@ class Cut:
 
 @dataclass(eq=False)
 class GraphNode:
-    """One recorded operation. `parameters`: it is a module with trainable parameters. `leaves`: tensors it starts from.
+    """One recorded operation. `module`: one with trainable parameters that was applied. `leaves`: tensors it starts from.
 
-    `open`: part of what it was computed from is not known. `saved`: memory that backward needs, and its version then.
+    `open`: part of what it was computed from is not known. `frees`: it keeps tensors that the first backward() lets go.
+    `saved`: memory that backward needs, and its version then.
     """
 
     operator: str
     site: Site
-    inputs: tuple[GraphNode, ...]
-    parameters: bool = False
+    inputs: tuple[GraphNode, ...] = ()
+    module: LibraryModule | None = None
     leaves: tuple[Tensor, ...] = ()
     open: bool = False
+    frees: bool = False
     saved: list[tuple[Ref, int, str]] = field(default_factory=list)
-    names: tuple[tuple[str, GraphNode], ...] = ()
-    """Source text of the arguments that carried a graph, with their nodes."""
 
-    @property
-    def frees(self) -> bool:
-        return self.operator in FREES
+    def reachable(self, through: Callable[[GraphNode], bool] | None = None) -> Iterator[GraphNode]:
+        """Every node of the graph once, from this one on; only beyond nodes that `through` lets pass."""
+        seen: set[GraphNode] = {self}
+        pending = [self]
+        while pending:
+            part = pending.pop(0)
+            yield part
+            if through is not None and not through(part):
+                continue
+            for inner in part.inputs:
+                if inner not in seen:
+                    seen.add(inner)
+                    pending.append(inner)
+
+
+def node_of(tensor: Tensor) -> GraphNode | None:
+    """The tensor's place in the graph: None for a leaf, and where there is no graph or none that is known."""
+    node = tensor.slots["node"]
+    return node if isinstance(node, GraphNode) else None
+
+
+def cut_of(tensor: Tensor) -> Cut | None:
+    """Where the tensor lost its graph, as far as that is known."""
+    cut = tensor.slots["cut"]
+    return cut if isinstance(cut, Cut) else None
+
+
+def is_leaf(tensor: Tensor) -> bool:
+    """Whether the tensor is known to have been made, not computed, with gradients asked for."""
+    made = tensor.parameter or tensor.slots.get("leaf") is True
+    return made and tensor.slots["node"] is None
 
 
 @dataclass(frozen=True)
 class AutogradFault:
     """What autograd will raise, or silently not do.
 
-    kind: no_graph, severed, zero_gradient, not_scalar, freed, modified, leaf_in_place, numpy, grad_missing, wrong_attribute.
-    `at`: the place that fails; `cause`: the other end of the fault; `node`: the piece of graph that is concerned;
-    `used`: the operation that used that piece a second time.
+    kind: no_graph, severed, zero_gradient, not_scalar, freed, modified, leaf_in_place, numpy, grad_missing, not_used,
+    wrong_attribute. `at`: the place that fails; `cause`: the other end of the fault; `node`: the piece of graph that is
+    concerned; `used`: the operation that used that piece a second time.
     """
 
     kind: str
@@ -98,5 +135,10 @@ class AutogradFault:
     node: GraphNode | None = None
     used: GraphNode | None = None
     text: str = ""
+    leaves: tuple[Tensor, ...] = ()
+    """For severed: the tensors that get the gradient instead of the model; none where that is `tensor` itself."""
     carried: tuple[tuple[str, bool], ...] = ()
     """For freed: variables that hold the second graph, and whether each is a tuple."""
+
+
+__all__ = ["UNKNOWN", "AutogradFault", "Cut", "GraphNode", "cut_of", "is_leaf", "node_of"]

@@ -14,11 +14,12 @@ from torchsleuth.interp.frames import Frame, LoopState
 from torchsleuth.interp.heap import MISSING, Delta, Heap
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.trace import LoopPoint, Trace
+from torchsleuth.interp.trace import AttributeSet, LoopPoint, Trace
 from torchsleuth.interp.values import (
     UNKNOWN,
     ClassValue,
     DictValue,
+    EntryArguments,
     Function,
     Instance,
     LibraryModule,
@@ -74,6 +75,7 @@ class Interpreter(Expressions):
         self._symbol_ids = itertools.count(1)
         self.heap = Heap(self.fresh_symbol)
         self.substitution: Slots = {}
+        self.draws: dict[Symbol, tuple[int, int]] = {}
         self.steps = 0
         self.grad = True
         self.grad_off: Site | None = None
@@ -122,10 +124,8 @@ class Interpreter(Expressions):
     def _try_class(self, cls: ClassValue, frame: Frame) -> None:
         """A module class that nothing instantiates: built with its defaults, called with unknown tensors."""
         found = self.class_attribute(cls, "__init__")
-        kwargs: dict[str, Value] = {}
+        kwargs = EntryArguments()
         if isinstance(found, Function):
-            if found.node.args.vararg or found.node.args.kwarg:
-                return
             kwargs = self._symbolic_arguments(found, skip=1, constructor=True)
         self.symbolic_depth += 1
         try:
@@ -150,14 +150,14 @@ class Interpreter(Expressions):
         finally:
             self.symbolic_depth -= 1
 
-    def _symbolic_arguments(self, function: Function, skip: int, constructor: bool) -> dict[str, Value]:
+    def _symbolic_arguments(self, function: Function, skip: int, constructor: bool) -> EntryArguments:
         """Arguments for parameters without defaults. A constructor's unannotated ones are unknown; those of
         `forward` are tensors of unknown rank."""
         spec = function.node.args
         positional = [*spec.posonlyargs, *spec.args][skip:]
         required = positional[: len(positional) - len(spec.defaults)] if spec.defaults else positional
         required += [argument for argument, default in zip(spec.kwonlyargs, spec.kw_defaults) if default is None]
-        values: dict[str, Value] = {}
+        values = EntryArguments()
         for argument in required:
             annotation = ast.unparse(argument.annotation) if argument.annotation else ""
             if annotation == "int":
@@ -717,6 +717,9 @@ class Interpreter(Expressions):
                     return
                 if isinstance(value, LibraryModule | Instance) and value.name is None:
                     value.name = name
+                if owner.is_module:
+                    site = self.site(node, frame)
+                    self.trace.attributes.append(AttributeSet(owner, name, value, site, bool(owner.state.get("ready"))))
             self.heap.set(owner.slots, name, value)
         elif isinstance(owner, Namespace):
             self.heap.set(owner.slots, name, value)

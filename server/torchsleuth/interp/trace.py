@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from torchsleuth.interp.graph import AutogradFault
-from torchsleuth.interp.values import LibraryModule, LibraryObject, Site, Tensor, Value
+from torchsleuth.interp.values import Instance, LibraryModule, LibraryObject, Site, Tensor, Value
 from torchsleuth.schema import Span
 from torchsleuth.tensors.spec import Failure, TensorSpec
 
@@ -23,9 +23,6 @@ class Operation:
     module: LibraryModule | None
     specs: tuple[TensorSpec, ...]
     """The specs of the tensor arguments at that moment, in order."""
-    written: bool = True
-    """Whether the arguments stand at `site`: not so for the later parts of a Sequential."""
-
     written: bool = True
     """Whether the arguments stand at `site`: not so for the later parts of a Sequential."""
 
@@ -70,6 +67,8 @@ class LibraryCall:
     loops: tuple[LoopPoint, ...]
     certain: bool
     grad: bool
+    after: int
+    """How many events came before it."""
 
     def get(self, position: int, name: str, default: Value = None) -> Value:
         if name in self.kwargs:
@@ -89,11 +88,17 @@ class LoopPoint:
     last: bool = False
 
 
+LOOP_METHODS = frozenset({"zero_grad", "backward", "step", "train", "eval"})
+"""Methods whose calls are events whatever they are called on."""
+
+
 @dataclass(frozen=True)
 class Event:
     """Something a training loop is made of, in the order of execution.
 
-    kind: forward, loss, zero_grad, backward, step, scheduler_step, clip, unscale, train, eval, grad_touched.
+    kind: forward, loss, zero_grad, backward, step, scheduler_step, clip, scale, unscale, scaler_step, scaler_update,
+    train, eval, grad_touched.
+    `subject`: the module, optimizer, scheduler …, UNKNOWN where it is not known.
     `loops`: the iterations it happened in, outermost first. `certain`: not under a condition that the
     analysis could not decide. `training`: mode of the module for a forward. `grad`: grad mode.
     """
@@ -110,6 +115,17 @@ class Event:
     forward_id: int | None = None
 
 
+@dataclass(frozen=True)
+class AttributeSet:
+    """``self.name = value`` on a module of the user's. `ready`: nn.Module.__init__ has run."""
+
+    owner: Instance
+    name: str
+    value: Value
+    site: Site
+    ready: bool
+
+
 @dataclass
 class Trace:
     """Everything recorded during the analysis of one document."""
@@ -124,6 +140,9 @@ class Trace:
     """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""
     autograd: list[AutogradFault] = field(default_factory=list)
     optimizers: list[LibraryObject] = field(default_factory=list)
+    attributes: list[AttributeSet] = field(default_factory=list)
+    escaped: set[int] = field(default_factory=set)
+    """Identities of modules and optimizers that were handed to code that is not known."""
     discarded: list[Site] = field(default_factory=list)
     """Statements that move or convert a tensor and drop the result."""
     undecided: int = 0

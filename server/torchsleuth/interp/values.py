@@ -82,6 +82,10 @@ class Site:
 _identities = itertools.count(1)
 
 
+def new_identity() -> int:
+    return next(_identities)
+
+
 class Ref:
     """An object with identity and journaled slots."""
 
@@ -207,6 +211,10 @@ class Function:
     kind: str = "function"
     grad_mode: bool | None = None
     is_generator: bool = False
+
+
+class EntryArguments(dict[str, Value]):
+    """The keyword arguments of a function that nothing calls: callers may add others to ``*args`` and ``**kwargs``."""
 
 
 @dataclass(eq=False)

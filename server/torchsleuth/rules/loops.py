@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.modules import descendants
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.interp.values import (
+    UNKNOWN,
+    Function,
     Instance,
     LibraryModule,
     LibraryObject,
@@ -30,9 +33,9 @@ def modules_of(optimizer: LibraryObject) -> list[Value]:
     return found
 
 
-def trained_by(optimizer: LibraryObject, module: Value) -> bool:
+def trained_by(optimizer: Value, module: Value) -> bool:
     """Whether the module is one that the optimizer was given, or inside one, or contains one."""
-    if not isinstance(module, LibraryModule | Instance):
+    if not isinstance(module, LibraryModule | Instance) or not isinstance(optimizer, LibraryObject):
         return False
     for trained in modules_of(optimizer):
         if any(part is module for part in descendants(trained)) or any(part is trained for part in descendants(module)):
@@ -83,13 +86,141 @@ def is_simple(statement: ast.stmt, analysis: Analysis, path: str) -> bool:
     return not before.strip()
 
 
+def place_in(site: Site, function: Function | None) -> Site | None:
+    """Where something happens as seen from a function: in its own body, or at the call that leads there."""
+    frame: Frame | None = site.frame
+    node: ast.AST | None = site.node
+    while frame is not None and node is not None:
+        if frame.function is function:
+            return Site(frame.source.span(node), node, frame)
+        node, frame = frame.call, frame.caller
+    return None
+
+
+def name_in(frame: Frame, value: Value) -> str | None:
+    """What a value is called in a function: a variable, or an attribute of self."""
+    for names in (frame.names, frame.globals):
+        for name, held in names.items():
+            if held is value:
+                return str(name)
+    receiver = frame.instance()
+    if receiver is not None:
+        return next((f"self.{name}" for name, held in receiver.slots.items() if held is value), None)
+    return None
+
+
+def called_text(analysis: Analysis, event: Event) -> str | None:
+    """The module as it is written in its call: ``self.model`` in ``self.model(x)``."""
+    node = event.site.node
+    if not isinstance(node, ast.Call):
+        return None
+    function = node.func
+    if isinstance(function, ast.Attribute) and function.attr == "forward":
+        function = function.value
+    plain = isinstance(function, ast.Name | ast.Attribute)
+    return analysis.source_of(event.site.span.path).segment(function) if plain else None
+
+
+def enclosing_block(analysis: Analysis, event: Event) -> ast.stmt | None:
+    """The outermost ``with`` and ``for`` statement around an event that holds no backward() and no step(), or else its
+    own statement."""
+    path = event.site.span.path
+    statement = statement_of(analysis, event.site)
+    if statement is None:
+        return None
+    trail = edits.path_to(analysis.tree(path), statement)
+    busy = [
+        e.site.span.start.line
+        for e in analysis.trace.events
+        if e.kind in ("backward", "step") and e.site.span.path == path
+    ]
+    best = statement
+    for part in reversed(trail):
+        if isinstance(part, ast.FunctionDef | ast.ClassDef | ast.Module):
+            break
+        if isinstance(part, ast.With | ast.For | ast.While | ast.If):
+            if any(part.lineno <= line <= (part.end_lineno or 0) for line in busy):
+                break
+            if isinstance(part, ast.With | ast.For):
+                best = part
+    return best
+
+
+def unseen(analysis: Analysis, method: str, *kinds: str) -> bool:
+    """Whether the files hold a call ``x.method()`` without arguments that the analysis did not see as such an event:
+    in a branch it did not take, or on a value it does not know."""
+    events = [event for event in analysis.trace.events if event.kind in kinds]
+    if any(event.subject is UNKNOWN for event in events):
+        return True
+    seen = {(event.site.span.path, event.site.span.start) for event in events}
+    paths = {analysis.source.path, *(event.site.span.path for event in analysis.trace.events)}
+    for path in paths:
+        source = analysis.source_of(path)
+        for node in ast.walk(analysis.tree(path)):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != method:
+                continue
+            if node.args or (isinstance(node.func.value, ast.Name) and node.func.value.id == "self"):
+                continue
+            if (path, source.start_of(node)) not in seen:
+                return True
+    return False
+
+
+def within(event: Event, point: LoopPoint) -> bool:
+    """Whether an event happened in some iteration of that execution of a loop."""
+    return any(other.execution == point.execution for other in event.loops)
+
+
+def same_iteration(one: Event, other: Event) -> bool:
+    """Whether two events happened in the same iteration of the loops around the first."""
+    where = [(point.execution, point.iteration) for point in one.loops]
+    return where == [(point.execution, point.iteration) for point in other.loops[: len(where)]]
+
+
+_MODES = frozenset(
+    "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout BatchNorm1d BatchNorm2d BatchNorm3d "
+    "SyncBatchNorm LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d RReLU".split()
+)
+_DROPOUT_BY_DEFAULT = frozenset("TransformerEncoderLayer TransformerDecoderLayer Transformer".split())
+_DROPOUT_ON_DEMAND = frozenset("RNN LSTM GRU MultiheadAttention".split())
+
+
+def mode_dependent(module: Value) -> LibraryModule | None:
+    """A layer of the module that computes something else in training than in evaluation."""
+    for part in descendants(module):
+        if not isinstance(part, LibraryModule):
+            continue
+        if part.type_name in _MODES and part.kwargs.get("p", part.args[0] if part.args else None) != 0:
+            if "Norm" not in part.type_name or part.kwargs.get("track_running_stats") is not False:
+                return part
+        dropout = part.kwargs.get("dropout", 0.1 if part.type_name in _DROPOUT_BY_DEFAULT else 0)
+        if part.type_name in _DROPOUT_BY_DEFAULT | _DROPOUT_ON_DEMAND:
+            if isinstance(dropout, int | float) and dropout > 0:
+                return part
+    return None
+
+
+def covers(mode: Event, module: Value) -> bool:
+    """Whether a call of train() or eval() reaches a module."""
+    return mode.subject is UNKNOWN or any(part is module for part in descendants(mode.subject))
+
+
 __all__ = [
+    "called_text",
+    "covers",
     "edits",
+    "enclosing_block",
     "innermost",
     "is_simple",
     "loop_statement",
+    "mode_dependent",
     "modules_of",
+    "name_in",
+    "place_in",
     "receiver_text",
+    "same_iteration",
     "statement_of",
     "trained_by",
+    "unseen",
+    "within",
 ]

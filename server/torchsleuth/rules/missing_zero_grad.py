@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryObject
+from torchsleuth.interp.values import UNKNOWN, LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import is_simple, receiver_text, statement_of, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
@@ -60,7 +60,7 @@ def _clears(event: Event, optimizer: LibraryObject) -> bool:
 def _may_clear(event: Event, optimizer: LibraryObject) -> bool:
     from torchsleuth.rules.loops import modules_of
 
-    return not modules_of(optimizer) or trained_by(optimizer, event.subject)
+    return event.subject is UNKNOWN or not modules_of(optimizer) or trained_by(optimizer, event.subject)
 
 
 def _repeated(events: list[Event], steps: list[Event]) -> tuple[Event, Event] | None:

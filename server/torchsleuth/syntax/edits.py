@@ -5,11 +5,15 @@ from __future__ import annotations
 import ast
 import itertools
 import re
+from collections.abc import Callable
 
 from torchsleuth.schema import Edit, Position
 from torchsleuth.syntax.text import SourceText
 
 _COMMENT = re.compile(r"#[^\r\n]*")
+
+
+InsertLine = Callable[[SourceText, ast.stmt, str], Edit]
 
 
 def replace(source: SourceText, node: ast.AST, text: str) -> Edit:

@@ -84,6 +84,7 @@ def native_init(interp: Interpreter, instance: Instance, call: Arguments) -> Val
     base = instance.cls.native_base()
     if base is None:
         return None
+    instance.state["ready"] = True
     site = (
         instance.site or interp.site(call.frame.call, call.frame.caller or call.frame)
         if call.frame.call

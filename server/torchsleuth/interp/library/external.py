@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.library import numpy
+from torchsleuth.interp.library import copies, numpy
 from torchsleuth.interp.values import (
     UNKNOWN,
     Builtin,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _PASS_THROUGH = frozenset(
     "tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.autonotebook.tqdm tqdm.tqdm_notebook rich.progress.track "
-    "copy.deepcopy copy.copy typing.cast fastprogress.progress_bar".split()
+    "typing.cast fastprogress.progress_bar".split()
 )
 _FLOATS = frozenset(
     "random.random random.uniform random.gauss random.normalvariate random.betavariate time.time time.perf_counter "
@@ -57,6 +57,8 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
         if value is UNKNOWN:
             interp.escape((*call.args, *call.kwargs.values()))
         return value
+    if path in ("copy.copy", "copy.deepcopy") and call.args:
+        return copies.shallow(call.args[0]) if path == "copy.copy" else copies.deep(call.args[0])
     if path in _PASS_THROUGH and call.args:
         return call.args[1] if path == "typing.cast" and len(call.args) > 1 else call.args[0]
     if path in _FLOATS:

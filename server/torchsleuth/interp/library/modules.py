@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.values import (
     UNKNOWN,
+    Bound,
     DictValue,
     Instance,
     LibraryModule,
@@ -92,6 +93,27 @@ def tensors_in(value: Value, depth: int = 4) -> list[Tensor]:
     elif isinstance(value, DictValue):
         items = (value.items or {}).values()
     return [tensor for item in items for tensor in tensors_in(item, depth - 1)]
+
+
+def objects_in(value: Value, depth: int = 3) -> Iterator[int]:
+    """Identities of the modules and library objects in a tree of containers and objects of the user's."""
+    items: Any = ()
+    if isinstance(value, LibraryModule | LibraryObject | Instance):
+        yield value.identity
+        items = value.slots.values() if isinstance(value, Instance) and not value.is_module else ()
+    elif isinstance(value, Parameters):
+        items = value.modules
+    elif isinstance(value, tuple):
+        items = value
+    elif isinstance(value, ListValue):
+        items = value.items or ()
+    elif isinstance(value, DictValue):
+        items = (value.items or {}).values()
+    elif isinstance(value, Bound):
+        items = (value.receiver,)
+    if depth:
+        for item in tuple(items):
+            yield from objects_in(item, depth - 1)
 
 
 # -- containers ------------------------------------------------------------------------------------

@@ -41,10 +41,14 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
 
     if is_scaler(receiver):
         if name == "scale":
+            interp.event("scale", receiver, call.node, call.frame)
             return call.args[0] if call.args else UNKNOWN
         if name == "step" and call.args and isinstance(call.args[0], LibraryObject):
+            interp.event("scaler_step", receiver, call.node, call.frame)
             interp.event("step", call.args[0], call.node, call.frame)
             interp.stepped(trained_modules(call.args[0]))
+        elif name == "update":
+            interp.event("scaler_update", receiver, call.node, call.frame)
         elif name == "unscale_" and call.args:
             interp.event("unscale", call.args[0], call.node, call.frame)
         return None if name != "get_scale" else Scalar("float")

@@ -1,0 +1,190 @@
+"""The default collate: what it makes of samples, and which samples it cannot batch.
+
+It mirrors ``torch.utils.data.default_collate``, which tests/unit/test_data.py holds it to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp.library import numpy
+from torchsleuth.interp.pipeline import Refusal
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    Array,
+    Bound,
+    ClassValue,
+    DictValue,
+    Function,
+    Instance,
+    ListValue,
+    NamedResult,
+    Scalar,
+    Tensor,
+    Value,
+    is_int,
+)
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.device import CPU, Device
+from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import DType, Native, TensorSpec
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.interpreter import Interpreter
+
+Path = tuple[Any, ...]
+MAX_LISTED = 64
+"""Elements of a batch that are listed one by one."""
+
+
+class Collation:
+    """One batch: its size, and the first thing that the default collate refuses."""
+
+    def __init__(self, interp: Interpreter, batch: Size) -> None:
+        self.interp = interp
+        self.batch = batch
+        self.refusal: Refusal | None = None
+
+    def collate(self, samples: list[Value], path: Path = ()) -> Value:
+        """What becomes of samples of which these are examples; unknown where one of them is."""
+        samples = [self.interp.resolved(sample) for sample in samples]
+        if not samples or any(sample is UNKNOWN for sample in samples):
+            return UNKNOWN
+        refused = next((sample for sample in samples if self._refused(sample)), None)
+        if any(self._refused(sample) for sample in samples):
+            self._refuse("type", path, refused)
+            good = [sample for sample in samples if not self._refused(sample)]
+            return self.collate(good, path) if good else UNKNOWN
+        for applies, stack in self._kinds():
+            if all(applies(sample) for sample in samples):
+                return stack(samples, path)
+        return UNKNOWN
+
+    def _kinds(self) -> tuple[tuple[Callable[[Value], bool], Callable[[list[Value], Path], Value]], ...]:
+        return (
+            (lambda value: isinstance(value, Tensor | Array), self._tensors),
+            (_is_bool, lambda samples, path: self._stacked("bool")),
+            (is_int, lambda samples, path: self._stacked("int64")),
+            (lambda value: isinstance(value, float) or value == Scalar("float"), self._floats),
+            (lambda value: _is_number(value), self._numbers),
+            (lambda value: isinstance(value, str | bytes) or value == Scalar("str"), self._strings),
+            (lambda value: isinstance(value, DictValue), self._dicts),
+            (lambda value: isinstance(value, tuple | ListValue), self._sequences),
+            (_is_named_tuple, self._named_tuples),
+        )
+
+    def _refused(self, value: Value) -> bool:
+        """Whether the default collate is known to have no rule for a value of this type."""
+        if isinstance(value, Instance):
+            bases = [base for base in value.cls.mro() if isinstance(base, Native)]
+            return not value.cls.opaque and not bases
+        if isinstance(value, ListValue):
+            return value.type_name == "set"
+        if isinstance(value, Array):
+            return value.spec.dtype in numpy.TEXT
+        plain = value is None or isinstance(value, Function | Bound | ClassValue | Device | DType | complex)
+        return plain or bool(getattr(value, "is_image", False))
+
+    def _refuse(self, kind: str, path: Path, *values: Value) -> None:
+        if self.refusal is None:
+            self.refusal = Refusal(kind, path, values)
+
+    # -- one kind each -----------------------------------------------------------------------------
+
+    def _stacked(self, dtype: str) -> Tensor:
+        return Tensor(TensorSpec((self.batch,), dtype, CPU, False))
+
+    def _floats(self, samples: list[Value], path: Path) -> Value:
+        return self._stacked("float64")
+
+    def _numbers(self, samples: list[Value], path: Path) -> Value:
+        """Integers and floats mixed: the first one of a batch decides, and it may be either."""
+        return Tensor(TensorSpec((self.batch,), None, CPU, False))
+
+    def _strings(self, samples: list[Value], path: Path) -> Value:
+        known = isinstance(self.batch, int) and self.batch <= MAX_LISTED
+        return ListValue((Scalar("str"),) * self.batch if known and isinstance(self.batch, int) else None)
+
+    def _tensors(self, samples: list[Value], path: Path) -> Value:
+        tensors = [numpy.to_tensor(self.interp, one) if isinstance(one, Array) else one for one in samples]
+        specs = [self.interp.resolved_spec(tensor.spec) for tensor in tensors]
+        differing = next((other for other in specs[1:] if self.differ(specs[0], other)), None)
+        if differing is not None:
+            self._refuse("ragged", path, samples[0], samples[specs.index(differing)])
+        joined = specs[0]
+        for spec in specs[1:]:
+            joined = self.interp.heap.join_specs(joined, spec)
+        tags = frozenset.intersection(*(tensor.tags for tensor in tensors))
+        shape = None if joined.shape is None else (self.batch, *joined.shape)
+        return Tensor(joined.with_(shape=shape, strides=None), tensors[0].origin, tags)
+
+    def differ(self, left: TensorSpec, right: TensorSpec) -> bool:
+        """Whether two samples are known to have different shapes."""
+        if left.shape is None or right.shape is None:
+            return False
+        if len(left.shape) != len(right.shape):
+            return True
+        return any(self.interp.sizes_vary(a, b) for a, b in zip(left.shape, right.shape))
+
+    def _dicts(self, samples: list[Value], path: Path) -> Value:
+        dicts = [sample.items for sample in samples]
+        first = dicts[0]
+        if first is None or any(items is None for items in dicts):
+            return UNKNOWN
+        missing = next((key for key in first for items in dicts if key not in items), None)
+        if missing is not None:
+            self._refuse("keys", (*path, missing), *samples[:2])
+            return UNKNOWN
+        return DictValue({key: self.collate([items[key] for items in dicts], (*path, key)) for key in first})
+
+    def _sequences(self, samples: list[Value], path: Path) -> Value:
+        columns = [sample.items if isinstance(sample, ListValue) else sample for sample in samples]
+        if any(items is None for items in columns):
+            return UNKNOWN
+        other = next((index for index, items in enumerate(columns) if len(items) != len(columns[0])), None)
+        if other is not None:
+            self._refuse("length", path, samples[0], samples[other])
+            return UNKNOWN
+        parts = tuple(self.collate(list(column), (*path, place)) for place, column in enumerate(zip(*columns)))
+        first = samples[0]
+        return NamedResult(first.fields, parts) if isinstance(first, NamedResult) else ListValue(parts)
+
+    def _named_tuples(self, samples: list[Value], path: Path) -> Value:
+        made = Instance(samples[0].cls)
+        for name in samples[0].slots:
+            if any(name not in sample.slots for sample in samples):
+                return UNKNOWN
+            column = [sample.slots[name] for sample in samples]
+            self.interp.heap.set(made.slots, name, self.collate(column, (*path, name)))
+        return made
+
+
+def convert(interp: Interpreter, value: Value) -> Value:
+    """What a loader without batches makes of one sample: ``default_convert``."""
+    if isinstance(value, Array) and value.spec.dtype not in numpy.TEXT:
+        return numpy.to_tensor(interp, value)
+    if isinstance(value, tuple) and not isinstance(value, NamedResult):
+        return ListValue(tuple(convert(interp, item) for item in value))
+    if isinstance(value, ListValue) and value.items is not None:
+        return ListValue(tuple(convert(interp, item) for item in value.items), value.type_name)
+    if isinstance(value, DictValue) and value.items is not None:
+        return DictValue({key: convert(interp, item) for key, item in value.items.items()})
+    return value
+
+
+def _is_bool(value: Value) -> bool:
+    return isinstance(value, bool) or value == Scalar("bool")
+
+
+def _is_number(value: Value) -> bool:
+    return is_int(value) or _is_bool(value) or isinstance(value, float) or value == Scalar("float")
+
+
+def _is_named_tuple(value: Value) -> bool:
+    if not isinstance(value, Instance):
+        return False
+    return any(isinstance(base, Native) and base.path == "typing.NamedTuple" for base in value.cls.mro())
+
+
+__all__ = ["MAX_LISTED", "Collation", "convert", "dims"]

@@ -1,0 +1,40 @@
+"""Records about data: what the collate function, a loader or a transform raises, with the values that it raises for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from torchsleuth.interp.values import Function, LibraryObject, Site, Value
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Samples that the default collate cannot batch.
+
+    kind: ragged (tensors of different shapes), length (lists of different lengths), type (something it has no rule
+    for), keys (dicts with different keys). `path`: where in the sample, such as ``(0,)`` or ``("image",)``. `values`:
+    those that differ, or the one refused.
+    """
+
+    kind: str
+    path: tuple[Any, ...]
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class DataFault:
+    """Something that raises on the way from a dataset to a batch.
+
+    kind: collate, missing_len, transform. `at`: where PyTorch raises. `loader`: whose construction or iteration it is.
+    `dataset`: the one the samples come from, below any Subset. `getitem`: its method. `sample`: one that is fine otherwise.
+    """
+
+    kind: str
+    at: Site
+    loader: LibraryObject | None = None
+    dataset: Value = None
+    getitem: Function | None = None
+    refusal: Refusal | None = None
+    sample: Value = None
+    values: tuple[Value, ...] = ()

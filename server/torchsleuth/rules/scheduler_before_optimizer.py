@@ -1,0 +1,153 @@
+"""scheduler-before-optimizer: a learning rate schedule that is a step ahead.
+
+What it finds
+    scheduler.step() before the first optimizer.step(), in every iteration of a loop.
+Why it hurts
+    The first value of the schedule is skipped: training starts with the second learning rate. PyTorch warns of it once.
+Example
+    for epoch in range(epochs):
+        scheduler.step()
+        train(model, optimizer)
+Use instead
+    for epoch in range(epochs):
+        train(model, optimizer)
+        scheduler.step()
+Fix safety
+    Safe: this is the order that the schedules are defined for since PyTorch 1.1.
+References
+    torch.optim.lr_scheduler, "How to adjust learning rate"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import Event
+from torchsleuth.interp.values import LibraryObject
+from torchsleuth.messages import message
+from torchsleuth.rules.loops import is_simple, place_in, receiver_text, same_iteration, statement_of
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.syntax import edits
+
+CODE = "TS508"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    events = analysis.trace.events
+    for first in _first_of_each(events):
+        optimizer = first.subject.argument(0, "optimizer") if isinstance(first.subject, LibraryObject) else None
+        steps = [event for event in events if event.kind == "step" and event.subject is optimizer]
+        if steps and first.certain and first.loops and steps[0].certain and first.index < steps[0].index:
+            later = [step for step in steps if same_iteration(first, step)]
+            if later:
+                yield _finding(analysis, first, later[-1])
+
+
+def _first_of_each(events: list[Event]) -> list[Event]:
+    """The first step of every scheduler."""
+    found: dict[int, Event] = {}
+    for event in events:
+        if event.kind == "scheduler_step":
+            found.setdefault(event.subject.identity, event)
+    return list(found.values())
+
+
+def _finding(analysis: Analysis, early: Event, step: Event) -> Finding:
+    name = receiver_text(analysis, early.site) or "the scheduler"
+    source = analysis.source_of(step.site.span.path)
+    places = (related(source, step.site.node, message("scheduler.early.step")),)
+    optimizer = receiver_text(analysis, step.site) or "the optimizer"
+    text = message(
+        "scheduler.early",
+        scheduler=f"`{name}.step()`",
+        optimizer=f"`{optimizer}.step()`",
+        line=step.site.span.start.line,
+    )
+    return Finding(early.site.span, text, places, tuple(_moved(analysis, early, step)))
+
+
+def _moved(analysis: Analysis, early: Event, step: Event) -> Iterator[Candidate]:
+    """The statement moved behind the one of the same block in which the optimizer steps."""
+    path = early.site.span.path
+    statement = statement_of(analysis, early.site)
+    there = place_in(step.site, early.site.frame.function)
+    target = statement_of(analysis, there) if there is not None else None
+    if not isinstance(statement, ast.Expr) or target is None or there is None or there.span.path != path:
+        return
+    tree, source = analysis.tree(path), analysis.source_of(path)
+    around = edits.path_to(tree, target)
+    siblings = next((block for block in _blocks(tree) if statement in block), [])
+    behind = next((part for part in siblings if part in around), None)
+    alone = is_simple(statement, analysis, path) and statement.lineno == statement.end_lineno
+    if behind is not None and behind is not statement and alone:
+        text = source.segment(statement)
+        changes = (edits.remove_line(source, statement.lineno), edits.insert_line_after(source, behind, text))
+        yield Candidate(message("fix.move_after", text=text, line=behind.end_lineno), changes)
+
+
+def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+    for node in ast.walk(tree):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list):
+                yield block
+
+
+RULE = Rule(
+    CODE,
+    "scheduler-before-optimizer",
+    "warning",
+    "training loop",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2)
+for epoch in range(6):
+    scheduler.step()
+#   ^^^^^^^^^^^^^^^^ TS508: `scheduler.step()` comes before the first `optimizer.step()` (line 12)
+    for x, y in [(torch.randn(8, 4), torch.randn(8, 1))]:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+    print(epoch)
+""",
+            fixed="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2)
+for epoch in range(6):
+    for x, y in [(torch.randn(8, 4), torch.randn(8, 1))]:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+    scheduler.step()
+    print(epoch)
+""",
+            good="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2)
+for epoch in range(6):
+    for x, y in [(torch.randn(8, 4), torch.randn(8, 1))]:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(x), y).backward()
+        optimizer.step()
+        scheduler.step()
+""",
+        ),
+    ),
+)

@@ -1,0 +1,177 @@
+"""train-mode-not-restored: training goes on in evaluation mode.
+
+What it finds
+    A training step whose model was in training mode the first time, and is in evaluation mode the next time, because
+    the evaluation in between called eval() and nothing called train() again. Only for models with dropout or batch
+    normalisation.
+Why it hurts
+    From the second epoch on, dropout is off and batch norm no longer follows the data; the model overfits, or stops
+    improving.
+Example
+    model.train()
+    for epoch in range(epochs):
+        train(model)
+        evaluate(model)  # calls model.eval()
+Use instead
+    for epoch in range(epochs):
+        model.train()
+        train(model)
+        evaluate(model)
+Fix safety
+    Safe: the first epoch already runs in training mode.
+References
+    torch.nn.Module.train
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import Event
+from torchsleuth.interp.values import LibraryModule
+from torchsleuth.messages import message
+from torchsleuth.rules.loops import called_text, covers, is_simple, loop_statement, mode_dependent, statement_of, unseen
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
+
+CODE = "TS507"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    events = analysis.trace.events
+    first: dict[Span, Event] = {}
+    reported: set[Span] = set()
+    for event in events:
+        if event.kind != "forward" or not event.certain or event.forward_id not in analysis.trace.consumed:
+            continue
+        span = event.site.span
+        if event.training is True and event.grad:
+            first.setdefault(span, event)
+        began = first.get(span)
+        if began is None or event.training is not False or not event.grad or span in reported:
+            continue
+        switch = _switch(events, began, event)
+        layer = mode_dependent(event.subject)
+        if (
+            switch is not None
+            and layer is not None
+            and event.subject is began.subject
+            and not unseen(analysis, "train", "train")
+        ):
+            reported.add(span)
+            yield _finding(analysis, event, switch, layer)
+
+
+def _switch(events: list[Event], began: Event, event: Event) -> Event | None:
+    """The last eval() that reached the module, with a step before it: the same forward trained until then."""
+    between = events[began.index : event.index]
+    switches = [other for other in between if other.kind in ("eval", "train") and covers(other, event.subject)]
+    stepped = any(other.kind in ("step", "backward") for other in between)
+    return switches[-1] if switches and switches[-1].kind == "eval" and stepped else None
+
+
+def _finding(analysis: Analysis, event: Event, switch: Event, layer: LibraryModule) -> Finding:
+    name = called_text(analysis, event)
+    source = analysis.source_of(switch.site.span.path)
+    places = (related(source, switch.site.node, message("train.missing.eval")),)
+    text = message(
+        "train.missing",
+        module=f"`{name}`" if name else "the model",
+        layer=layer.type_name,
+        line=switch.site.span.start.line,
+    )
+    return Finding(event.site.span, text, places, tuple(_inserted(analysis, event, name)))
+
+
+def _inserted(analysis: Analysis, event: Event, name: str | None) -> Iterator[Candidate]:
+    """``model.train()`` before the loop over the batches, or at the beginning of each iteration."""
+    path = event.site.span.path
+    if name is None:
+        return
+    here: list[ast.stmt] = []
+    statement = statement_of(analysis, event.site)
+    for point in reversed(event.loops):
+        loop = loop_statement(analysis, point) if point.span.path == path else None
+        if loop is not None and loop.lineno <= event.site.span.start.line <= (loop.end_lineno or 0):
+            here.append(loop)
+    places = [*here[:1], *([here[-1].body[0]] if here and isinstance(here[-1], ast.For | ast.While) else [])]
+    if not here and statement is not None:
+        places = [statement]
+    title = message("fix.insert", text=f"{name}.train()")
+    for place in places:
+        if is_simple(place, analysis, path):
+            edit = edits.insert_line_before(analysis.source_of(path), place, f"{name}.train()")
+            yield Candidate(title, (edit,))
+
+
+RULE = Rule(
+    CODE,
+    "train-mode-not-restored",
+    "warning",
+    "training loop",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,)))
+loader = DataLoader(data, batch_size=16, shuffle=True)
+model = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 3))
+optimizer = torch.optim.Adam(model.parameters())
+for epoch in range(5):
+    for x, y in loader:
+        loss = nn.functional.cross_entropy(model(x), y)
+        #                                  ^^^^^^^^ TS507: `model` is trained in evaluation mode: nothing calls train() after the eval() of line 15
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        print(epoch, (model(data.tensors[0]).argmax(1) == data.tensors[1]).float().mean().item())
+""",
+            fixed="""
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,)))
+loader = DataLoader(data, batch_size=16, shuffle=True)
+model = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 3))
+optimizer = torch.optim.Adam(model.parameters())
+for epoch in range(5):
+    model.train()
+    for x, y in loader:
+        loss = nn.functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        print(epoch, (model(data.tensors[0]).argmax(1) == data.tensors[1]).float().mean().item())
+""",
+            good="""
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,)))
+loader = DataLoader(data, batch_size=16, shuffle=True)
+model = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 3))
+model.eval()  # fine-tuning with the statistics as they are
+optimizer = torch.optim.Adam(model.parameters())
+for epoch in range(5):
+    for x, y in loader:
+        loss = nn.functional.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+""",
+        ),
+    ),
+)

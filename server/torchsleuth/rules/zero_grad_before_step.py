@@ -1,0 +1,145 @@
+"""zero-grad-before-step: gradients are cleared before the optimizer has used them.
+
+What it finds
+    In one iteration: backward(), then zero_grad() of the same optimizer or model, then step(), with no backward()
+    between the last two.
+Why it hurts
+    step() sees no gradient. The loop runs and no parameter changes.
+Example
+    loss.backward()
+    optimizer.zero_grad()
+    optimizer.step()
+Use instead
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+Fix safety
+    Safe: the gradients are cleared once per step, as before.
+References
+    torch.optim.Optimizer.zero_grad
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.library.modules import descendants
+from torchsleuth.interp.trace import Event
+from torchsleuth.interp.values import LibraryObject
+from torchsleuth.messages import message
+from torchsleuth.rules.loops import is_simple, modules_of, receiver_text, same_iteration, statement_of
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.syntax import edits
+
+CODE = "TS504"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    events = analysis.trace.events
+    if any(event.kind == "grad_touched" for event in events):
+        return
+    reported: set[object] = set()
+    for step in events:
+        if step.kind != "step" or not step.certain or not isinstance(step.subject, LibraryObject):
+            continue
+        clearing = _clearing(events, step)
+        if clearing is not None and step.site.span not in reported:
+            reported.add(step.site.span)
+            yield _finding(analysis, clearing, step)
+
+
+def _clearing(events: list[Event], step: Event) -> Event | None:
+    """The zero_grad() right before a step, with a backward() of the same iteration before it."""
+    clearing: Event | None = None
+    for event in reversed(events[: step.index]):
+        if not same_iteration(step, event) or (event.kind == "step" and event.subject is step.subject):
+            return None
+        if event.kind == "backward":
+            return clearing if event.certain else None
+        if event.kind == "zero_grad" and _clears(event, step.subject):
+            if not event.certain:
+                return None
+            clearing = clearing or event
+    return None
+
+
+def _clears(event: Event, optimizer: LibraryObject) -> bool:
+    """Whether all gradients of an optimizer are gone."""
+    if event.subject is optimizer:
+        return True
+    cleared = {id(part) for part in descendants(event.subject)}
+    modules = modules_of(optimizer)
+    return bool(modules) and all(id(module) in cleared for module in modules)
+
+
+def _finding(analysis: Analysis, clearing: Event, step: Event) -> Finding:
+    name = receiver_text(analysis, clearing.site) or "zero_grad()"
+    source = analysis.source_of(step.site.span.path)
+    places = (related(source, step.site.node, message("zero_grad.step.empty")),)
+    text = message("zero_grad.early", call=f"`{name}.zero_grad()`", line=step.site.span.start.line)
+    return Finding(clearing.site.span, text, places, tuple(_moved(analysis, clearing, step)))
+
+
+def _moved(analysis: Analysis, clearing: Event, step: Event) -> Iterator[Candidate]:
+    path = clearing.site.span.path
+    early, late = statement_of(analysis, clearing.site), statement_of(analysis, step.site)
+    if not isinstance(early, ast.Expr) or late is None or step.site.span.path != path or early is late:
+        return
+    source = analysis.source_of(path)
+    alone = is_simple(early, analysis, path) and source.line(early.lineno).strip().startswith(source.segment(early))
+    if early.lineno == early.end_lineno and alone and is_simple(late, analysis, path):
+        text = source.segment(early)
+        changes = (edits.remove_line(source, early.lineno), edits.insert_line_after(source, late, text))
+        yield Candidate(message("fix.move_after", text=text, line=late.lineno), changes)
+
+
+RULE = Rule(
+    CODE,
+    "zero-grad-before-step",
+    "warning",
+    "training loop",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
+    loss.backward()
+    optimizer.zero_grad()
+#   ^^^^^^^^^^^^^^^^^^^^^ TS504: clears the gradients before the step of line 10
+    optimizer.step()
+""",
+            fixed="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+""",
+            good="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+        ),
+    ),
+)
