@@ -137,16 +137,11 @@ class Oracle:
     def attribute(self, recipe: ModuleSpec, name: str) -> Any:
         """The value of an attribute of a library module as a spec: int, str, TensorSpec … Raises LookupError."""
         with self._quiet():
-            module = self._module(recipe)
             try:
-                value = getattr(module, name)
-            except AttributeError:
-                raise LookupError(name) from None
-            session = Session(self._mode, symbolic=False)
-            try:
-                return session.from_fake(value)
-            except Unsupported:
-                raise LookupError(name) from None
+                value = getattr(self._module(recipe), name)
+                return Session(self._mode, symbolic=False).from_fake(value)
+            except Exception as error:
+                raise LookupError(name) from error
 
     def parameters(self, recipe: ModuleSpec) -> tuple[tuple[str, TensorSpec], ...]:
         """Names and specs of a library module's parameters, in order. Raises LookupError."""

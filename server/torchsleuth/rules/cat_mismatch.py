@@ -1,31 +1,196 @@
-"""cat-mismatch: concatenation of tensors that differ in more than one size.
+"""cat-mismatch: tensors joined along a dimension although they differ in another one.
 
 What it finds
-    cat, stack, hstack and the like on tensors whose other sizes differ.
+    cat, stack, hstack, vstack and their like on tensors whose other sizes, or whose number of dimensions, differ.
 Why it hurts
-    PyTorch stops with "Sizes of tensors must match except in dimension 1".
+    PyTorch stops with "Sizes of tensors must match except in dimension 0".
 Example
-    torch.cat([torch.randn(2, 3), torch.randn(4, 5)], dim=1)
+    torch.cat([words, chars])            # (8, 300) and (8, 50)
 Use instead
-    tensors that agree in every other dimension
+    torch.cat([words, chars], dim=1)
 Fix safety
-    No fix is offered: which of the operands is meant is not evident.
+    Safe where only one `dim` fits, or where a dimension of size 1 is inserted. Resampling and padding are offered as
+    unsafe.
 References
-    torch.cat, torch.stack
+    torch.cat, torch.stack, torch.nn.utils.rnn.pad_sequence
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from torchsleuth.rules.operators import generic
-from torchsleuth.rules.rule import Analysis, Finding, Rule
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.messages import message
+from torchsleuth.rules.constructors import change_argument
+from torchsleuth.rules.describe import operator_text
+from torchsleuth.rules.operands import (
+    Operand,
+    Shape,
+    layers_behind,
+    operands,
+    package_name,
+    replaced,
+    resized,
+    same,
+    source_at,
+    suffixed,
+    transposed,
+)
+from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.spatial import padded, resampled
+from torchsleuth.syntax import edits
 
 CODE = "TS106"
+_DIMENSION = {"hstack": 1, "vstack": 0, "column_stack": 1, "dstack": 2}
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    yield from generic(analysis, CODE)
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        given = operands(failure.operation)
+        if len(given) < 2 or any(used.spec.shape is None for used in given):
+            yield plain
+            continue
+        odd = next((used for used in given[1:] if not _agree(given[0].shape, used.shape, _dim(failure))), given[1])
+        text = message(
+            "cat.operands",
+            operator=operator_text(failure.operation),
+            first=given[0].described("the first tensor"),
+            other=odd.described("another tensor"),
+            dim=_dim(failure),
+        )
+        candidates = tuple(_candidates(analysis, failure, given, odd))
+        yield Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
 
 
-RULE = Rule(CODE, "cat-mismatch", "error", "shape", __doc__, find)
+def _dim(failure: OperatorFailure) -> int:
+    operation = failure.operation
+    name = operation.target.rpartition(".")[2]
+    if name in _DIMENSION:
+        return _DIMENSION[name]
+    value = operation.kwargs.get(
+        "dim", operation.kwargs.get("axis", operation.args[1] if len(operation.args) > 1 else 0)
+    )
+    return value if isinstance(value, int) else 0
+
+
+def _agree(left: Shape, right: Shape, dim: int) -> bool:
+    """Whether two shapes can be joined along a dimension."""
+    if len(left) != len(right) or not -len(left) <= dim < len(left):
+        return False
+    return all(index == dim % len(left) or same(a, b) for index, (a, b) in enumerate(zip(left, right)))
+
+
+def _candidates(
+    analysis: Analysis, failure: OperatorFailure, given: list[Operand], odd: Operand
+) -> Iterator[Candidate]:
+    call = failure.operation.site.node
+    name, dim = failure.operation.target.rpartition(".")[2], _dim(failure)
+    first = given[0]
+    joins = name in ("cat", "concat", "concatenate")
+    if joins and isinstance(call, ast.Call):
+        yield from _other_dim(analysis, failure, call, given)
+    if name in _DIMENSION and isinstance(call, ast.Call):
+        yield from _cat_along(analysis, failure, call, given)
+    for used, others in ((odd, first), (first, odd)):
+        missing = len(others.shape) - len(used.shape)
+        if missing == 1:
+            for index in (*range(1, len(others.shape)), 0):
+                made = (*used.shape[:index], 1, *used.shape[index:])
+                if _agree(made, others.shape, dim):
+                    yield from suffixed(analysis, used, f".unsqueeze({index})")
+            for index, size in enumerate(others.shape):
+                if size == 1 and _agree((*others.shape[:index], *others.shape[index + 1 :]), used.shape, dim):
+                    yield from suffixed(analysis, others, f".squeeze({index})")
+    for used, others in ((odd, first), (first, odd)):
+        yield from padded(analysis, used, others)
+        yield from resampled(analysis, used, others)
+    for used, others in ((odd, first), (first, odd)):
+        for suffix, shape in transposed(used.shape):
+            if _agree(shape, others.shape, dim):
+                yield from suffixed(analysis, used, suffix, safe=False)
+        yield from _resized(analysis, used, others, dim)
+    if name == "stack" and isinstance(call, ast.Call) and call.args and all(len(used.shape) for used in given):
+        utilities = package_name(failure.operation.site, "torch.nn.utils.rnn")
+        if utilities is not None:
+            source = source_at(analysis, failure.operation.site)
+            new = f"{utilities}.pad_sequence({source.segment(call.args[0])}, batch_first=True)"
+            yield replaced(analysis, failure.operation.site, call, new, safe=False)
+
+
+def _other_dim(
+    analysis: Analysis, failure: OperatorFailure, call: ast.Call, given: list[Operand]
+) -> Iterator[Candidate]:
+    """The dimensions along which all of them can be joined."""
+    rank = len(given[0].shape)
+    fitting = [dim for dim in range(rank) if all(_agree(given[0].shape, used.shape, dim) for used in given[1:])]
+    written = next((item.value for item in call.keywords if item.arg in ("dim", "axis")), None)
+    if written is None and len(call.args) > 1:
+        written = call.args[1]
+    for dim in fitting:
+        if written is not None:
+            yield replaced(analysis, failure.operation.site, written, str(dim))
+        else:
+            edit = edits.add_argument(source_at(analysis, failure.operation.site), call, f"dim={dim}")
+            yield Candidate(message("fix.add_argument", argument=f"dim={dim}"), (edit,))
+
+
+def _cat_along(
+    analysis: Analysis, failure: OperatorFailure, call: ast.Call, given: list[Operand]
+) -> Iterator[Candidate]:
+    site = failure.operation.site
+    torch = package_name(site, "torch")
+    rank = len(given[0].shape)
+    for dim in range(rank):
+        if torch and call.args and all(_agree(given[0].shape, used.shape, dim) for used in given[1:]):
+            text = f"{torch}.cat({source_at(analysis, site).segment(call.args[0])}, dim={dim})"
+            yield replaced(analysis, site, call, text)
+
+
+def _resized(analysis: Analysis, used: Operand, other: Operand, dim: int) -> Iterator[Candidate]:
+    """The layer, or the place where the tensor is made, given the size that the other tensor has."""
+    if len(used.shape) != len(other.shape):
+        return
+    for index, (mine, wanted) in enumerate(zip(used.shape, other.shape)):
+        if index == dim % len(used.shape) or same(mine, wanted) or not isinstance(wanted, int):
+            continue
+        yield from resized(analysis, used.tensor, index, wanted)
+        for layer in layers_behind(analysis, used.tensor, "Linear"):
+            if index == len(used.shape) - 1:
+                for made in change_argument(analysis, layer, 1, "out_features", wanted):
+                    yield Candidate(made.title, made.edits, safe=False)
+            break
+
+
+RULE = Rule(
+    CODE,
+    "cat-mismatch",
+    "error",
+    "shape",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+
+words, chars = torch.randn(8, 300), torch.randn(8, 50)
+both = torch.cat([words, chars])
+#      ^^^^^^^^^^^^^^^^^^^^^^^^^ TS106: cat along dimension 0 needs tensors that agree in all others
+""",
+            fixed="""
+import torch
+
+words, chars = torch.randn(8, 300), torch.randn(8, 50)
+both = torch.cat([words, chars], dim=1)
+""",
+            good="""
+import torch
+
+words, chars = torch.randn(8, 300), torch.randn(8, 50)
+both = torch.cat([words, chars], dim=-1)
+""",
+        ),
+    ),
+)

@@ -1,31 +1,124 @@
-"""dim-out-of-range: a dim argument beyond the rank.
+"""dim-out-of-range: a dimension that the tensor does not have.
 
 What it finds
-    softmax, sum, transpose and others with a dimension that the tensor does not have.
+    A `dim` argument beyond the number of dimensions of the tensor: softmax(dim=2) of a matrix, transpose(1, 2) of one,
+    size(3) of an image without a batch.
 Why it hurts
-    PyTorch stops with "Dimension out of range".
+    PyTorch stops with "Dimension out of range (expected to be in range of [-2, 1], but got 2)".
 Example
-    torch.randn(8).softmax(dim=1)
+    torch.randn(8, 10).softmax(dim=2)
 Use instead
-    torch.randn(8).softmax(dim=-1)
+    torch.randn(8, 10).softmax(dim=-1)
 Fix safety
-    No fix is offered: which of the operands is meant is not evident.
+    Safe: the last dimension is what a number one too high stands for. Other dimensions are offered as unsafe.
 References
     torch.Tensor.dim
 """
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
-from torchsleuth.rules.operators import generic
-from torchsleuth.rules.rule import Analysis, Finding, Rule
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.values import Site
+from torchsleuth.messages import message
+from torchsleuth.rules.describe import operator_text
+from torchsleuth.rules.operands import operands, replaced, suffixed
+from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 
 CODE = "TS107"
+_RANGE = re.compile(r"range of \[(-?\d+), (-?\d+)\], but got (-?\d+)")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    yield from generic(analysis, CODE)
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        found = _RANGE.search(failure.failure.message)
+        given = operands(failure.operation)
+        if found is None or not given:
+            yield plain
+            continue
+        low, high, got = (int(part) for part in found.groups())
+        text = message(
+            "dim.range",
+            tensor=given[0].described(),
+            rank=len(given[0].shape),
+            operator=operator_text(failure.operation),
+            dim=got,
+            low=low,
+            high=high,
+        )
+        candidates = tuple(_candidates(analysis, failure, low, high, got))
+        yield Finding(failure.operation.site.span, text, trail(analysis, failure, "dim", got), candidates)
 
 
-RULE = Rule(CODE, "dim-out-of-range", "error", "shape", __doc__, find)
+def _candidates(analysis: Analysis, failure: OperatorFailure, low: int, high: int, got: int) -> Iterator[Candidate]:
+    operation = failure.operation
+    sites: list[Site] = [operation.site]
+    if operation.module is not None and operation.module.site is not None:
+        sites = [operation.module.site]
+    for site in sites:
+        written = [node for node in _arguments(site) if _number(node) == got]
+        for node in written:
+            for new in (-1, *range(high, low - 1, -1)):
+                if new != got and (new < 0) <= (new == -1):
+                    yield replaced(analysis, site, node, str(new), safe=new == -1)
+        if len(written) == 1 and operation.target.endswith("transpose") and high == 1:
+            call = site.node
+            if isinstance(call, ast.Call):
+                yield replaced(analysis, site, call.args[-2], "0", safe=False)
+    given = operands(operation)
+    if len(given) == 1 and got == high + 1:
+        for index in (0, 1):
+            yield from suffixed(analysis, given[0], f".unsqueeze({index})", safe=False)
+
+
+def _arguments(site: Site) -> list[ast.expr]:
+    node = site.node
+    if not isinstance(node, ast.Call):
+        return []
+    found = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return [inner for part in found for inner in (part.elts if isinstance(part, ast.Tuple | ast.List) else [part])]
+
+
+def _number(node: ast.expr) -> int | None:
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, SyntaxError):
+        return None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+RULE = Rule(
+    CODE,
+    "dim-out-of-range",
+    "error",
+    "shape",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+
+scores = torch.randn(8, 10)
+weights = scores.softmax(dim=2)
+#         ^^^^^^^^^^^^^^^^^^^^^ TS107: `scores` (8, 10) has 2 dimensions, so softmax takes a dim from -2 to 1, not 2
+""",
+            fixed="""
+import torch
+
+scores = torch.randn(8, 10)
+weights = scores.softmax(dim=-1)
+""",
+            good="""
+import torch
+
+scores = torch.randn(8, 10, 4)
+weights = scores.softmax(dim=2)
+""",
+        ),
+    ),
+)

@@ -20,35 +20,46 @@ from torchsleuth.rules.describe import (
 from torchsleuth.rules.rule import Analysis, Finding
 from torchsleuth.schema import Related
 
-_LOSS = r"Expected input batch_size|Expected target size|input and target batch or spatial sizes|weight tensor should"
-
 PATTERNS: tuple[tuple[str, str], ...] = (
-    ("TS801", r"deprecated since version .* is now removed"),
     ("TS105", r"view size is not compatible"),
-    ("TS113", _LOSS + r"|Using a target size|only batches of spatial targets|multi-target not supported"),
+    ("TS312", r"(?:must be|be of type|an?) (?:tuple of )?[Ii]nt(?:eger)?s?\b.*float|received an invalid combination of arguments - got \([^)]*float"),
+    ("TS113", r"Expected input batch_size|Expected target size|input and target batch or spatial sizes|weight tensor should"),
+    ("TS113", r"size mismatch \(got input: .* , target: |Using a target size|Target size .* must be the same as input size"),
+    ("TS113", r"only batches of spatial targets|multi-target not supported"),
     ("TS302", r"expected target dtype to be Long|expected scalar type Long|Expected floating point type for target"),
     ("TS307", r"result type \w+ can't be cast to the desired output type Long|Found dtype Long but expected Float"),
-    ("TS309", r"tensors used as indices must be|one of the following scalar types: Long, Int|expected.*int64 for index"),
+    ("TS309", r"tensors used as indices must be|one of the following scalar types: Long, Int|[Ee]xpected.*int64 for index"),
+    ("TS309", r"one_hot is only applicable to index tensor"),
+    ("TS310", r"is out of bounds|index out of range in self|Class values must be"),
     ("TS301", r"same dtype|same data ?type|but found (Double|Float|Half|Long|Int)|should be the same|input dtype"),
     ("TS301", r"could not infer output dtype|only support floating point|expected parameter to have scalar type"),
-    ("TS110", r"input_size\. Expected|Expected hidden|Expected input to be 2D or 3D|batch_size must match|LSTM: Expected|GRU: Expected|RNN: Expected"),
+    ("TS301", r"not implemented for '\w+'|expected condition to be a boolean|only supports boolean masks"),
+    ("TS301", r"of floating point.* dtype can require gradients|operator.* bool tensor"),
+    ("TS110", r"input_size\. Expected|inconsistent input_size|Expected hidden|Expected input to be 2D or 3D|hx should also be"),
+    ("TS110", r"batch_size must match|(?:Input batch size|input) .*hidden\d?|LSTM: Expected|GRU: Expected|RNN: Expected"),
     ("TS111", r"embed_dim|embedding dimension|attn_mask|key_padd|num_heads|equal to d_model|src and tgt|padding_mask|key's sequence"),
-    ("TS109", r"running_mean should|running_var should|normalized_shape=|num_groups|weight to be a vector of size"),
+    ("TS109", r"running_mean should|running_var should|normalized_shape=|num_groups|weight to be a vector of size|match num_features"),
     ("TS112", r"Kernel size can't be greater|Output size is too small|Padding size should be less"),
     ("TS102", r"to have \d+ channels|expected weight to be at least|divisible by groups|expected input\[.*channels"),
     ("TS101", r"cannot be multiplied|size mismatch, got|first two dimensions of batch2|einsum\(\)|inconsistent tensor size"),
-    ("TS101", r"must have same reduction dim"),
-    ("TS104", r"is invalid for input of size|only one dimension can be inferred|unflatten"),
+    ("TS101", r"must have same reduction dim|same number of columns|size does not match weight size"),
+    ("TS104", r"is invalid for input of size|only one dimension can be inferred|unflatten|number of sizes provided|split_sizes to sum"),
     ("TS106", r"Sizes of tensors must match except|stack expects each tensor|same number of dimensions: got"),
     ("TS107", r"Dimension out of range"),
     ("TS103", r"must match the size of tensor|doesn't match the broadcast shape|must match the existing size|cannot broadcast|broadcast"),
-    ("TS108", r"Expected \d+D|expected \d+D|number of dimensions|too many indices|must be a 3D tensor|must be a matrix|1D tensors expected|dims|same number of dimensions as|3D or 4D"),
+    ("TS108", r"Expected \d-?D|expected \d-?D|number of dimensions|too many indices|must be a 3D tensor|must be a matrix|1D tensors expected"),
+    ("TS108", r"dims|same number of dimensions as|3D or 4D|1D or 2D|t\(\) expects|1 or 2 dim|at least \d dimensions|shape of the mask"),
+    ("TS108", r"no larger than self|0-dim tensor|0-d tensor"),
 )  # fmt: skip
+_RECURRENT = ("RNN", "LSTM", "GRU")
 _COMPILED = tuple((code, re.compile(pattern)) for code, pattern in PATTERNS)
 
 
 def code_of(failure: OperatorFailure) -> str:
     """The code of the family that a failure belongs to; TS199 for the rest."""
+    module = failure.operation.module
+    if module is not None and module.type_name in _RECURRENT and "out of bounds" in failure.failure.message:
+        return "TS110"
     for code, pattern in _COMPILED:
         if pattern.search(failure.failure.message):
             return code
