@@ -47,6 +47,7 @@ import torch
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Budget, Interpreter
 from torchsleuth.interp.values import DictValue, ListValue, Tensor
+from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import Dim
@@ -388,7 +389,8 @@ class Replay:
 
         interpreter.statement = stepped  # type: ignore[method-assign]
         interpreter._protect(lambda: space.append(interpreter.execute_module(source, "__main__")))
-        found = self.engine._diagnose(Analysis(source, interpreter.trace, workspace))
+        rules = [rule for rule in RULES.values() if rule.severity != "hint"]
+        found = self.engine._diagnose(Analysis(source, interpreter.trace, workspace), rules)
         self.seconds += time.perf_counter() - began
         flags: dict[str, list[str]] = defaultdict(list)
         for diagnostic, _ in found:

@@ -177,13 +177,14 @@ class Session:
         return plain_result(value, self.from_fake)
 
     def spec_of(self, tensor: torch.Tensor) -> TensorSpec:
+        if tensor.is_nested or tensor.layout != torch.strided or tensor.is_quantized:
+            raise Unsupported("a tensor that is not dense")
         shape = tuple(self.size_from(size) for size in tensor.shape)
-        strides: tuple[Size, ...] | None = None
-        if tensor.layout == torch.strided:
-            try:
-                strides = tuple(self.size_from(stride) for stride in tensor.stride())
-            except Unsupported:
-                strides = None
+        strides: tuple[Size, ...] | None
+        try:
+            strides = tuple(self.size_from(stride) for stride in tensor.stride())
+        except Unsupported:
+            strides = None
         if strides is not None and _same_layout(shape, strides):
             strides = None
         return TensorSpec(shape, str(tensor.dtype).removeprefix("torch."), None, tensor.requires_grad, strides)
