@@ -25,6 +25,14 @@ ENGLISH: dict[str, str] = {
     ),
     "dim.range": "{tensor} has {rank} dimensions, so {operator} takes a dim from {low} to {high}, not {dim}",
     "rank.wrong": "{user} cannot take {tensors}: the number of dimensions is wrong ({error})",
+    "norm.features": (
+        "{tensor} is {shape} with {features} in dimension {dim}, but {layer} was built with {argument}={built}"
+    ),
+    "norm.groups": "{layer} cannot divide {channels} channels into {groups} groups of one size",
+    "rnn.input": "{tensor} is {shape} with {got} features, but {layer} was built with input_size={built}",
+    "rnn.rank": "{layer} takes sequences of vectors, with 3 dimensions, but {tensor} is given",
+    "rnn.state": "{layer} wants a hidden state of shape {wanted} for {input}, but {state} is given",
+    "output.small": "{tensor} is {shape}, smaller than {kernel}, the kernel of {layer}: nothing would be left of it",
     "view.layout": "{tensor} is {shape} and not contiguous after {producer}: view cannot be used on it, reshape can",
     "operator.error": "{operator}({shapes}): {error}",
     "operator.plain": "{operator}: {error}",
@@ -117,6 +125,8 @@ ENGLISH: dict[str, str] = {
     "fix.no_grad_update": "Update under torch.no_grad()",
     "fix.detach_numpy": "Detach before numpy()",
     "fix.spelling": "Change {old} to {new}",
+    # memory and performance
+    "unstable": "{old} loses digits or overflows: use {new}",
     # deprecated API
     "removed.use": "{old} was removed from PyTorch: use {new}",
     "removed.import": "{old} was removed from PyTorch: use {new}",
@@ -380,6 +390,7 @@ ENGLISH: dict[str, str] = {
     "fix.add_argument": "Add {argument}",
     "fix.remove_argument": "Remove {argument}",
     "fix.pick": "Index with a column of {index}, and take the column away again",
+    "fix.turned": "Transpose {tensor} for the layer, and its result back",
     "fix.flatten_both": "Flatten prediction and target over batch and time",
     "fix.call_the_loss": "Construct {loss} first: {loss}()(…)",
     "fix.keep_graph": "Keep the graph in {expression}",

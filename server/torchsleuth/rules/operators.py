@@ -21,6 +21,7 @@ from torchsleuth.rules.rule import Analysis, Finding
 from torchsleuth.schema import Related
 
 PATTERNS: tuple[tuple[str, str], ...] = (
+    ("TS801", r"deprecated since version .* is now removed"),
     ("TS105", r"view size is not compatible"),
     ("TS312", r"(?:must be|be of type|an?) (?:tuple of )?[Ii]nt(?:eger)?s?\b.*float|received an invalid combination of arguments - got \([^)]*float"),
     ("TS113", r"Expected input batch_size|Expected target size|input and target batch or spatial sizes|weight tensor should"),

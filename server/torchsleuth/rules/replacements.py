@@ -104,9 +104,9 @@ def _alias(imported: Imported, path: str) -> str:
 
 
 def replaced(
-    analysis: Analysis, call: ast.Call, new: str, imported: tuple[Edit, ...] = (), safe: bool = True
+    analysis: Analysis, node: ast.expr, new: str, imported: tuple[Edit, ...] = (), safe: bool = True
 ) -> Candidate:
-    """The call written anew."""
-    old = " ".join(text(analysis, call).split())
+    """An expression written anew."""
+    old = " ".join(text(analysis, node).split())
     title = message("fix.replace", old=old, new=" ".join(new.split()))
-    return Candidate(title, (*imported, edits.replace(analysis.source, call, new)), safe)
+    return Candidate(title, (*imported, edits.replace(analysis.source, node, new)), safe)
