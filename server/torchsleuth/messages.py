@@ -33,6 +33,8 @@ ENGLISH: dict[str, str] = {
     "rnn.rank": "{layer} takes sequences of vectors, with 3 dimensions, but {tensor} is given",
     "rnn.state": "{layer} wants a hidden state of shape {wanted} for {input}, but {state} is given",
     "output.small": "{tensor} is {shape}, smaller than {kernel}, the kernel of {layer}: nothing would be left of it",
+    "attention.heads": "{width}={size} is no multiple of {heads}={count} in {layer}: each head needs as many features",
+    "attention.width": "{tensor} has {got} features, but {layer} was built with {argument}={built}",
     "view.layout": "{tensor} is {shape} and not contiguous after {producer}: view cannot be used on it, reshape can",
     "operator.error": "{operator}({shapes}): {error}",
     "operator.plain": "{operator}: {error}",
@@ -48,6 +50,14 @@ ENGLISH: dict[str, str] = {
     "device.moved": "{module} is used with its weights on {device}",
     "to.discarded": "{call} does not change {tensor}: the result is thrown away, assign it",
     "fix.assign": "Assign the result of {call} to {tensor}",
+    # dtypes
+    "dtype.operand": "{tensor} is {dtype}, but {other} are {wanted}: convert it with .{cast}()",
+    "dtype.floating": "{tensor} is {dtype}, and {user} wants floating point numbers: convert it with .{cast}()",
+    "dtype.mask": "{tensor} is {dtype}, and {user} wants booleans there: compare, or convert it with .{cast}()",
+    "target.classes": "{target} is {dtype}, but {loss} wants class indices as int64: convert it with .long()",
+    "target.probabilities": "{target} is {dtype}: {loss} wants class indices, or probabilities in floating point",
+    "target.binary": "{target} is {dtype}, but {loss} wants floating point targets: convert it with .float()",
+    "index.dtype": "{tensor} is {dtype}, and {user} takes integer indices: convert it with .long()",
     # losses
     "softmax.cross_entropy": (
         "{tensor} already went through {softmax}, and cross entropy applies log_softmax itself: pass the raw logits"

@@ -61,7 +61,7 @@ def removals(analysis: Analysis, operation: Operation, name: str) -> Iterator[Ca
         return
     if module is None or module.site is None:
         return
-    yield from _without_layer(analysis, module, title)
+    yield from without_layer(analysis, module, title)
     if (
         isinstance(node, ast.Call)
         and len(node.args) == 1
@@ -70,7 +70,7 @@ def removals(analysis: Analysis, operation: Operation, name: str) -> Iterator[Ca
         yield Candidate(title, (edits.replace(source, node, source.segment(node.args[0])),))
 
 
-def _without_layer(analysis: Analysis, module: LibraryModule, title: str) -> Iterator[Candidate]:
+def without_layer(analysis: Analysis, module: LibraryModule, title: str) -> Iterator[Candidate]:
     """The layer as an argument of nn.Sequential(...) or an element of a list of layers."""
     assert module.site is not None
     source = analysis.source_of(module.site.span.path)

@@ -1,31 +1,205 @@
 """attention-size-mismatch: sizes of attention that do not fit.
 
 What it finds
-    embed_dim that num_heads does not divide, masks and projections of the wrong size.
+    embed_dim that num_heads does not divide, embeddings of another width than the layer was built for, masks of another
+    shape than the sequences.
 Why it hurts
-    PyTorch stops while the layer is built or in its forward.
+    PyTorch stops while the layer is built, or in its forward.
 Example
-    nn.MultiheadAttention(65, 4)
+    nn.MultiheadAttention(embed_dim=130, num_heads=8)
 Use instead
-    nn.MultiheadAttention(64, 4)
+    nn.MultiheadAttention(embed_dim=130, num_heads=10)
 Fix safety
-    No fix is offered: which of the operands is meant is not evident.
+    Safe where a size follows from the others. The number of heads is the author's choice: the nearest ones that divide
+    embed_dim are offered as unsafe.
 References
-    torch.nn.MultiheadAttention
+    torch.nn.MultiheadAttention, torch.nn.TransformerEncoderLayer
 """
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
-from torchsleuth.rules.operators import generic
-from torchsleuth.rules.rule import Analysis, Finding, Rule
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.values import LibraryModule
+from torchsleuth.messages import message
+from torchsleuth.rules.constructors import change_argument, given_argument
+from torchsleuth.rules.describe import layer_text
+from torchsleuth.rules.operands import (
+    Operand,
+    birth,
+    layers_behind,
+    operand,
+    operands,
+    replaced,
+    resized,
+    same,
+    source_at,
+    suffixed,
+)
+from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.syntax import edits
 
 CODE = "TS111"
+_NAMES = {"MultiheadAttention": ("embed_dim", "num_heads")}
+_WIDTH = ("d_model", "nhead")
+_SHAPES = re.compile(r"is torch\.Size\(\[(.+?)\]\), but should be \((.+?)\)")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    yield from generic(analysis, CODE)
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        module, given = failure.operation.module, operands(failure.operation)
+        error = failure.failure.message
+        if module is None:
+            yield plain
+        elif not given:
+            yield _heads(analysis, failure, module, plain)
+        elif "mask" in error and "shape" in error:
+            yield _mask(analysis, failure, module, plain)
+        elif given[0].spec.shape:
+            yield _width(analysis, failure, module, given, plain)
+        else:
+            yield plain
 
 
-RULE = Rule(CODE, "attention-size-mismatch", "error", "shape", __doc__, find)
+def _heads(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, plain: Finding) -> Finding:
+    """A width that the number of heads does not divide."""
+    names = _NAMES.get(module.type_name, _WIDTH)
+    width, heads = (given_argument(module, position, name) for position, name in enumerate(names))
+    if not isinstance(width, int) or not isinstance(heads, int) or width < 1 or heads < 1:
+        return plain
+    text = message("attention.heads", layer=layer_text(module), width=names[0], size=width, heads=names[1], count=heads)
+    divisors = sorted((number for number in range(1, width + 1) if width % number == 0), key=lambda n: abs(n - heads))
+    candidates: list[Candidate] = []
+    for wanted in divisors[:2]:
+        candidates += list(change_argument(analysis, module, 1, names[1], wanted))[:2]
+    for wanted in (width // heads * heads, (width // heads + 1) * heads):
+        if wanted:
+            candidates += list(change_argument(analysis, module, 0, names[0], wanted))[:1]
+    unsafe = tuple(Candidate(made.title, made.edits, safe=False) for made in candidates)
+    return Finding(failure.operation.site.span, text, plain.related, unsafe)
+
+
+def _width(
+    analysis: Analysis, failure: OperatorFailure, module: LibraryModule, given: list[Operand], plain: Finding
+) -> Finding:
+    """Embeddings of another width than the layer was built for, or batches of two sizes."""
+    name = _NAMES.get(module.type_name, _WIDTH)[0]
+    built = given_argument(module, 0, name)
+    odd = next(
+        (used for used in given if used.shape and not same(used.shape[-1], built if isinstance(built, int) else -1)),
+        None,
+    )
+    candidates: list[Candidate] = []
+    if (
+        not isinstance(built, int)
+        or odd is None
+        or "mask" in failure.failure.message
+        or "batch" in failure.failure.message
+    ):
+        candidates += _batch_first(analysis, module)
+        for used in given[1:]:
+            if len(used.shape) == 3:
+                candidates += suffixed(analysis, used, ".transpose(0, 1)")
+        mask = operand(failure.operation, 3, "key_padding_mask", "src_key_padding_mask", "tgt_key_padding_mask")
+        if mask is not None and len(mask.shape) == 2:
+            candidates[:0] = suffixed(analysis, mask, ".T")
+        return Finding(plain.at, plain.message, plain.related, tuple(candidates))
+    got = odd.shape[-1]
+    text = message(
+        "attention.width",
+        tensor=odd.described("the input"),
+        got=got,
+        layer=layer_text(module),
+        argument=name,
+        built=built,
+    )
+    if len(odd.shape) == 3 and same(odd.shape[1], built):
+        candidates += suffixed(analysis, odd, ".transpose(1, 2)")
+    if isinstance(got, int):
+        candidates += change_argument(analysis, module, 0, name, got)
+    for layer in layers_behind(analysis, odd.tensor, "Linear", "Embedding", "Conv"):
+        other = {"Linear": "out_features", "Embedding": "embedding_dim"}.get(layer.type_name, "out_channels")
+        for made in change_argument(analysis, layer, 1, other, built):
+            candidates.append(Candidate(made.title, made.edits, safe=False))
+        break
+    places = trail(analysis, failure, name, built)
+    return Finding(failure.operation.site.span, text, places, tuple(candidates))
+
+
+def _mask(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, plain: Finding) -> Finding:
+    """A mask of another size than the sequences."""
+    found = _SHAPES.search(failure.failure.message)
+    mask = operand(failure.operation, 5, "attn_mask", "mask", "src_mask", "tgt_mask")
+    candidates: list[Candidate] = list(_batch_first(analysis, module))
+    key = operand(failure.operation, 3, "key_padding_mask", "src_key_padding_mask", "tgt_key_padding_mask")
+    if "key_padd" in failure.failure.message and key is not None and len(key.shape) == 2:
+        candidates[:0] = suffixed(analysis, key, ".T")
+    if found is not None and mask is not None:
+        wanted = [int(part) for part in found[2].split(",") if part.strip().isdigit()]
+        if len(mask.shape) == len(wanted) == 2:
+            for axis in (0, 1):
+                candidates += resized(analysis, mask.tensor, axis, wanted[axis])
+            candidates += _squares(analysis, mask, wanted)
+            if mask.node is not None and all(isinstance(size, int) for size in mask.shape):
+                candidates += suffixed(analysis, mask, f"[:{wanted[0]}, :{wanted[1]}]", safe=False)
+    return Finding(plain.at, plain.message, plain.related, tuple(candidates))
+
+
+def _squares(analysis: Analysis, mask: Operand, wanted: list[int]) -> Iterator[Candidate]:
+    """A square mask whose call holds the side: once, or once for each dimension."""
+    born = birth(mask.tensor)
+    if born is None or wanted[0] != wanted[1]:
+        return
+    sides = [node for node in ast.walk(born.call) if isinstance(node, ast.Constant) and node.value == mask.shape[0]]
+    source = source_at(analysis, born.site)
+    if sides:
+        changes = tuple(edits.replace(source, node, str(wanted[0])) for node in sides)
+        yield Candidate(message("fix.size", old=mask.shape[0], new=wanted[0]), changes, safe=False)
+
+
+def _batch_first(analysis: Analysis, module: LibraryModule) -> Iterator[Candidate]:
+    """The layer told that the batch comes first."""
+    site = module.site
+    if site is None or not isinstance(site.node, ast.Call):
+        return
+    written = next((keyword.value for keyword in site.node.keywords if keyword.arg == "batch_first"), None)
+    if written is None:
+        text = "batch_first=True"
+        edit = edits.add_argument(source_at(analysis, site), site.node, text)
+        yield Candidate(message("fix.add_argument", argument=text), (edit,))
+    elif isinstance(written, ast.Constant):
+        yield replaced(analysis, site, written, str(not written.value), safe=False)
+
+
+RULE = Rule(
+    CODE,
+    "attention-size-mismatch",
+    "error",
+    "shape",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+from torch import nn
+
+attention = nn.MultiheadAttention(embed_dim=130, num_heads=8)
+#           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS111: embed_dim=130 is no multiple of num_heads=8
+""",
+            fixed="""
+from torch import nn
+
+attention = nn.MultiheadAttention(embed_dim=130, num_heads=10)
+""",
+            good="""
+from torch import nn
+
+attention = nn.MultiheadAttention(embed_dim=128, num_heads=8)
+""",
+        ),
+    ),
+)

@@ -1,9 +1,10 @@
-"""binary-target-dtype: integer targets for a binary loss.
+"""binary-target-dtype: integer targets for binary cross entropy.
 
 What it finds
-    Targets of BCELoss or BCEWithLogitsLoss with an integer dtype.
+    Targets of BCELoss, BCEWithLogitsLoss or their functions that are not floating point.
 Why it hurts
-    PyTorch stops with "result type Float can't be cast to the desired output type Long".
+    PyTorch stops with "result type Float can't be cast to the desired output type Long": the loss multiplies by the
+    target.
 Example
     F.binary_cross_entropy_with_logits(logits, labels)
 Use instead
@@ -17,25 +18,65 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from torchsleuth.rules.describe import expression_text, operand_node
-from torchsleuth.rules.operators import failures, generic
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.syntax import edits
+from torchsleuth.messages import message
+from torchsleuth.rules.casts import casts
+from torchsleuth.rules.operands import operand, suffixed
+from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 
 CODE = "TS307"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, finding in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
-        node = operand_node(failure.operation, 1)
-        if node is not None:
-            source = analysis.source_of(failure.operation.site.span.path)
-            edit = edits.insert_after_node(source, node, ".float()")
-            title = f"Convert {expression_text(node, 'the target')} with .float()"
-            finding = replace(finding, candidates=(Candidate(title, (edit,)),))
-        yield finding
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        operation = failure.operation
+        target = operand(operation, 1, "target")
+        if target is None:
+            yield plain
+            continue
+        text = message(
+            "target.binary",
+            target=target.described("the target"),
+            dtype=target.spec.dtype,
+            loss=operation.target.rpartition(".")[2],
+        )
+        candidates: list[Candidate] = [*suffixed(analysis, target, ".float()"), *casts(analysis, target, "float32")]
+        unique = {candidate.edits: candidate for candidate in candidates}
+        yield Finding(operation.site.span, text, trail(analysis, failure), tuple(unique.values()))
 
 
-RULE = Rule(CODE, "binary-target-dtype", "error", "dtype and loss", __doc__, find)
+RULE = Rule(
+    CODE,
+    "binary-target-dtype",
+    "error",
+    "dtype and loss",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+logits, labels = torch.randn(8), torch.randint(0, 2, (8,))
+loss = nn.BCEWithLogitsLoss()(logits, labels)
+#      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS307: `labels` (8,) is int64, but BCEWithLogitsLoss wants floating point targets: convert it with .float()
+""",
+            fixed="""
+import torch
+from torch import nn
+
+logits, labels = torch.randn(8), torch.randint(0, 2, (8,))
+loss = nn.BCEWithLogitsLoss()(logits, labels.float())
+""",
+            good="""
+import torch
+from torch import nn
+
+logits, labels = torch.randn(8), torch.randint(0, 2, (8,)).float()
+loss = nn.BCEWithLogitsLoss()(logits, labels)
+""",
+        ),
+    ),
+)

@@ -20,6 +20,13 @@ def argument_node(module: LibraryModule, position: int, name: str) -> ast.expr |
     return _written(call, position, name) if isinstance(call, ast.Call) else None
 
 
+def given_argument(module: LibraryModule, position: int, name: str) -> object:
+    """The value of a constructor argument, None where it is not given."""
+    if name in module.kwargs:
+        return module.kwargs[name]
+    return module.args[position] if position < len(module.args) else None
+
+
 def _written(call: ast.Call, position: int, name: str) -> ast.expr | None:
     for keyword in call.keywords:
         if keyword.arg == name:

@@ -1,31 +1,149 @@
 """dtype-mismatch: operands of different dtypes where the operator wants one.
 
 What it finds
-    float32 against float64, half or integer operands of matmul, Linear, convolutions, recurrent layers.
+    float32 against float64, half or integer operands of matmul, Linear, convolutions and recurrent layers; integers where
+    a mean or a softmax is taken; a mask of numbers where one of booleans is wanted; integers that shall require a gradient.
 Why it hurts
-    PyTorch stops with "mat1 and mat2 must have the same dtype".
+    PyTorch stops with "mat1 and mat2 must have the same dtype, but got Double and Float". Arrays of NumPy are float64,
+    and so is what is made of them.
 Example
-    nn.Linear(4, 2)(torch.zeros(3, 4, dtype=torch.float64))
+    x = torch.from_numpy(np.random.rand(8, 4))
+    nn.Linear(4, 2)(x)
 Use instead
-    nn.Linear(4, 2)(x.float())
+    x = torch.from_numpy(np.random.rand(8, 4)).float()
+    nn.Linear(4, 2)(x)
 Fix safety
-    No fix is offered: which of the operands is meant is not evident.
+    Safe: the tensor is converted to the dtype of the others, where it is made or where it is used.
 References
-    torch.Tensor.to
+    torch.Tensor.to, torch.from_numpy
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from torchsleuth.rules.operators import generic
-from torchsleuth.rules.rule import Analysis, Finding, Rule
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.messages import message
+from torchsleuth.rules.casts import born_as, casts
+from torchsleuth.rules.describe import layer_text, operator_text
+from torchsleuth.rules.operands import Operand, operands, suffixed
+from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 
 CODE = "TS301"
+_MASKED = re.compile(r"boolean|bitwise")
+_RANK = {
+    "bool": 0,
+    "uint8": 1,
+    "int8": 1,
+    "int16": 1,
+    "int32": 2,
+    "int64": 3,
+    "float64": 4,
+    "float16": 5,
+    "bfloat16": 5,
+}
+"""How likely an operand is the one to convert, where float32 (not listed) is none; lower is likelier."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    yield from generic(analysis, CODE)
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        given = [used for used in operands(failure.operation) if used.spec.dtype is not None]
+        yield _finding(analysis, failure, given) if given else plain
 
 
-RULE = Rule(CODE, "dtype-mismatch", "error", "dtype and loss", __doc__, find)
+def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -> Finding:
+    operation = failure.operation
+    module = operation.module
+    error = failure.failure.message
+    odd, wanted = _odd(failure, given)
+    user = layer_text(module) if module is not None else operator_text(operation)
+    if _MASKED.search(error):
+        key = "dtype.mask"
+    elif module is not None or len(given) > 1:
+        key = "dtype.operand"
+    else:
+        key = "dtype.floating"
+    others = [f"{used.text('the other operand')} {used.spec.dtype}" for used in given if used is not odd]
+    text = message(
+        key,
+        tensor=odd.text("the input"),
+        dtype=odd.spec.dtype,
+        user=user,
+        wanted=wanted,
+        other=f"the weights of {user}" if module is not None else (others or ["the other operand"])[0],
+        cast={"float32": "float", "bool": "bool", "int64": "long"}.get(wanted, f"to(torch.{wanted})"),
+    )
+    candidates = list(casts(analysis, odd, wanted))
+    if "require" in error:
+        candidates = list(born_as(analysis, odd.tensor, "float32"))
+    for used in given:
+        if used is not odd and module is None and odd.spec.dtype is not None and len(given) > 1:
+            candidates += (
+                suffixed(analysis, used, f".to({odd.text('').strip('`')}.dtype)", safe=False) if odd.node else ()
+            )
+    return Finding(operation.site.span, text, trail(analysis, failure), tuple(_unique(candidates)))
+
+
+def _odd(failure: OperatorFailure, given: list[Operand]) -> tuple[Operand, str]:
+    """The operand to convert, and the dtype it should have."""
+    module = failure.operation.module
+    error = failure.failure.message
+    if _MASKED.search(error):
+        wrong = [used for used in given if used.spec.dtype != "bool"]
+        name = failure.operation.target
+        if "where" in name:
+            return given[0], "bool"
+        return (wrong[-1] if "masked_fill" in name else wrong[0]) if wrong else given[0], "bool"
+    if module is not None:
+        wanted = module.slots["dtype"] or module.kwargs.get("dtype") or "float32"
+        wanted = wanted if isinstance(wanted, str) else str(wanted).removeprefix("torch.")
+        return next((used for used in given if used.spec.dtype != wanted), given[0]), wanted
+    odd = min(given, key=lambda used: _RANK.get(used.spec.dtype or "", 6))
+    others = [used.spec.dtype for used in given if used is not odd and used.spec.dtype != odd.spec.dtype]
+    fitting = [dtype for dtype in others if dtype and dtype.startswith(("float", "bfloat"))]
+    return odd, fitting[0] if fitting else "float32"
+
+
+def _unique(candidates: list[Candidate]) -> list[Candidate]:
+    return list({candidate.edits: candidate for candidate in candidates}.values())
+
+
+RULE = Rule(
+    CODE,
+    "dtype-mismatch",
+    "error",
+    "dtype and loss",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import numpy as np
+import torch
+from torch import nn
+
+x = torch.from_numpy(np.random.rand(8, 4))
+y = nn.Linear(4, 2)(x)
+#   ^^^^^^^^^^^^^^^^^^ TS301: `x` is float64, but the weights of Linear are float32: convert it with .float()
+""",
+            fixed="""
+import numpy as np
+import torch
+from torch import nn
+
+x = torch.from_numpy(np.random.rand(8, 4)).float()
+y = nn.Linear(4, 2)(x)
+""",
+            good="""
+import numpy as np
+import torch
+from torch import nn
+
+x = torch.from_numpy(np.random.rand(8, 4).astype(np.float32))
+y = nn.Linear(4, 2)(x)
+""",
+        ),
+    ),
+)

@@ -1,31 +1,91 @@
 """index-dtype: indices that are not integers.
 
 What it finds
-    Embedding, gather, one_hot and indexing with floating point indices.
+    Embedding, gather, one_hot, index_select and indexing with floating point indices.
 Why it hurts
     PyTorch stops with "tensors used as indices must be long, int, byte or bool tensors".
 Example
-    nn.Embedding(10, 4)(torch.zeros(3))
+    tokens = torch.zeros(8, 20)
+    nn.Embedding(1000, 64)(tokens)
 Use instead
-    nn.Embedding(10, 4)(torch.zeros(3).long())
+    tokens = torch.zeros(8, 20, dtype=torch.int64)
+    nn.Embedding(1000, 64)(tokens)
 Fix safety
-    No fix is offered: which of the operands is meant is not evident.
+    Safe: indices are whole numbers, and int64 holds them all.
 References
-    torch.nn.Embedding
+    torch.nn.Embedding, torch.gather
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchsleuth.rules.operators import generic
-from torchsleuth.rules.rule import Analysis, Finding, Rule
+from torchsleuth.messages import message
+from torchsleuth.rules.casts import casts
+from torchsleuth.rules.describe import layer_text, operator_text
+from torchsleuth.rules.operands import Operand, operands
+from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
 
 CODE = "TS309"
+_INTEGERS = ("int", "uint", "bool")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    yield from generic(analysis, CODE)
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        operation = failure.operation
+        index = _index(operands(operation), operation.target.rpartition(".")[2])
+        if index is None:
+            yield plain
+            continue
+        text = message(
+            "index.dtype",
+            tensor=index.described("the index"),
+            dtype=index.spec.dtype,
+            user=layer_text(operation.module) if operation.module is not None else operator_text(operation),
+        )
+        yield Finding(operation.site.span, text, trail(analysis, failure), tuple(casts(analysis, index, "int64")))
 
 
-RULE = Rule(CODE, "index-dtype", "error", "dtype and loss", __doc__, find)
+def _index(given: list[Operand], name: str) -> Operand | None:
+    """The operand that is used as an index: the first one of an embedding or one_hot, a later one elsewhere."""
+    first = name.startswith("Embedding") or name in ("embedding", "one_hot")
+    wrong = [used for used in given if used.spec.dtype and not used.spec.dtype.startswith(_INTEGERS)]
+    candidates = wrong if first else [used for used in wrong if used is not given[0]]
+    return candidates[0] if candidates else None
+
+
+RULE = Rule(
+    CODE,
+    "index-dtype",
+    "error",
+    "dtype and loss",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+tokens = torch.zeros(8, 20)
+vectors = nn.Embedding(1000, 64)(tokens)
+#         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS309: `tokens` (8, 20) is float32, and Embedding takes integer indices: convert it with .long()
+""",
+            fixed="""
+import torch
+from torch import nn
+
+tokens = torch.zeros(8, 20, dtype=torch.int64)
+vectors = nn.Embedding(1000, 64)(tokens)
+""",
+            good="""
+import torch
+from torch import nn
+
+tokens = torch.zeros(8, 20, dtype=torch.int32)
+vectors = nn.Embedding(1000, 64)(tokens)
+""",
+        ),
+    ),
+)

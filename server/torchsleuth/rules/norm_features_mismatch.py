@@ -1,7 +1,8 @@
 """norm-features-mismatch: a normalisation layer built for another number of features.
 
 What it finds
-    BatchNorm, LayerNorm, GroupNorm and InstanceNorm whose `num_features` or `normalized_shape` is not the input's.
+    BatchNorm, LayerNorm, GroupNorm and InstanceNorm whose `num_features`, `normalized_shape` or `num_groups` does not fit
+    the input.
 Why it hurts
     PyTorch stops with "running_mean should contain 24 elements not 48".
 Example
@@ -9,7 +10,8 @@ Example
 Use instead
     nn.BatchNorm2d(24)
 Fix safety
-    Safe: the layer is given the size that its input has.
+    Safe: the layer is given the size that its input has. Where the features are in another dimension of the input, the
+    input is transposed for the layer and back.
 References
     torch.nn.BatchNorm2d, torch.nn.LayerNorm
 """
@@ -17,37 +19,152 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from torchsleuth.rules.constructors import change_argument
-from torchsleuth.rules.operators import failures, generic
-from torchsleuth.rules.rule import Analysis, Finding, Rule
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.values import LibraryModule
+from torchsleuth.messages import message
+from torchsleuth.rules.constructors import argument_node, change_argument, given_argument
+from torchsleuth.rules.describe import expression_text, layer_text, shape_text
+from torchsleuth.rules.operands import Operand, append, layers_behind, operands, replaced, same, short, source_at
+from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.tensors import dims
 
 CODE = "TS109"
 _ARGUMENT = {
-    "BatchNorm": ("num_features", 1),
-    "InstanceNorm": ("num_features", 1),
-    "LayerNorm": ("normalized_shape", -1),
-    "GroupNorm": ("num_channels", 1),
+    "BatchNorm": ("num_features", 0, 1),
+    "InstanceNorm": ("num_features", 0, 1),
+    "LayerNorm": ("normalized_shape", 0, -1),
+    "RMSNorm": ("normalized_shape", 0, -1),
+    "GroupNorm": ("num_channels", 1, 1),
 }
-"""Layer name prefix → the constructor argument at fault and the dimension of the input that it must equal."""
-_POSITION = {"num_channels": 1}
+"""Layer name prefix → the argument at fault, its position, and the dimension of the input that it must equal."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, finding in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
-        module, specs = failure.operation.module, failure.operation.specs
-        argument = next(
-            (pair for prefix, pair in _ARGUMENT.items() if module and module.type_name.startswith(prefix)), None
-        )
-        if module is not None and argument is not None and specs and specs[0].shape:
-            name, axis = argument
-            shape = specs[0].shape
-            wanted = shape[axis] if axis < len(shape) else None
-            if isinstance(wanted, int):
-                candidates = tuple(change_argument(analysis, module, _POSITION.get(name, 0), name, wanted))
-                finding = replace(finding, candidates=candidates)
-        yield finding
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        module, given = failure.operation.module, operands(failure.operation)
+        found = _argument(module)
+        if module is None or found is None:
+            yield plain
+        elif not given:
+            yield _groups(analysis, failure, module, plain)
+        elif given[0].spec.shape is None:
+            yield plain
+        else:
+            yield _finding(analysis, failure, module, given[0], found)
 
 
-RULE = Rule(CODE, "norm-features-mismatch", "error", "shape", __doc__, find)
+def _argument(module: LibraryModule | None) -> tuple[str, int, int] | None:
+    if module is None:
+        return None
+    return next((found for prefix, found in _ARGUMENT.items() if module.type_name.startswith(prefix)), None)
+
+
+def _finding(
+    analysis: Analysis, failure: OperatorFailure, module: LibraryModule, used: Operand, argument: tuple[str, int, int]
+) -> Finding:
+    name, position, axis = argument
+    shape = used.shape
+    features = shape[axis] if axis < len(shape) else "?"
+    built = given_argument(module, position, name)
+    text = message(
+        "norm.features",
+        tensor=expression_text(used.node, "the input"),
+        shape=shape_text(used.spec),
+        features=features if isinstance(features, str) else dims.text(features),
+        dim=axis,
+        layer=layer_text(module),
+        argument=name,
+        built=built if isinstance(built, int | tuple) else "another size",
+    )
+    candidates = list(_candidates(analysis, failure, module, used, argument))
+    places = trail(analysis, failure, name, built if isinstance(built, int | tuple) else "?")
+    return Finding(failure.operation.site.span, text, places, tuple(candidates))
+
+
+def _candidates(
+    analysis: Analysis, failure: OperatorFailure, module: LibraryModule, used: Operand, argument: tuple[str, int, int]
+) -> Iterator[Candidate]:
+    name, position, axis = argument
+    features = used.shape[axis] if axis < len(used.shape) else None
+    built = given_argument(module, position, name)
+    if len(used.shape) == 3 and isinstance(built, int) and same(used.shape[3 - abs(axis)], built):
+        yield from _turned(analysis, failure, used)
+    node = argument_node(module, position, name)
+    if isinstance(features, int):
+        written = source_at(analysis, module.site).segment(node) if node is not None and module.site else ""
+        if written.startswith(("(", "[")) and node is not None and module.site is not None:
+            sizes = used.shape[-len(getattr(node, "elts", [0])) :]
+            yield replaced(analysis, module.site, node, f"[{', '.join(dims.text(size) for size in sizes)}]")
+        yield from change_argument(analysis, module, position, name, features)
+    for layer in layers_behind(analysis, used.tensor, "Conv", "Linear"):
+        other = "out_features" if layer.type_name == "Linear" else "out_channels"
+        if isinstance(built, int):
+            for made in change_argument(analysis, layer, 1, other, built):
+                yield Candidate(made.title, made.edits, safe=False)
+        break
+
+
+def _turned(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Iterator[Candidate]:
+    """(batch, length, features) turned for a layer that wants (batch, features, length), and back."""
+    if used.node is None:
+        return
+    source = source_at(analysis, failure.operation.site)
+    node = failure.operation.site.node
+    changes = (
+        append(source, used.node, ".transpose(1, 2)"),
+        edits.insert_after_node(source, node, ".transpose(1, 2)"),
+    )
+    yield Candidate(message("fix.turned", tensor=short(source.segment(used.node))), changes)
+
+
+def _groups(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, plain: Finding) -> Finding:
+    """num_groups that does not divide num_channels."""
+    groups, channels = given_argument(module, 0, "num_groups"), given_argument(module, 1, "num_channels")
+    if not isinstance(groups, int) or not isinstance(channels, int) or channels < 1:
+        return plain
+    candidates: list[Candidate] = []
+    for near in sorted(
+        (number for number in range(1, channels + 1) if channels % number == 0), key=lambda n: abs(n - groups)
+    ):
+        candidates += list(change_argument(analysis, module, 0, "num_groups", near))[:1]
+    text = message("norm.groups", layer=layer_text(module), groups=groups, channels=channels)
+    return Finding(failure.operation.site.span, text, plain.related, tuple(candidates[:3]))
+
+
+RULE = Rule(
+    CODE,
+    "norm-features-mismatch",
+    "error",
+    "shape",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+features = nn.Sequential(nn.Conv2d(3, 24, 3), nn.BatchNorm2d(48), nn.ReLU())
+y = features(torch.randn(4, 3, 16, 16))
+#   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS109: is (4, 24, 14, 14) with 24 in dimension 1, but BatchNorm2d was built with num_features=48
+""",
+            fixed="""
+import torch
+from torch import nn
+
+features = nn.Sequential(nn.Conv2d(3, 24, 3), nn.BatchNorm2d(24), nn.ReLU())
+y = features(torch.randn(4, 3, 16, 16))
+""",
+            good="""
+import torch
+from torch import nn
+
+features = nn.Sequential(nn.Conv2d(3, 48, 3), nn.BatchNorm2d(48), nn.ReLU())
+y = features(torch.randn(4, 3, 16, 16))
+""",
+        ),
+    ),
+)

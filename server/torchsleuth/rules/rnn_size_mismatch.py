@@ -1,48 +1,160 @@
-"""rnn-size-mismatch: a recurrent layer built for another input size.
+"""rnn-size-mismatch: a recurrent layer whose input or hidden state has another size.
 
 What it finds
-    RNN, LSTM and GRU whose `input_size` is not the last size of the input, or whose hidden state does not fit.
+    RNN, LSTM and GRU, and their cells, whose `input_size` is not the last size of the input, or whose hidden state has
+    another batch size, number of layers or width.
 Why it hurts
-    PyTorch stops with "input.size(-1) must be equal to input_size".
+    PyTorch stops with "input.size(-1) must be equal to input_size" or "Expected hidden size (2, 32, 64), got [1, 32, 64]".
 Example
     nn.GRU(128, 64)(torch.randn(10, 4, 96))
 Use instead
     nn.GRU(96, 64)
 Fix safety
-    Safe: the layer is given the size that its input has.
+    Safe: the layer is given the size that its input has, or the hidden state the size that the layer wants.
 References
     torch.nn.GRU
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from dataclasses import replace
 
-from torchsleuth.rules.constructors import change_argument
-from torchsleuth.rules.operators import failures, generic
-from torchsleuth.rules.rule import Analysis, Finding, Rule
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.values import LibraryModule
+from torchsleuth.messages import message
+from torchsleuth.rules.constructors import change_argument, given_argument
+from torchsleuth.rules.describe import expression_text, layer_text, shape_text
+from torchsleuth.rules.operands import Operand, Shape, layers_behind, operands, resized, same, squeezed, suffixed
+from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.tensors import dims
 
 CODE = "TS110"
-_ARGUMENT = {"RNN": ("input_size", -1), "LSTM": ("input_size", -1), "GRU": ("input_size", -1)}
-"""Layer name prefix → the constructor argument at fault and the dimension of the input that it must equal."""
-_POSITION = {"num_channels": 1}
+_HIDDEN = re.compile(r"[Ee]xpected hidden(?:\[(\d)\])? size \((.+?)\), got")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, finding in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
-        module, specs = failure.operation.module, failure.operation.specs
-        argument = next(
-            (pair for prefix, pair in _ARGUMENT.items() if module and module.type_name.startswith(prefix)), None
-        )
-        if module is not None and argument is not None and specs and specs[0].shape:
-            name, axis = argument
-            shape = specs[0].shape
-            wanted = shape[axis] if axis < len(shape) else None
-            if isinstance(wanted, int):
-                candidates = tuple(change_argument(analysis, module, _POSITION.get(name, 0), name, wanted))
-                finding = replace(finding, candidates=candidates)
-        yield finding
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        module, given = failure.operation.module, operands(failure.operation)
+        if module is None or not given or any(used.spec.shape is None for used in given):
+            yield plain
+        elif len(given) > 1 and not re.search(r"input_?size", failure.failure.message.replace(".size(-1)", "")):
+            yield _state(analysis, failure, module, given)
+        else:
+            yield _input(analysis, failure, module, given[0])
 
 
-RULE = Rule(CODE, "rnn-size-mismatch", "error", "shape", __doc__, find)
+def _input(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, used: Operand) -> Finding:
+    built, got = given_argument(module, 0, "input_size"), used.shape[-1]
+    text = message(
+        "rnn.input",
+        tensor=expression_text(used.node, "the input"),
+        shape=shape_text(used.spec),
+        got=dims.text(got),
+        layer=layer_text(module),
+        built=built if isinstance(built, int) else "another size",
+    )
+    candidates: list[Candidate] = []
+    for suffix, shape in squeezed(used.shape):
+        if len(used.shape) > 3 and same(shape[-1], got):
+            candidates += suffixed(analysis, used, suffix)
+    if len(used.shape) > 3:
+        text = message("rnn.rank", tensor=used.described("the input"), layer=layer_text(module))
+        candidates += suffixed(analysis, used, ".flatten(2)", safe=False)
+        candidates += suffixed(analysis, used, ".flatten(0, 1)", safe=False)
+    elif isinstance(got, int):
+        if len(used.shape) == 3 and isinstance(built, int) and same(used.shape[1], built):
+            candidates += suffixed(analysis, used, ".transpose(1, 2)")
+        candidates += change_argument(analysis, module, 0, "input_size", got)
+        for layer in layers_behind(analysis, used.tensor, "Linear", "Embedding", "Conv1d"):
+            name = {"Linear": "out_features", "Embedding": "embedding_dim"}.get(layer.type_name, "out_channels")
+            if isinstance(built, int):
+                for made in change_argument(analysis, layer, 1, name, built):
+                    candidates.append(Candidate(made.title, made.edits, safe=False))
+            break
+    places = trail(analysis, failure, "input_size", built if isinstance(built, int) else "?")
+    return Finding(failure.operation.site.span, text, places, tuple(candidates))
+
+
+def _state(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, given: list[Operand]) -> Finding:
+    """A hidden state of another size than layer and input want."""
+    wanted = _wanted(failure, module, given[0])
+    state = next((used for used in given[1:] if not _equal(used.shape, wanted)), given[1])
+    text = message(
+        "rnn.state",
+        state=state.described("the hidden state"),
+        layer=layer_text(module),
+        input=given[0].described("the input"),
+        wanted=f"({', '.join(dims.text(size) for size in wanted)})",
+    )
+    candidates: list[Candidate] = []
+    for axis in range(len(wanted)):
+        if len(state.shape) == len(wanted) and not same(state.shape[axis], wanted[axis]):
+            candidates += resized(analysis, state.tensor, axis, wanted[axis])
+            if axis == 2 and isinstance(state.shape[2], int):
+                candidates += change_argument(analysis, module, 1, "hidden_size", state.shape[2])
+    if len(wanted) == 3 and len(state.shape) == 3 and _equal((state.shape[1], state.shape[0], state.shape[2]), wanted):
+        candidates[:0] = suffixed(analysis, state, ".transpose(0, 1)")
+    if len(state.shape) == len(wanted) - 1:
+        candidates += suffixed(analysis, state, ".unsqueeze(0)")
+    places = trail(analysis, failure)
+    return Finding(failure.operation.site.span, text, places, tuple(candidates))
+
+
+def _equal(left: Shape, right: Shape) -> bool:
+    return len(left) == len(right) and all(same(a, b) for a, b in zip(left, right))
+
+
+def _wanted(failure: OperatorFailure, module: LibraryModule, used: Operand) -> Shape:
+    """The shape of the hidden state: (layers · directions, batch, hidden), or (batch, hidden) for a cell."""
+    found = _HIDDEN.search(failure.failure.message)
+    if found is not None and all(part.strip().isdigit() for part in found[2].split(",")):
+        return tuple(int(part) for part in found[2].split(","))
+    hidden = given_argument(module, 1, "hidden_size")
+    width = hidden if isinstance(hidden, int) else 1
+    if module.type_name.endswith("Cell"):
+        return (used.shape[0], width)
+    layers = given_argument(module, 2, "num_layers")
+    count = (layers if isinstance(layers, int) else 1) * (2 if module.kwargs.get("bidirectional") is True else 1)
+    batch = used.shape[0 if module.kwargs.get("batch_first") is True else 1] if len(used.shape) == 3 else 1
+    return (count, batch, width)
+
+
+RULE = Rule(
+    CODE,
+    "rnn-size-mismatch",
+    "error",
+    "shape",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+encoder = nn.GRU(128, 64, batch_first=True)
+words = torch.randn(4, 10, 96)
+states, last = encoder(words)
+#              ^^^^^^^^^^^^^^ TS110: `words` is (4, 10, 96) with 96 features, but GRU was built with input_size=128
+""",
+            fixed="""
+import torch
+from torch import nn
+
+encoder = nn.GRU(96, 64, batch_first=True)
+words = torch.randn(4, 10, 96)
+states, last = encoder(words)
+""",
+            good="""
+import torch
+from torch import nn
+
+encoder = nn.GRU(96, 64, batch_first=True)
+words = torch.randn(4, 10, 96)
+states, last = encoder(words, torch.zeros(1, 4, 64))
+""",
+        ),
+    ),
+)

@@ -1,0 +1,48 @@
+"""Repairs of dtypes: a conversion where a tensor is used, or another dtype where it was made."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.values import Tensor
+from torchsleuth.messages import message
+from torchsleuth.rules.operands import Operand, appended, birth, package_name, replaced, source_at, suffixed
+from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.syntax import edits
+
+_METHODS = {
+    "float32": "float", "float64": "double", "float16": "half", "bfloat16": "bfloat16",
+    "int64": "long", "int32": "int", "bool": "bool",
+}  # fmt: skip
+_TAKES_DTYPE = frozenset(
+    "tensor as_tensor zeros ones empty full rand randn randint arange linspace zeros_like ones_like eye".split()
+)
+
+
+def casts(analysis: Analysis, used: Operand, dtype: str) -> Iterator[Candidate]:
+    """Ways to give an operand a dtype: where it was made, so that every use of it is repaired, then where it is used."""
+    yield from born_as(analysis, used.tensor, dtype)
+    if dtype in _METHODS:
+        yield from suffixed(analysis, used, f".{_METHODS[dtype]}()")
+
+
+def born_as(analysis: Analysis, tensor: Tensor, dtype: str) -> Iterator[Candidate]:
+    """The call that made a tensor, with the dtype; a number list that became a tensor, or an array."""
+    born = birth(tensor)
+    if born is None:
+        return
+    source, torch = source_at(analysis, born.site), package_name(born.site, "torch")
+    written = next((keyword.value for keyword in born.call.keywords if keyword.arg == "dtype"), None)
+    if written is not None:
+        yield replaced(analysis, born.site, written, f"{torch}.{dtype}" if torch else dtype)
+    elif (
+        born.name in _TAKES_DTYPE and torch is not None and not any(isinstance(a, ast.Starred) for a in born.call.args)
+    ):
+        if dtype == "float32" and born.name in ("randint",):
+            yield appended(analysis, born.site, born.call, ".float()")
+            return
+        text = f"dtype={torch}.{dtype}"
+        yield Candidate(message("fix.add_argument", argument=text), (edits.add_argument(source, born.call, text),))
+    elif born.name == "from_numpy" and dtype in _METHODS:
+        yield appended(analysis, born.site, born.call, f".{_METHODS[dtype]}()")
