@@ -32,7 +32,7 @@ def cases() -> list[object]:
 
 
 def test_the_corpus_is_large() -> None:
-    assert len(SCRIPTS) >= 20 and set(SCRIPTS) >= KNOWN
+    assert len(SCRIPTS) >= 80 and set(SCRIPTS) >= KNOWN
 
 
 @pytest.mark.parametrize("name", cases())
