@@ -58,6 +58,8 @@ ENGLISH: dict[str, str] = {
     "target.probabilities": "{target} is {dtype}: {loss} wants class indices, or probabilities in floating point",
     "target.binary": "{target} is {dtype}, but {loss} wants floating point targets: convert it with .float()",
     "index.dtype": "{tensor} is {dtype}, and {user} takes integer indices: convert it with .long()",
+    "size.float": "{written} is {value}, but {parameter} takes an integer: divide with //, or convert it with int()",
+    "size.divided": "this division gives a float",
     # losses
     "softmax.cross_entropy": (
         "{tensor} already went through {softmax}, and cross entropy applies log_softmax itself: pass the raw logits"
@@ -95,6 +97,28 @@ ENGLISH: dict[str, str] = {
     "clip.place.step": "the optimizer steps here",
     "clip.place.backward": "backward() is called here",
     "clip.place.scaler_step": "the optimizer steps here",
+    "container.plain": (
+        "{name} is a plain {kind}: its {count} layers are not part of {owner}, and are neither trained nor moved nor saved"
+    ),
+    "forward.direct": "{name}.forward() skips the hooks of the module: call {name} itself",
+    "accumulate.unscaled": (
+        "this backward() adds up {times} batches to a step and the loss is not divided by {times}: the gradient is too large"
+    ),
+    "accumulate.step": "the optimizer steps once in {times} iterations",
+    "scaler.step": (
+        "{optimizer} steps with gradients that are still multiplied by the scale of {scaler}: let {scaler} make the step"
+    ),
+    "scaler.scaled": "the loss is scaled here",
+    "scaler.unscaled": "the loss goes backward unscaled, but {scaler} divides its gradients by the scale",
+    "scaler.update": "{scaler} is never updated: it keeps its first scale, and skips every step that overflows",
+    "dropout.always": "this dropout stays on in evaluation mode: {function} does not know about eval() by itself",
+    "state.reference": "{name} refers to the parameters themselves, which training goes on to change: keep a copy",
+    "init.missing": "{name} is assigned before nn.Module.__init__ has run: {owner} cannot be made",
+    "parameter.plain": "{name} requires grad but is no parameter of {owner}: it is neither trained nor saved nor moved",
+    "parameter.moved": (
+        "{name} is no parameter of {owner} where the device is another: what to() gives is a computed tensor"
+    ),
+    "seed.missing": "no seed is set: two runs of this script differ",
     # autograd
     "grad.no_graph": "{tensor} has no gradient: the graph ends at {cut}, so backward() cannot reach any parameter",
     "grad.no_graph.plain": "{tensor} has no gradient: nothing that it was computed from requires grad",
@@ -125,6 +149,10 @@ ENGLISH: dict[str, str] = {
     "fix.reduce": "Reduce with .{method}()",
     "fix.straight_through": "Let the gradient pass straight through",
     "fix.insert": "Insert {text}",
+    "fix.wrap": "Wrap in {text}",
+    "fix.add": "Add {text}",
+    "fix.call_module": "Call {name} itself",
+    "fix.copy": "Keep a deep copy",
     "fix.insert_both": "Insert {first} and {second}",
     "fix.move_before": "Move {text} before line {line}",
     "fix.move_after": "Move {text} after line {line}",

@@ -669,6 +669,9 @@ def _scalar_arithmetic(left: Value, right: Value) -> Value:
     if isinstance(left, kinds) and isinstance(right, kinds):
         if Scalar("str") in (left, right):
             return UNKNOWN
+        if Scalar("float") not in (left, right) and not isinstance(left, float) and not isinstance(right, float):
+            # Of numbers that may be integers, and of booleans, the sum may be one too.
+            return UNKNOWN
         return Scalar(
             "float", next((side.cut for side in (left, right) if isinstance(side, Scalar) and side.cut), None)
         )
