@@ -44,8 +44,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
 
 import torch
 
+from torchsleuth.interp.budget import Budget
 from torchsleuth.interp.imports import Workspace
-from torchsleuth.interp.interpreter import Budget, Interpreter
+from torchsleuth.interp.interpreter import Interpreter
 from torchsleuth.interp.values import DictValue, ListValue, Tensor
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.check import analyze, check, engine
+from torchsleuth.interp.interpreter import Interpreter
 from torchsleuth.schema import TensorFact
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -100,3 +101,21 @@ def test_a_deep_copy_is_an_object_of_its_own() -> None:
         net(torch.randn(2, 4)).mean().backward()
         """
     )
+
+
+def test_a_fault_of_the_analysis_costs_one_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "import torch\nx = [i for i in range(3)]\nif x:\n    pass\ny = torch.zeros(2, 3) @ torch.zeros(4, 5)\n"
+    complete = analyze(text)
+
+    def broken(*_: object) -> None:
+        raise KeyError("no such handler")
+
+    monkeypatch.setattr(Interpreter, "on_ListComp", broken)
+    monkeypatch.setattr(Interpreter, "do_If", broken)
+    survived = analyze(text)
+    assert complete.stats["stumbles"] == []
+    assert [where.partition(" (")[0] for where in survived.stats["stumbles"]] == [
+        "script.py:2: KeyError: 'no such handler'",
+        "script.py:3: KeyError: 'no such handler'",
+    ]
+    assert survived.diagnostics == complete.diagnostics != ()

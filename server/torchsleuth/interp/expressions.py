@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import traceback
 from collections.abc import Callable
 from typing import Any
 
 from torchsleuth.interp import library
+from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.calls import Calls
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MAX_KINDS, MISSING
@@ -74,10 +76,24 @@ class Expressions(Calls):
         handler: Callable[[Any, Frame], Value] | None = getattr(self, f"on_{type(node).__name__}", None)
         if handler is None:
             return UNKNOWN
-        value = handler(node, frame)
+        try:
+            value = handler(node, frame)
+        except (OutOfBudget, RecursionError):
+            raise
+        except Exception as error:
+            self.stumble(error, node, frame)
+            return UNKNOWN
         if isinstance(value, Tensor):
             self.record_fact(node, value, frame, None)
         return value
+
+    def stumble(self, error: Exception, node: ast.AST, frame: Frame) -> None:
+        """The analysis itself failed at a node: the value there is unknown, and the fault is noted."""
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        at = f"{frame.path}:{getattr(node, 'lineno', 0)}"
+        self.trace.stumbles.append(
+            f"{at}: {type(error).__name__}: {error} ({where.name}, {where.filename.rpartition('/')[2]}:{where.lineno})"
+        )
 
     def on_Constant(self, node: ast.Constant, frame: Frame) -> Value:
         return node.value

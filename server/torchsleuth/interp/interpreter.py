@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from torchsleuth.interp import library
+from torchsleuth.interp.budget import Budget, OutOfBudget
 from torchsleuth.interp.expressions import Expressions
 from torchsleuth.interp.frames import Frame, LoopState
 from torchsleuth.interp.heap import MISSING, Delta, Heap
@@ -41,26 +41,6 @@ from torchsleuth.tensors.dims import Size, Symbol
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native
 
 NORMAL, BREAK, CONTINUE, RETURN, RAISE = range(5)
-
-
-@dataclass(frozen=True)
-class Budget:
-    """Explicit limits; running out of one means unknown."""
-
-    steps: int = 400_000
-    """Nodes evaluated for one document."""
-    depth: int = 60
-    """Nested calls."""
-    unroll: int = 64
-    """Iterations of a loop with known bounds that are executed one by one."""
-    loop_steps: int = 60_000
-    """Nodes one loop may take to be unrolled."""
-    long_loop_steps: int = 20_000
-    """Nodes that a loop of more iterations than `unroll` may take to be unrolled all the same."""
-
-
-class OutOfBudget(Exception):
-    """The analysis of this entry point ends here."""
 
 
 class Interpreter(Expressions):
@@ -214,8 +194,21 @@ class Interpreter(Expressions):
         handler = getattr(self, f"do_{type(node).__name__}", None)
         if handler is None:
             return NORMAL
-        completion = handler(node, frame)
+        try:
+            completion = handler(node, frame)
+        except (OutOfBudget, RecursionError):
+            raise
+        except Exception as error:
+            self.stumble(error, node, frame)
+            self._forget(node, frame)
+            return NORMAL
         return NORMAL if completion is None else completion
+
+    def _forget(self, node: ast.stmt, frame: Frame) -> None:
+        """A statement that could not be analysed may have assigned anything to the names it assigns to."""
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                self.assign_name(part.id, UNKNOWN, frame)
 
     def do_Expr(self, node: ast.Expr, frame: Frame) -> None:
         value = self.eval(node.value, frame)

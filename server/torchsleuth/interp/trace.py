@@ -26,7 +26,6 @@ class Operation:
     written: bool = True
     """Whether the arguments stand at `site`: not so for the later parts of a Sequential."""
 
-
     @property
     def tensors(self) -> list[Tensor]:
         return [value for value in (*self.args, *self.kwargs.values()) if isinstance(value, Tensor)]
@@ -147,4 +146,6 @@ class Trace:
     """Statements that move or convert a tensor and drop the result."""
     undecided: int = 0
     """Operators whose outcome could not be decided."""
+    stumbles: list[str] = field(default_factory=list)
+    """Places at which the analysis itself failed; the values there are unknown."""
     incomplete: str | None = None

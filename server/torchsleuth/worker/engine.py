@@ -6,8 +6,9 @@ import ast
 import time
 from collections.abc import Mapping, Sequence
 
+from torchsleuth.interp.budget import Budget
 from torchsleuth.interp.imports import Workspace
-from torchsleuth.interp.interpreter import Budget, Interpreter
+from torchsleuth.interp.interpreter import Interpreter
 from torchsleuth.interp.trace import Trace
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.repair.verify import Checked, verified_fixes
@@ -57,6 +58,7 @@ class Engine:
             "misses": self.oracle.misses - misses,
             "facts": len(facts),
             "incomplete": analysis.trace.incomplete,
+            "stumbles": analysis.trace.stumbles[:20],
         }
         return FileAnalysis(path, tuple(diagnostics), facts, stats)
 
@@ -70,7 +72,12 @@ class Engine:
     def _diagnose(self, analysis: Analysis, rules: Sequence[Rule]) -> list[tuple[Diagnostic, tuple[Candidate, ...]]]:
         found: dict[tuple[str, str, int, int], tuple[Diagnostic, tuple[Candidate, ...]]] = {}
         for rule in rules:
-            for finding in rule.find(analysis):
+            try:
+                findings = list(rule.find(analysis))
+            except Exception as error:
+                analysis.trace.stumbles.append(f"{rule.code}: {type(error).__name__}: {error}")
+                continue
+            for finding in findings:
                 at = finding.at
                 severity = finding.severity or rule.severity
                 diagnostic = Diagnostic(

@@ -112,7 +112,7 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
     if path in _TRANSPARENT:
         return call.args[0] if call.args else UNKNOWN
     if path in _GLOBAL_DEFAULTS:
-        from torchsleuth.interp.interpreter import OutOfBudget
+        from torchsleuth.interp.budget import OutOfBudget
 
         raise OutOfBudget(f"{name} changes the defaults of everything that follows")
     if path.startswith("math."):

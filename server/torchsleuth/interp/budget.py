@@ -1,0 +1,25 @@
+"""Explicit limits of one analysis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Running out of one of these means unknown."""
+
+    steps: int = 400_000
+    """Nodes evaluated for one document."""
+    depth: int = 60
+    """Nested calls."""
+    unroll: int = 64
+    """Iterations of a loop with known bounds that are executed one by one."""
+    loop_steps: int = 60_000
+    """Nodes one loop may take to be unrolled."""
+    long_loop_steps: int = 20_000
+    """Nodes that a loop of more iterations than `unroll` may take to be unrolled all the same."""
+
+
+class OutOfBudget(Exception):
+    """The analysis of this entry point ends here."""
