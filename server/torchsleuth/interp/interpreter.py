@@ -678,9 +678,26 @@ class Interpreter(Expressions):
             middle = ListValue(tuple(items[star : len(items) - tail]))
             items = (*items[:star], middle, *items[len(items) - tail :])
         if items is None or len(items) != len(parts):
+            self._misfit(target, value, items, star is not None, frame)
             items = tuple(UNKNOWN for _ in parts)
         for part, item in zip(parts, items):
             self.assign(part, item, frame)
+
+    def _misfit(
+        self, target: ast.Tuple | ast.List, value: Value, items: tuple[Value, ...] | None, starred: bool, frame: Frame
+    ) -> None:
+        """Record that a value has more or fewer parts than there are targets, where that is known."""
+        count: Value = len(items) if items is not None else None
+        if isinstance(value, Tensor):
+            shape = self.resolved_spec(value.spec).shape
+            count = shape[0] if shape else None
+        wanted = len(target.elts)
+        if not isinstance(count, int) or count == wanted or self.guarded or (starred and count >= wanted - 1):
+            return
+        key = (frame.source.span(target), "unpacking")
+        if key not in self.failures_seen:
+            self.failures_seen.add(key)
+            self.trace.unpackings.append(Unpacking(self.site(target, frame), value, items, count))
 
     def set_item(self, container: Value, key: Value, value: Value, node: ast.expr, frame: Frame) -> None:
         if isinstance(container, ListValue) and container.items is not None:

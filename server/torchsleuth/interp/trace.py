@@ -50,6 +50,16 @@ class DeviceConflict:
 
 
 @dataclass(frozen=True)
+class Unpacking:
+    """``a, b = value`` with a value of another number of parts. `site`: of the targets."""
+
+    site: Site
+    value: Value
+    items: tuple[Value, ...] | None
+    count: int
+
+
+@dataclass(frozen=True)
 class LibraryCall:
     """A call of something that is not the user's own, by its canonical name.
 
@@ -134,6 +144,7 @@ class Trace:
     operations: list[Operation] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     calls: list[LibraryCall] = field(default_factory=list)
+    unpackings: list[Unpacking] = field(default_factory=list)
     facts: dict[tuple[str, int, int, int, int], list[tuple[Site, TensorSpec, str | None]]] = field(default_factory=dict)
     consumed: set[int] = field(default_factory=set)
     """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""
