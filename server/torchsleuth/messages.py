@@ -165,7 +165,13 @@ ENGLISH: dict[str, str] = {
     "fix.detach_numpy": "Detach before numpy()",
     "fix.spelling": "Change {old} to {new}",
     # memory and performance
+    "graph.kept": "{name} keeps the graph of every iteration, though no backward() goes through it: memory grows step by step",
     "unstable": "{old} loses digits or overflows: use {new}",
+    "sync.loop": "{method}() waits for {device} in every step: look at values once in many steps",
+    "loader.workers": "without num_workers, batches are loaded in the process that trains, between the steps",
+    "loader.pinned": "without pin_memory=True, each batch is copied to CUDA while nothing else is done",
+    "cache.loop": "empty_cache() in every step makes training slower and frees nothing that the next step could not use",
+    "zero_grad.memory": "set_to_none=False keeps last step's gradients in memory and writes them twice",
     # deprecated API
     "removed.use": "{old} was removed from PyTorch: use {new}",
     "removed.import": "{old} was removed from PyTorch: use {new}",

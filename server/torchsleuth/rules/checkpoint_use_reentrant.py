@@ -33,12 +33,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if argument(call, None, "use_reentrant") is not None:
             continue
         words, span = message("checkpoint.reentrant", call=text(analysis, use.node)), analysis.source.span(call)
-        if any(keyword.arg is None for keyword in call.keywords):  # what `**options` holds may be just this
-            yield Finding(span, words, severity="hint")
-            continue
+        # What `**options` holds may be just this.
+        exact = all(keyword.arg is not None for keyword in call.keywords)
         edit = edits.add_argument(analysis.source, call, "use_reentrant=False")
-        fix = Candidate(message("fix.add_argument", argument="use_reentrant=False"), (edit,))
-        yield Finding(span, words, (), (fix,))
+        fix = Candidate(message("fix.add_argument", argument="use_reentrant=False"), (edit,), exact)
+        yield Finding(span, words, (), (fix,), None if exact else "hint")
 
 
 RULE = Rule(

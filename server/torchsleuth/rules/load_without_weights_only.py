@@ -36,15 +36,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if argument(call, None, "weights_only") is not None:
             continue
         name, span = text(analysis, use.node), analysis.source.span(call)
-        if not is_exact(call):  # what `**options` holds may be just this
-            yield Finding(span, message("load.version", call=name), severity="hint")
-            continue
         if argument(call, 2, "pickle_module") is not None:
             yield Finding(span, message("load.pickle_module", call=name))
             continue
-        safe = analysis.torch >= _DEFAULT_SINCE
+        # What `**options` holds may be just this.
+        safe = analysis.torch >= _DEFAULT_SINCE or not is_exact(call)
         edit = edits.add_argument(analysis.source, call, "weights_only=True")
-        fix = Candidate(message("fix.add_argument", argument="weights_only=True"), (edit,), safe)
+        fix = Candidate(message("fix.add_argument", argument="weights_only=True"), (edit,), safe and is_exact(call))
         severity: Severity | None = "hint" if safe else None
         yield Finding(span, message("load.version" if safe else "load.unsafe", call=name), (), (fix,), severity)
 

@@ -1,0 +1,295 @@
+"""graph-kept-alive: a sum or a list that holds on to the graph of every iteration.
+
+What it finds
+    `total += loss`, or `outputs.append(out)`, in a loop where the value carries its graph, though no backward() goes
+    through it: the backward() of the iteration has done its work, or there is none.
+Why it hurts
+    Every iteration's graph, with what it saved, stays in memory as long as the sum or the list does. Memory grows step by
+    step until it runs out, long after the line that causes it.
+Example
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss
+Use instead
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss.item()
+Fix safety
+    Safe: item() is offered where the sum is only computed with and printed, detach() everywhere.
+References
+    torch.Tensor.item, torch.Tensor.detach, the PyTorch FAQ on memory
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchsleuth.interp.graph import GraphNode
+from torchsleuth.interp.trace import Event, LibraryCall, LoopPoint, Operation
+from torchsleuth.interp.values import Tensor
+from torchsleuth.messages import message
+from torchsleuth.rules.iterations import next_iteration
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.uses import operand
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
+
+CODE = "TS701"
+_CARRIED = frozenset("add iadd sub isub mul imul truediv itruediv div".split())
+"""Operators that a running sum or average goes through on its way to the next iteration."""
+_MAX_STEPS = 6
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What is kept from one iteration of a loop (`point`) to the next. `term`: its expression, where it is written there.
+
+    `holder`: the node of the sum so far, None for a list; `into`: what it is kept in, as written.
+    """
+
+    at: Span
+    frame_is_called: bool
+    tensor: Tensor
+    term: ast.expr | None
+    into: ast.expr
+    point: LoopPoint
+    holder: GraphNode | None
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    backwards = [call for call in analysis.trace.calls if call.path == "Tensor.backward" and _node(call.receiver)]
+    reported: set[Span] = set()
+    for kept in (*_sums(analysis), *_lists(analysis)):
+        if kept.at not in reported and kept.at.path == analysis.source.path and _is_waste(analysis, kept, backwards):
+            reported.add(kept.at)
+            name = analysis.source.segment(kept.into)
+            yield Finding(kept.at, message("graph.kept", name=f"`{name}`"), (), tuple(_fixes(analysis, kept)))
+
+
+def _node(value: object) -> GraphNode | None:
+    return value.slots["node"] if isinstance(value, Tensor) else None
+
+
+# -- what is kept ----------------------------------------------------------------------------------
+
+
+def _sums(analysis: Analysis) -> Iterator[_Kept]:
+    """Additions to something that holds the result of the same addition in the iteration before."""
+    before: dict[ast.AST, Operation] = {}
+    for operation in analysis.trace.operations:
+        node = operation.site.node
+        if not operation.loops or not operation.certain or not isinstance(node, ast.AugAssign | ast.BinOp):
+            continue
+        if not isinstance(node.op, ast.Add | ast.Sub) or len(operation.args) != 2:
+            continue
+        last, before[node] = before.get(node), operation
+        point = next_iteration(last.loops, operation.loops) if last is not None else None
+        parts = (node.target, node.value) if isinstance(node, ast.AugAssign) else (node.left, node.right)
+        if point is None or not all(isinstance(value, Tensor) for value in operation.args):
+            continue
+        for mine, other in ((0, 1), (1, 0)):
+            holder = _carries(_node(operation.args[mine]), node)
+            term: Tensor = operation.args[other]
+            if holder is None or _node(term) is None or _reaches(_node(term), holder):
+                continue
+            into = parts[mine] if isinstance(parts[mine], ast.Name | ast.Attribute | ast.Subscript) else parts[other]
+            called = _is_called(operation)
+            yield _Kept(operation.site.span, called, term, parts[other], into, point, holder)
+            break
+
+
+def _lists(analysis: Analysis) -> Iterator[_Kept]:
+    """Values appended, iteration after iteration, to one list."""
+    before: dict[tuple[ast.AST, int], LibraryCall] = {}
+    for call in analysis.trace.calls:
+        if call.path != "list.append" or not call.loops or not call.certain or len(call.args) != 1:
+            continue
+        node, value = call.site.node, call.args[0]
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or _node(value) is None:
+            continue
+        key = (node, call.receiver.identity)
+        last, before[key] = before.get(key), call
+        point = next_iteration(last.loops, call.loops) if last is not None else None
+        if point is not None:
+            term = node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None
+            yield _Kept(call.site.span, _is_called(call), value, term, node.func.value, point, None)
+
+
+def _carries(node: GraphNode | None, addition: ast.AST) -> GraphNode | None:
+    """The result of the same addition among what a value was computed from by plain arithmetic."""
+    pending = [] if node is None else [node]
+    for _ in range(_MAX_STEPS):
+        if not pending:
+            return None
+        part = pending.pop(0)
+        if part.site.node is addition:
+            return part
+        if part.operator in _CARRIED:
+            pending += part.inputs
+    return None
+
+
+def _is_called(at: Operation | LibraryCall) -> bool:
+    """Whether the analysis knows who called the function, and so what becomes of its results."""
+    frame = at.site.frame
+    while frame.function is not None:
+        if frame.call is None or frame.caller is None:
+            return False
+        frame = frame.caller
+    return True
+
+
+# -- whether it is of use --------------------------------------------------------------------------
+
+
+def _is_waste(analysis: Analysis, kept: _Kept, backwards: list[LibraryCall]) -> bool:
+    node = _node(kept.tensor)
+    assert node is not None
+    used = kept.holder if kept.holder is not None else node
+    done: LibraryCall | None = None
+    for call in backwards:
+        here = kept.point in call.loops
+        root = _node(call.receiver)
+        if here and call.certain and _frees(call) and _is_done(node, root):
+            done = call
+        elif _reaches(root, used) and (kept.holder is not None or not here):
+            return False  # a later backward() goes through what was kept
+    return done is not None or _is_only_looked_at(analysis, kept)
+
+
+def _frees(call: LibraryCall) -> bool:
+    return call.get(1, "retain_graph") in (None, False) and call.get(2, "create_graph", False) is False
+
+
+def _is_done(node: GraphNode, root: GraphNode | None) -> bool:
+    """Whether a backward from `root` went through everything that a value was computed from."""
+    passed = set(root.reachable()) if root is not None else set()
+    pending, seen = [node], {node}
+    while pending:
+        part = pending.pop()
+        if part in passed:
+            continue
+        if part.open or part.module is not None or part.leaves or not part.inputs:
+            return False
+        fresh = [inner for inner in part.inputs if inner not in seen]
+        seen.update(fresh)
+        pending += fresh
+    return True
+
+
+def _is_only_looked_at(analysis: Analysis, kept: _Kept) -> bool:
+    """Whether it is the result of a model, for each batch of a loader, that nothing else is done with. A model in
+    evaluation mode is TS506's."""
+    ids = kept.tensor.history
+    if not kept.point.over_loader or not kept.frame_is_called or not ids or ids & analysis.trace.consumed:
+        return False
+    forwards: list[Event] = [event for event in analysis.trace.events if event.forward_id in ids]
+    return all(event.training is True and kept.point in event.loops for event in forwards)
+
+
+def _reaches(root: GraphNode | None, wanted: GraphNode) -> bool:
+    return root is not None and any(part is wanted for part in root.reachable())
+
+
+# -- repair ----------------------------------------------------------------------------------------
+
+
+def _fixes(analysis: Analysis, kept: _Kept) -> Iterator[Candidate]:
+    if kept.term is None:
+        return
+    expression = operand(analysis, kept.term)
+    is_number = kept.holder is not None and kept.tensor.spec.shape == () and _is_plain(analysis, kept)
+    for suffix in (".item()", ".detach()") if is_number else (".detach()",):
+        title = message("fix.append", expression=" ".join(expression.split()), suffix=suffix)
+        yield Candidate(title, (edits.replace(analysis.source, kept.term, f"{expression}{suffix}"),))
+
+
+def _is_plain(analysis: Analysis, kept: _Kept) -> bool:
+    """Whether a sum starts from a number and is only computed with and shown, so that it may as well be a number."""
+    wanted = ast.unparse(kept.into)
+    starts = False
+    for node in ast.walk(analysis.tree(analysis.source.path)):
+        if isinstance(node, ast.Assign) and any(ast.unparse(target) == wanted for target in node.targets):
+            number = isinstance(node.value, ast.Constant) and isinstance(node.value.value, int | float)
+            starts = starts or number
+        for part in ast.iter_child_nodes(node):
+            if isinstance(part, ast.Name | ast.Attribute) and isinstance(part.ctx, ast.Load):
+                if ast.unparse(part) == wanted and not _is_arithmetic(node):
+                    return False
+    return starts
+
+
+def _is_arithmetic(node: ast.AST) -> bool:
+    shown = isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "round", "float", "str", "len")
+    appended = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append"
+    return shown or appended or isinstance(node, ast.BinOp | ast.AugAssign | ast.FormattedValue | ast.Compare)
+
+
+RULE = Rule(
+    CODE,
+    "graph-kept-alive",
+    "warning",
+    "memory and performance",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+            import torch
+            from torch import nn
+
+            model, criterion = nn.Linear(4, 1), nn.MSELoss()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            batches = [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(10)]
+            total = 0.0
+            for x, y in batches:
+                loss = criterion(model(x), y)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                total += loss
+            #   ^^^^^^^^^^^^^ TS701: `total` keeps the graph of every iteration
+            print(total / len(batches))
+            """,
+            fixed="""
+            import torch
+            from torch import nn
+
+            model, criterion = nn.Linear(4, 1), nn.MSELoss()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            batches = [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(10)]
+            total = 0.0
+            for x, y in batches:
+                loss = criterion(model(x), y)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                total += loss.item()
+            print(total / len(batches))
+            """,
+            good="""
+            import torch
+            from torch import nn
+
+            model, criterion = nn.Linear(4, 1), nn.MSELoss()
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            batches = [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(10)]
+            for epoch in range(3):
+                optimizer.zero_grad()
+                total = 0.0
+                for x, y in batches:
+                    total += criterion(model(x), y)
+                total.backward()
+                optimizer.step()
+            """,
+        ),
+    ),
+)
