@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import library
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import (
+    CONTRACTIONS,
+    FREES,
+    MAY_RETURN_OPERAND,
+    NEEDS_WEIGHT,
     PRODUCTS,
     SAVES_FIRST,
     SAVES_RESULT,
@@ -19,32 +23,41 @@ from torchsleuth.interp.graph import (
     AutogradFault,
     Cut,
     GraphNode,
+    cut_of,
+    is_leaf,
+    node_of,
 )
 from torchsleuth.interp.values import (
-    UNKNOWN,
     Instance,
     LibraryModule,
     LibraryObject,
     Parameters,
     Ref,
-    Scalar,
     Site,
     Slots,
     Tensor,
     Value,
 )
+from torchsleuth.tensors.spec import TensorSpec
 
 if TYPE_CHECKING:
-    from torchsleuth.interp.trace import Operation
+    from torchsleuth.interp.trace import LoopPoint, Operation
 
 
 REQUIRES_GRAD = "requires_grad"
+_SOURCES = frozenset(
+    "zeros_like ones_like empty_like full_like rand_like randn_like randint_like new_zeros new_ones new_empty new_full "
+    "new_tensor".split()
+)
+"""Operators that take no values from their operand, so that none lose their graph."""
 
 
 class Autograd:
-    """The part of the interpreter that follows graphs."""
+    """The part of the interpreter that follows graphs. `grad`: grad mode, None where it is not known. `autocast`: in a
+    region where operators work on copies of their operands in another dtype."""
 
-    grad: bool
+    grad: bool | None
+    autocast: bool
     guarded: int
     uncertain: int
     heap: Any
@@ -52,106 +65,198 @@ class Autograd:
     interpreter: Any
     site: Any
     freed: Slots
+    loop_points: list[LoopPoint]
     grad_off: Site | None
 
     # -- recording ---------------------------------------------------------------------------------
 
+    def set_grad(self, mode: Value, site: Site) -> None:
+        """Switch grad mode: on, off, or to what is not known."""
+        self.grad = mode if isinstance(mode, bool) else None
+        self.grad_off = None if self.grad else site
+
+    def recorded(self, spec: TensorSpec, operation: Operation, tensors: list[Tensor]) -> bool | None:
+        """Whether the result of an operation requires grad. `spec`: what the oracle makes of it, which takes modules of
+        unknown state for trainable, tensors of unknown state for constants and an unknown grad mode for on."""
+        if self.grad is False or not _is_differentiable(spec.dtype):
+            return spec.requires_grad
+        grads = [tensor.spec.requires_grad for tensor in tensors]
+        module = operation.module
+        if spec.requires_grad:
+            frozen = module is not None and module.requires_grad is None and True not in grads
+            return None if self.grad is None or frozen else True
+        return None if None in grads else False
+
+    @staticmethod
+    def keeps_values(operation: Operation) -> bool:
+        """Whether an operation with inplace=True may leave its operand as it is: dropout that is off."""
+        name = operation.target.rpartition(".")[2].lower()
+        if "dropout" not in name:
+            return False
+        module = operation.module
+        if module is not None:
+            training, p = module.slots["training"], module.kwargs.get("p", (*module.args, 0.5)[0])
+        else:
+            given = dict(zip(("input", "p", "training"), operation.args)) | operation.kwargs
+            training, p = given.get("training", True), given.get("p", 0.5)
+        return training is not True or not isinstance(p, int | float) or p == 0
+
     def connect(self, results: list[Tensor], operation: Operation, tensors: list[Tensor]) -> None:
         """Give the results of an operation their place in the graph, or the reason why they have none."""
-        module = operation.module
-        trainable = module is not None and self._trainable(module)
         name = operation.target.rpartition(".")[2].removeprefix("__i").strip("_")
-        grads = [tensor.spec.requires_grad for tensor in tensors]
         node: GraphNode | None = None
         for result in results:
             requires_grad = result.spec.requires_grad
             if name in VIEWS and tensors:
                 result.storage = tensors[0].storage
             if requires_grad is False:
-                cut = self._cut_here(operation, grads, trainable) if True in grads or trainable else None
-                result.slots["cut"] = cut or next((t.slots["cut"] for t in tensors if t.slots["cut"]), None)
+                result.slots["cut"] = self._cut(name, operation, tensors)
             elif requires_grad:
-                node = node or self._node(name, operation, tensors, trainable)
+                node = node or self._node(name, operation, tensors)
                 result.slots["node"] = node
                 if name in SAVES_RESULT:
                     self._save(node, result.storage, name)
 
-    def _cut_here(self, operation: Operation, grads: list[bool | None], trainable: bool) -> Cut:
-        if not self.grad:
-            return Cut("no_grad", operation.site, self.grad_off)
-        return Cut("integers", operation.site)
+    def _cut(self, name: str, operation: Operation, tensors: list[Tensor]) -> Cut | None:
+        """Why the result of an operation carries no graph, None where nothing was lost."""
+        lost = any(tensor.spec.requires_grad is True for tensor in tensors) and name not in _SOURCES
+        if lost or self.is_trainable(operation.module):
+            if self.grad is False:
+                return Cut("no_grad", operation.site, self.grad_off)
+            return Cut("integers", operation.site) if self.grad else None
+        earlier = next((cut for tensor in tensors if (cut := cut_of(tensor)) is not None), None)
+        frozen = operation.module.slots.get("frozen") if operation.module is not None else None
+        return earlier or (Cut("frozen", frozen) if isinstance(frozen, Site) else None)
 
-    def _node(self, name: str, operation: Operation, tensors: list[Tensor], trainable: bool) -> GraphNode:
-        inputs = tuple(dict.fromkeys(t.slots["node"] for t in tensors if isinstance(t.slots["node"], GraphNode)))
-        leaves = tuple(t for t in tensors if t.spec.requires_grad and t.slots["node"] is None)
-        unknown = any(t.slots["node"] is UNKNOWN or t.spec.requires_grad is None for t in tensors) or any(not self._is_leaf(leaf) for leaf in leaves)
-        unknown = unknown or (operation.module is not None and operation.module.slots["requires_grad"] is None)
-        node = GraphNode(name, operation.site, inputs, trainable, leaves, unknown)
-        node.names = tuple(_argument_texts(operation, tensors))
-        differentiable = [t for t in tensors if t.spec.requires_grad]
-        if name in SAVES_FIRST and tensors and tensors[0].spec.requires_grad:
-            self._save(node, tensors[0].storage, name)
+    def _node(self, name: str, operation: Operation, tensors: list[Tensor]) -> GraphNode:
+        module = operation.module
+        part_of = [tensor for tensor in tensors if tensor.spec.requires_grad is not False]
+        inputs = dict.fromkeys(node for tensor in part_of if (node := node_of(tensor)) is not None)
+        leaves = tuple(tensor for tensor in part_of if is_leaf(tensor) and tensor.spec.requires_grad)
+        unknown = any(tensor not in leaves and node_of(tensor) is None for tensor in part_of)
+        unknown = unknown or any(tensor.spec.requires_grad is None for tensor in part_of)
+        unknown = unknown or (module is not None and module.requires_grad is None)
+        trainable = self.is_trainable(module)
+        frees = name in FREES or (name in CONTRACTIONS and len(tensors) > 1)
+        node = GraphNode(name, operation.site, tuple(inputs), module if trainable else None, leaves, unknown, frees)
+        if self.autocast or not tensors:
+            return node
+        if name in SAVES_FIRST and tensors[0].spec.requires_grad:
+            self._save_operand(node, tensors[0], name)
         if name in PRODUCTS and len(tensors) == 2:
             for one, other in (tensors, tensors[::-1]):
                 if other.spec.requires_grad:
-                    self._save(node, one.storage, name)
-        if operation.module is not None and name in WEIGHTED and trainable and len(tensors) >= 1:
-            self._save(node, tensors[0].storage, name)
-            if differentiable and name in ("Linear", "Conv1d", "Conv2d", "Conv3d"):
-                self._save(node, operation.module, name)
+                    self._save_operand(node, one, name)
+        if module is not None and trainable and name in WEIGHTED:
+            self._save_operand(node, tensors[0], name)
+            if name in NEEDS_WEIGHT and tensors[0].spec.requires_grad:
+                self._save(node, module, name)
         return node
+
+    def _save_operand(self, node: GraphNode, tensor: Tensor, name: str) -> None:
+        """An operand is kept as it is only where it is contiguous; else it may be a copy that is kept."""
+        if tensor.spec.shape is not None and tensor.spec.strides is None:
+            self._save(node, tensor.storage, name)
 
     def _save(self, node: GraphNode, storage: Ref, name: str) -> None:
         version = storage.slots.get("version", 0)
         if isinstance(version, int):
             node.saved.append((storage, version, name))
 
-    def _trainable(self, module: LibraryModule) -> bool:
-        return module.slots["requires_grad"] is True and library.has_parameters(self.interpreter, module)
-
-    @staticmethod
-    def _is_leaf(tensor: Tensor) -> bool:
-        return tensor.parameter or bool(tensor.slots.get("leaf"))
+    def is_trainable(self, module: LibraryModule | None) -> bool:
+        """Whether a module is known to have parameters that require grad."""
+        if module is None or module.requires_grad is not True:
+            return False
+        return library.has_parameters(self.interpreter, module)
 
     def severed(self, tensor: Tensor, result: Tensor, kind: str, site: Site) -> Tensor:
         """A copy without graph, such as ``x.detach()``, that remembers where it lost it."""
-        lost = tensor.spec.requires_grad is True
-        result.slots["cut"] = Cut(kind, site) if lost else tensor.slots["cut"]
+        result.slots["cut"] = self.cut(tensor, kind, site)
         if kind == "detach":
             result.storage = tensor.storage
         return result
+
+    def cut(self, tensor: Tensor, kind: str, site: Site) -> Cut | None:
+        """Where values taken out of a tensor lost their graph: here, or before."""
+        return Cut(kind, site) if tensor.spec.requires_grad is True else cut_of(tensor)
 
     def same_graph(self, tensor: Tensor, result: Tensor) -> Tensor:
         """A new value of the same graph, such as ``x.to(device)``."""
         result.slots["node"], result.slots["cut"] = tensor.slots["node"], tensor.slots["cut"]
         if result.spec.requires_grad is False and tensor.spec.requires_grad is True:
             result.slots["node"] = None
-        if tensor.slots.get("leaf") or tensor.parameter:
-            result.slots["node"] = GraphNode("to", tensor.origin.site, (), leaves=(tensor,)) if tensor.origin else None
+        if is_leaf(tensor):
+            result.slots["node"] = GraphNode("to", tensor.origin.site, leaves=(tensor,)) if tensor.origin else None
         return result
 
-    def scalar_of(self, tensor: Tensor, kind: str, site: Site) -> Scalar:
-        """``loss.item()``: a number that remembers that it was a differentiable tensor."""
-        cut = Cut("item", site) if tensor.spec.requires_grad is True else tensor.slots["cut"]
-        return Scalar(kind, cut)
+    def require_grad(self, tensor: Tensor, value: bool | None, node: ast.AST, frame: Frame) -> None:
+        """``x.requires_grad_()`` or an assignment to the attribute."""
+        if tensor.owner is not None:
+            site = self.site(node, frame)
+            library.set_requires_grad(self.interpreter, tensor.owner, value, site, some=True)
+        self.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=value))
+        if tensor.slots["node"] is None:
+            self.heap.set(tensor.slots, "leaf", True)
 
     # -- changes in place --------------------------------------------------------------------------
 
-    def written(self, tensor: Tensor, value: Tensor | None, node: ast.AST, frame: Frame) -> None:
-        """An in-place change of a tensor, by an operator, an index assignment or an augmented assignment."""
+    def written(
+        self, tensor: Tensor, value: Tensor | None, node: ast.AST, frame: Frame, copied: bool = False
+    ) -> None:
+        """An in-place change of a tensor. `value`: what an operator made of it, or what is copied into a part of it."""
         site = self.site(node, frame)
-        if self.grad and tensor.spec.requires_grad is True and tensor.slots["node"] is None and self._is_leaf(tensor):
+        if self.grad and tensor.spec.requires_grad is True and is_leaf(tensor):
             self.fault(AutogradFault("leaf_in_place", site, tensor))
-        version = tensor.storage.slots.get("version", 0)
+        self._count_change(tensor.storage, site)
+        made = node_of(value) if value is not None else None
+        unknown = value is not None and value.spec.requires_grad is None
+        if made is None and not unknown:
+            return
+        if made is None or copied:
+            parts = tuple(part for part in (node_of(tensor), made) if part is not None)
+            made = GraphNode("write", site, parts, open=unknown)
+        else:
+            self._saved_in_place(made, tensor.storage)
+        self.heap.set(tensor.slots, "node", made)
+
+    def set_parameters(self, parameters: Parameters, value: bool | None, node: ast.AST, frame: Frame) -> None:
+        """Freeze or unfreeze the parameter that a loop over those of a module is at: all of them, where each iteration
+        does so."""
+        some = not self._in_each_iteration(node)
+        for module in parameters.modules:
+            library.set_requires_grad(self.interpreter, module, value, self.site(node, frame), some)
+
+    def _in_each_iteration(self, node: ast.AST) -> bool:
+        """Whether a place is in a statement that each iteration of a loop over all parameters executes."""
+        loop = self.loop_points[-1].node if self.loop_points else None
+        if not isinstance(loop, ast.For) or not _is_over_parameters(loop.iter):
+            return False
+        for statement in loop.body:
+            if any(isinstance(part, ast.Break | ast.Continue | ast.Return) for part in ast.walk(statement)):
+                return False
+            if isinstance(statement, ast.Assign | ast.Expr) and any(part is node for part in ast.walk(statement)):
+                return True
+        return False
+
+    def parameters_written(self, parameters: Parameters, node: ast.AST, frame: Frame) -> None:
+        """An in-place change of each parameter in a loop over those of a module."""
+        states = [state for module in parameters.modules for state in self._states(module)]
+        if self.grad and states and all(states):
+            self.fault(AutogradFault("leaf_in_place", self.site(node, frame), parameters))
+
+    def _states(self, module: Value) -> Iterator[bool]:
+        """Whether each part of a module is known to require grad."""
+        for part in library.descendants(module):
+            if isinstance(part, LibraryModule) and library.has_own_parameters(part):
+                yield part.requires_grad is True
+            for tensor in library.own_parameters(part):
+                yield tensor.spec.requires_grad is True
+
+    def _count_change(self, storage: Ref, site: Site) -> None:
+        version = storage.slots.get("version", 0)
         if isinstance(version, int):
-            self.heap.set(tensor.storage.slots, "version", version + 1)
-            self.heap.set(tensor.storage.slots, "writer", site)
-        if value is not None and isinstance(value.slots["node"], GraphNode):
-            old = tensor.slots["node"]
-            node_of = value.slots["node"]
-            self._saved_in_place(node_of, tensor.storage)
-            joined = node_of if old is None or old in node_of.inputs else GraphNode("write", site, (old, node_of))
-            self.heap.set(tensor.slots, "node", joined)
+            self.heap.set(storage.slots, "version", version + 1)
+            self.heap.set(storage.slots, "writer", site)
 
     def _saved_in_place(self, made: GraphNode, storage: Ref) -> None:
         """An operator that works in place keeps a copy of what it needs of the old values, or else the new ones."""
@@ -161,44 +266,85 @@ class Autograd:
             if made.operator in SAVES_RESULT:
                 self._save(made, storage, made.operator)
 
-    def stepped(self, modules: list[Value]) -> None:
-        """An optimizer changes the weights of these modules in place."""
-        for module in modules:
-            for part in library.descendants(module):
-                if isinstance(part, LibraryModule):
-                    version = part.slots.get("version", 0)
-                    if isinstance(version, int):
-                        self.heap.set(part.slots, "version", version + 1)
+    # -- optimizers --------------------------------------------------------------------------------
+
+    def stepped(self, optimizer: LibraryObject, site: Site) -> None:
+        """An optimizer changes in place those weights that have a gradient."""
+        for part in library.trained_parts(optimizer):
+            if part.slots.get("graded") is True:
+                self._count_change(part if isinstance(part, LibraryModule) else part.storage, site)
+
+    def cleared(self, parts: Iterable[LibraryModule | Tensor]) -> None:
+        """zero_grad(): these parts have no gradient any more."""
+        for part in parts:
+            self.heap.set(part.slots, "graded", False)
 
     # -- backward ----------------------------------------------------------------------------------
 
     def backward(self, tensor: Tensor, gradient: Value, retain: bool | None, node: ast.AST, frame: Frame) -> None:
         """``tensor.backward()``. `retain`: None where it is not known."""
+        order = self._traverse(tensor, gradient, retain, node, frame)
+        if order is None:
+            return
+        site = self.site(node, frame)
+        self._reaches_nothing(order, site, tensor)
+        for part in order:
+            for graded in (part.module, *part.leaves):
+                if graded is not None:
+                    self.heap.set(graded.slots, "graded", True)
+
+    def gradients(
+        self,
+        output: Tensor,
+        inputs: list[Tensor],
+        gradient: Value,
+        retain: bool | None,
+        strict: bool,
+        node: ast.AST,
+        frame: Frame,
+    ) -> None:
+        """``torch.autograd.grad(output, inputs)``. `strict`: an input that the output does not depend on is an error."""
+        parts = self._traverse(output, gradient, retain, node, frame)
+        if parts is None or any(part.open for part in parts):
+            return
+        site = self.site(node, frame)
+        for tensor in inputs:
+            if tensor.spec.requires_grad is False:
+                self.fault(AutogradFault("grad_missing", site, tensor, cut_of(tensor), text="input"))
+            elif tensor.spec.requires_grad and strict:
+                own = node_of(tensor)
+                used = own in parts if own is not None else any(tensor in part.leaves for part in parts)
+                # A module's parameters are made anew at each look: they are not known by their identity.
+                if not used and (own is not None or (is_leaf(tensor) and not tensor.parameter)):
+                    self.fault(AutogradFault("not_used", site, tensor))
+
+    def _traverse(
+        self, tensor: Tensor, gradient: Value, retain: bool | None, node: ast.AST, frame: Frame
+    ) -> list[GraphNode] | None:
+        """The graph that a backward pass from a tensor runs through and frees; None where it fails or is not known."""
         site = self.site(node, frame)
         spec = self.interpreter.resolved_spec(tensor.spec)
         if spec.requires_grad is False:
-            self.fault(AutogradFault("no_graph", site, tensor, tensor.slots["cut"]))
-            return
+            self.fault(AutogradFault("no_graph", site, tensor, cut_of(tensor)))
+            return None
         if spec.requires_grad is not True:
-            return
+            return None
         if gradient is None and spec.shape is not None and any(size != 1 for size in spec.shape):
             self.fault(AutogradFault("not_scalar", site, tensor))
-            return
-        root: GraphNode | None = tensor.slots["node"]
-        if not isinstance(root, GraphNode | None):
-            return
+            return None
+        root = node_of(tensor)
         if root is None:
-            if tensor.slots.get("leaf") and tensor.slots["cut"] is not None:
-                self.fault(AutogradFault("severed", site, tensor, tensor.slots["cut"]))
-            return
-        order = list(_reachable(root))
+            if is_leaf(tensor) and cut_of(tensor) is not None:
+                self.fault(AutogradFault("severed", site, tensor, cut_of(tensor)))
+            return None
+        order = list(root.reachable())
         if self._already_freed(order, site, tensor, frame) or self._modified(order, site, tensor):
-            return
-        self._reaches_nothing(order, root, site, tensor)
+            return None
         if retain is False and not self.uncertain:
             for part in order:
                 if not isinstance(self.freed.get(part), Site):
                     self.heap.set(self.freed, part, site)
+        return order
 
     def _already_freed(self, order: list[GraphNode], site: Site, tensor: Tensor, frame: Frame) -> bool:
         for part in order:
@@ -219,34 +365,32 @@ class Autograd:
         if receiver is not None:
             places += [(f"self.{name}", value) for name, value in receiver.slots.items()]
         for name, value in places:
-            tensors = library.tensors_in(value, 2)
-            if not tensors or not all(isinstance(tensor.slots["node"], GraphNode) for tensor in tensors):
-                continue
-            if all(any(isinstance(freed.get(part), Site) for part in _reachable(t.slots["node"])) for t in tensors):
+            nodes = [node_of(tensor) for tensor in library.tensors_in(value, 2)]
+            if nodes and all(node and any(isinstance(freed.get(p), Site) for p in node.reachable()) for node in nodes):
                 yield name, isinstance(value, tuple)
 
     def _modified(self, order: list[GraphNode], site: Site, tensor: Tensor) -> bool:
         for part in order:
             for storage, version, _ in part.saved:
-                now = storage.slots.get("version", 0)
-                writer = storage.slots.get("writer")
-                if isinstance(now, int) and now > version and (writer is None or isinstance(writer, Site)):
-                    self.fault(AutogradFault("modified", writer or site, tensor, cause=site, node=part))
+                now, writer = storage.slots.get("version", 0), storage.slots.get("writer")
+                if isinstance(now, int) and now > version and isinstance(writer, Site):
+                    self.fault(AutogradFault("modified", writer, tensor, cause=site, node=part))
                     return True
         return False
 
-    def _reaches_nothing(self, order: list[GraphNode], root: GraphNode, site: Site, tensor: Tensor) -> None:
+    def _reaches_nothing(self, order: list[GraphNode], site: Site, tensor: Tensor) -> None:
+        """Backward runs, but no parameter gets a gradient, or one of zero."""
         if any(part.open for part in order):
             return
-        leaves = [leaf for part in order for leaf in part.leaves]
-        if not any(part.parameters for part in order) and leaves:
-            cuts = [leaf.slots["cut"] for leaf in leaves]
-            if all(cuts):
-                self.fault(AutogradFault("severed", site, tensor, cuts[0]))
-        passing = list(_reachable(root, through=lambda part: part.operator not in ZERO_GRADIENT))
+        leaves = tuple(dict.fromkeys(leaf for part in order for leaf in part.leaves))
+        trained = any(part.module is not None for part in order)
+        cuts = [cut_of(leaf) for leaf in leaves]
+        if not trained and leaves and all(cuts):
+            self.fault(AutogradFault("severed", site, tensor, cuts[0], leaves=leaves))
         flat = next((part for part in order if part.operator in ZERO_GRADIENT), None)
-        if flat is not None and any(part.parameters for part in order):
-            if not any(part.parameters or part.leaves for part in passing if part.operator not in ZERO_GRADIENT):
+        if flat is not None and trained:
+            passing = [part for part in order[0].reachable(_passes) if _passes(part)]
+            if not any(part.module is not None or part.leaves for part in passing):
                 self.fault(AutogradFault("zero_gradient", flat.site, tensor, cause=site, node=flat))
 
     # -- attributes --------------------------------------------------------------------------------
@@ -255,10 +399,10 @@ class Autograd:
         """A read of ``x.grad`` that is None whatever backward() does: x never requires grad, or is no leaf."""
         if tensor.parameter or tensor.slots.get("has_grad"):
             return
-        made = tensor.slots["node"]
-        computed = isinstance(made, GraphNode) and made.operator not in ("to", "write") and not self._is_leaf(tensor)
+        made = node_of(tensor)
+        computed = made is not None and made.operator not in MAY_RETURN_OPERAND and made.operator != "write"
         if tensor.spec.requires_grad is False or (tensor.spec.requires_grad is True and computed):
-            self.fault(AutogradFault("grad_missing", self.site(node, frame), tensor, tensor.slots["cut"]))
+            self.fault(AutogradFault("grad_missing", self.site(node, frame), tensor, cut_of(tensor)))
 
     def check_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
         """An assignment that is meant to set requires_grad and sets nothing."""
@@ -278,19 +422,23 @@ class Autograd:
             self.trace.autograd.append(fault)
 
 
-def _reachable(root: GraphNode, through: Any = None) -> Iterator[GraphNode]:
-    """Every node of the graph once, from the root on; only beyond nodes that `through` lets pass."""
-    seen: set[GraphNode] = {root}
-    pending = [root]
-    while pending:
-        part = pending.pop(0)
-        yield part
-        if through is not None and not through(part):
-            continue
-        for inner in part.inputs:
-            if inner not in seen:
-                seen.add(inner)
-                pending.append(inner)
+def _is_differentiable(dtype: str | None) -> bool:
+    return dtype is None or dtype.startswith(("float", "bfloat", "complex"))
+
+
+def _passes(part: GraphNode) -> bool:
+    """Whether a gradient comes through an operation."""
+    return part.operator not in ZERO_GRADIENT
+
+
+def _is_over_parameters(iterated: ast.expr) -> bool:
+    """``model.parameters()``, or ``zip`` and its like over nothing but that."""
+    if not isinstance(iterated, ast.Call) or iterated.keywords:
+        return False
+    if isinstance(iterated.func, ast.Attribute):
+        return iterated.func.attr in ("parameters", "named_parameters") and not iterated.args
+    wrapper = isinstance(iterated.func, ast.Name) and iterated.func.id in ("zip", "enumerate", "list", "tqdm")
+    return wrapper and bool(iterated.args) and all(_is_over_parameters(argument) for argument in iterated.args)
 
 
 def _consumer(order: list[GraphNode], freed: Slots) -> tuple[GraphNode | None, GraphNode | None]:
@@ -303,12 +451,4 @@ def _consumer(order: list[GraphNode], freed: Slots) -> tuple[GraphNode | None, G
     return None, None
 
 
-def _argument_texts(operation: Operation, tensors: list[Tensor]) -> Iterator[tuple[str, GraphNode]]:
-    node = operation.site.node
-    if isinstance(node, ast.Call):
-        for argument, value in zip(node.args, operation.args):
-            if isinstance(value, Tensor) and isinstance(value.slots["node"], GraphNode):
-                yield ast.unparse(argument), value.slots["node"]
-
-
-__all__ = ["Autograd", "AutogradFault", "Cut", "GraphNode", "Instance", "LibraryObject", "Parameters"]
+__all__ = ["Autograd"]

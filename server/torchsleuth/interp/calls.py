@@ -10,7 +10,7 @@ from torchsleuth.interp import library
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.tensors import TensorOperations
-from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall
+from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
 from torchsleuth.interp.values import (
     UNKNOWN,
     Bound,
@@ -56,9 +56,11 @@ class Arguments:
 
 
 def _method_path(receiver: Value, name: str) -> str:
-    """The name under which a method of a library value is known, empty for methods of plain Python values."""
+    """The name under which a method of a library value is known, empty for most methods of plain Python values."""
     if isinstance(receiver, Tensor):
         return f"Tensor.{name}"
+    if isinstance(receiver, ListValue) and name == "append":
+        return "list.append"
     if isinstance(receiver, LibraryModule) or is_module(receiver):
         return f"torch.nn.Module.{name}"
     return f"{receiver.path}.{name}" if isinstance(receiver, LibraryObject) else ""
@@ -66,6 +68,9 @@ def _method_path(receiver: Value, name: str) -> str:
 
 class Calls(TensorOperations):
     """Everything that is called."""
+
+    outcomes: tuple[Value, ...] = ()
+    """What the paths of the function that returned last gave, before they were joined."""
 
     def eval(self, node: ast.expr, frame: Frame) -> Value:
         raise NotImplementedError
@@ -108,6 +113,10 @@ class Calls(TensorOperations):
         if isinstance(callee, Function):
             return self.call_function(callee, call.args, call.kwargs, node, call.frame)
         if isinstance(callee, Bound):
+            if node is not None and is_module(callee.receiver):
+                name = callee.function if isinstance(callee.function, str) else callee.function.name
+                site = self.site(node, call.frame)
+                self.trace.method_calls.append(MethodCall(name, site, callee.receiver, callee.function))
             if isinstance(callee.function, Function):
                 args = (callee.receiver, *call.args)
                 return self.call_function(callee.function, args, call.kwargs, node, call.frame)
@@ -196,14 +205,14 @@ class Calls(TensorOperations):
                     self.record_fact(argument, value, frame, argument.arg)
         grad, grad_off = self.grad, self.grad_off
         if function.grad_mode is not None:
-            self.grad = function.grad_mode
-            self.grad_off = None if self.grad else Site(source.span(function.node), function.node, frame)
+            self.set_grad(function.grad_mode, Site(source.span(function.node), function.node, frame))
         try:
             if isinstance(function.node, ast.Lambda):
                 return self.eval(function.node.body, frame)
             completion = self.block(function.node.body, frame)
         finally:
-            self.grad, self.grad_off = grad, grad_off
+            if function.grad_mode is not None:
+                self.grad, self.grad_off = grad, grad_off
         return self._result(frame, completion)
 
     def _result(self, frame: Frame, completion: int) -> Value:

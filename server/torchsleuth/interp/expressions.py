@@ -7,11 +7,12 @@ import math
 import operator
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from torchsleuth.interp import library
 from torchsleuth.interp.budget import OutOfBudget
-from torchsleuth.interp.calls import Calls
+from torchsleuth.interp.calls import Arguments, Calls
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MAX_KINDS, MISSING
 from torchsleuth.interp.iteration import Iteration
@@ -29,6 +30,7 @@ from torchsleuth.interp.values import (
     LibraryObject,
     ListValue,
     Namespace,
+    Parameters,
     Scalar,
     Several,
     SliceValue,
@@ -260,6 +262,9 @@ class Expressions(Calls):
             return self.tensor_binary(name, left, right, node, frame, inplace)
         if isinstance(left, Array) or isinstance(right, Array):
             return library.array_binary(self.interpreter, name, left, right, frame)
+        if inplace and isinstance(left, Parameters):
+            self.parameters_written(left, node, frame)
+            return left
         left, right = self.resolved(left), self.resolved(right)
         if isinstance(left, Dim) or isinstance(right, Dim):
             return self._symbolic(name, left, right)
@@ -559,7 +564,16 @@ class Expressions(Calls):
             return Scalar("bool") if name.startswith("is_") else UNKNOWN
         return library.attribute(self.interpreter, owner, name, node, frame)
 
+    def _native_init(self, call: Arguments) -> Value:
+        """``nn.Module.__init__(self, …)``."""
+        instance = call.args[0] if call.args else None
+        if not isinstance(instance, Instance):
+            return UNKNOWN
+        return library.native_init(self.interpreter, instance, replace(call, args=call.args[1:]))
+
     def _native_attribute(self, owner: Native, name: str) -> Value:
+        if name == "__init__" and owner.kind == "module-class":
+            return Builtin("__init__", self._native_init)
         path = f"{owner.path}.{name}"
         if owner.kind == "external":
             return library.external_constant(path)

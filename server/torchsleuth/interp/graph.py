@@ -23,17 +23,22 @@ SAVES_FIRST = frozenset(
 PRODUCTS = frozenset("mul multiply matmul mm bmm mv dot".split())
 """Operators whose backward needs each operand for the gradient of the other one."""
 WEIGHTED = frozenset(
-    "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d Bilinear LSTM GRU RNN LSTMCell GRUCell "
-    "RNNCell MultiheadAttention TransformerEncoderLayer TransformerDecoderLayer TransformerEncoder Transformer".split()
+    "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d Bilinear LSTMCell GRUCell RNNCell".split()
 )
-"""Modules whose backward needs their input for the gradient of their weights."""
-NEEDS_WEIGHT = frozenset("Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d".split())
+"""Modules whose backward needs their input, if it is contiguous, for the gradient of their weights."""
+NEEDS_WEIGHT = WEIGHTED - {"Bilinear", "LSTMCell", "GRUCell", "RNNCell"}
 """Modules whose backward needs their weights for the gradient of their input."""
+SEQUENCES = frozenset(
+    "LSTM GRU RNN MultiheadAttention TransformerEncoderLayer TransformerDecoderLayer TransformerEncoder "
+    "TransformerDecoder Transformer".split()
+)
+"""Modules that keep tensors for backward, but often copies of their input."""
 FREES = (
     SAVES_RESULT
     | SAVES_FIRST
     | PRODUCTS
     | WEIGHTED
+    | SEQUENCES
     | frozenset(
         "div truediv true_divide linear conv1d conv2d conv3d cross_entropy binary_cross_entropy nll_loss addmm "
         "binary_cross_entropy_with_logits kl_div CrossEntropyLoss BCELoss BCEWithLogitsLoss NLLLoss KLDivLoss "

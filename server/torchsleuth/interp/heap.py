@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from torchsleuth.interp.graph import Cut
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -113,7 +114,8 @@ class Heap:
         if right is MISSING:
             return left
         if isinstance(left, Tensor) and isinstance(right, Tensor):
-            if left.spec == right.spec and left.tags == right.tags and left.history == right.history:
+            same = left.spec == right.spec and left.tags == right.tags and left.history == right.history
+            if same and left.slots["node"] is right.slots["node"] and left.slots["cut"] is right.slots["cut"]:
                 return left
             joined = Tensor(
                 self.join_specs(left.spec, right.spec),
@@ -123,9 +125,10 @@ class Heap:
             )
             joined.parameter = left.parameter and right.parameter
             for name in ("node", "cut"):
-                if left.slots[name] is right.slots[name]:
-                    joined.slots[name] = left.slots[name]
+                joined.slots[name] = self.join_values(left.slots[name], right.slots[name])
             return joined
+        if isinstance(left, Cut) and isinstance(right, Cut):
+            return left
         if isinstance(left, TensorSpec) and isinstance(right, TensorSpec):
             return self.join_specs(left, right)
         if isinstance(left, Array) and isinstance(right, Array):
@@ -138,8 +141,8 @@ class Heap:
         if isinstance(left, numbers) and isinstance(right, numbers):
             return left if left == right and type(left) is type(right) else Scalar("float")
         if self._is_floating(left) and self._is_floating(right):
-            # Either may be the one at hand: only what holds for both is kept.
-            return left if left == right and left is right else Scalar("float")
+            # A number in any case: where one of the two left the autograd graph is worth knowing.
+            return Scalar("float", next((n.cut for n in (left, right) if isinstance(n, Scalar) and n.cut), None))
         if isinstance(left, str | Device) and isinstance(right, str | Device):
             return left if left == right else self._join_devices(left, right)
         if isinstance(left, frozenset) and isinstance(right, frozenset):

@@ -14,9 +14,10 @@ from torchsleuth.interp.frames import Frame, LoopState
 from torchsleuth.interp.heap import MISSING, Delta, Heap
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.trace import AttributeSet, LoopPoint, Trace
+from torchsleuth.interp.trace import AttributeSet, LoopPoint, Trace, Unpacking
 from torchsleuth.interp.values import (
     UNKNOWN,
+    Array,
     ClassValue,
     DictValue,
     EntryArguments,
@@ -57,8 +58,9 @@ class Interpreter(Expressions):
         self.substitution: Slots = {}
         self.draws: dict[Symbol, tuple[int, int]] = {}
         self.steps = 0
-        self.grad = True
+        self.grad: bool | None = True
         self.grad_off: Site | None = None
+        self.autocast = False
         self.freed: Slots = {}
         self.guarded = 0
         self.uncertain = 0
@@ -92,7 +94,7 @@ class Interpreter(Expressions):
 
     def _protect(self, run: Callable[[], Any]) -> None:
         """Run an entry point; whatever stops it stops only it."""
-        self.loop_points, self.grad, self.guarded, self.uncertain = [], True, 0, 0
+        self.loop_points, self.guarded, self.uncertain, self.autocast = [], 0, 0, False
         self.forward_depth = 0
         try:
             run()
@@ -273,18 +275,22 @@ class Interpreter(Expressions):
         mark = self.heap.mark()
         going: list[Delta] = []
         left: list[tuple[int, Delta, list[Any]]] = []
+        grad, grads = self.grad, set()
         self.uncertain += 1
         try:
             for branch in branches:
+                self.grad = grad
                 completion = branch()
                 recorded = self._record_exit(completion, frame)
                 delta = self.heap.rollback(mark)
                 if completion == NORMAL:
                     going.append(delta)
+                    grads.add(self.grad)
                 else:
                     left.append((completion, delta, recorded))
         finally:
             self.uncertain -= 1
+        self.grad = grad if not grads else grads.pop() if len(grads) == 1 else None
         if going:
             self.heap.join(going)
             return NORMAL
@@ -465,14 +471,16 @@ class Interpreter(Expressions):
             self.heap.join([current, *others])
 
     def do_With(self, node: ast.With, frame: Frame) -> int:
-        grad, guarded, grad_off = self.grad, self.guarded, self.grad_off
+        grad, guarded, grad_off, autocast = self.grad, self.guarded, self.grad_off, self.autocast
         try:
             for item in node.items:
                 manager = self.eval(item.context_expr, frame)
                 mode = library.grad_mode(self, manager)
+                if manager is UNKNOWN and not self._is_foreign(item.context_expr, frame):
+                    mode = Scalar("bool")
                 if mode is not None:
-                    self.grad = mode
-                    self.grad_off = None if mode else self.site(node, frame)
+                    self.set_grad(mode, self.site(node, frame))
+                self.autocast = self.autocast or manager is UNKNOWN or library.is_autocast(manager)
                 if library.expects_error(manager, item.context_expr):
                     self.guarded += 1
                 if item.optional_vars is not None:
@@ -480,9 +488,13 @@ class Interpreter(Expressions):
                     self.assign(item.optional_vars, entered, frame)
             return self.block(node.body, frame)
         finally:
-            self.grad, self.guarded, self.grad_off = grad, guarded, grad_off
+            self.grad, self.guarded, self.grad_off, self.autocast = grad, guarded, grad_off, autocast
 
     do_AsyncWith = do_With
+
+    def _is_foreign(self, manager: ast.expr, frame: Frame) -> bool:
+        """Whether a context manager comes from a package that has nothing to do with grad mode."""
+        return isinstance(manager, ast.Call) and isinstance(self.eval(manager.func, frame), Native)
 
     def do_Try(self, node: ast.Try, frame: Frame) -> int:
         self.guarded += bool(node.handlers)
@@ -569,7 +581,9 @@ class Interpreter(Expressions):
     def decorate(self, function: Function, decorators: list[ast.expr], frame: Frame) -> Value:
         value: Value = function
         for node in reversed(decorators):
+            grad = self.grad
             decorator = self.eval(node, frame)
+            self.grad = grad
             value = library.decorated(self, decorator, value, node, frame)
         return value
 
@@ -717,6 +731,8 @@ class Interpreter(Expressions):
             library.set_child(self, container, key, value)
         elif isinstance(container, Tensor):
             self.tensor_set_item(container, key, value, node, frame)
+        elif isinstance(container, Array):
+            self.heap.set(container.slots, "bounds", None)
 
     def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
         self.check_attribute(owner, name, value, node, frame)
@@ -740,8 +756,7 @@ class Interpreter(Expressions):
         elif isinstance(owner, Tensor):
             self.set_tensor_attribute(owner, name, value, node, frame)
         elif isinstance(owner, Parameters) and name == "requires_grad":
-            for module in owner.modules:
-                library.set_requires_grad(self, module, self.truth(value))
+            self.set_parameters(owner, self.truth(value), node, frame)
         elif isinstance(owner, Parameters):
             self.event("grad_touched", owner, node, frame)
 

@@ -17,6 +17,7 @@ from torchsleuth.interp.trace import DeviceConflict, Event, LoopPoint, Operation
 from torchsleuth.interp.values import (
     UNKNOWN,
     Bound,
+    Bounds,
     ClassValue,
     DictValue,
     Function,
@@ -29,6 +30,7 @@ from torchsleuth.interp.values import (
     Scalar,
     SliceValue,
     Slots,
+    Tags,
     Tensor,
     Value,
 )
@@ -57,8 +59,10 @@ if TYPE_CHECKING:
 
 _KEEPS_TAGS = frozenset(
     "view reshape squeeze unsqueeze flatten contiguous permute transpose clone float double half to detach "
-    "getitem type t expand chunk split unflatten movedim swapaxes identity Identity Flatten".split()
+    "getitem type t T mT expand chunk split unflatten movedim swapaxes identity Identity Flatten repeat flip roll tile "
+    "repeat_interleave expand_as view_as reshape_as index_select narrow select unbind ravel".split()
 )
+_JOINS = frozenset("cat concat concatenate stack hstack vstack column_stack dstack".split())
 _TAGS = {
     "softmax": "softmax",
     "log_softmax": "log_softmax",
@@ -97,7 +101,7 @@ class TensorOperations(Autograd):
     substitution: Slots
     budget: Any
     assumed_dtype: str | None = None
-    grad: bool
+    grad: bool | None
     guarded: int
     uncertain: int
     symbolic_depth: int
@@ -246,7 +250,8 @@ class TensorOperations(Autograd):
     ) -> Operation:
         tensors = library.tensors_in((*args, *kwargs.values()))
         specs = tuple(self.resolved_spec(tensor.spec) for tensor in tensors)
-        return Operation(target, self.site(node, frame), args, kwargs, module, specs, written)
+        points, certain = tuple(self.loop_points), self.uncertain == 0
+        return Operation(target, self.site(node, frame), args, kwargs, module, specs, written, points, certain)
 
     def _apply(self, operation: Operation, target: str | ModuleSpec, place: Device | None) -> Value:
         self.tick(3)
@@ -269,7 +274,7 @@ class TensorOperations(Autograd):
     def _ask(self, operation: Operation, target: str | ModuleSpec) -> Any:
         args = tuple(self.to_spec(value) for value in operation.args)
         kwargs = {name: self.to_spec(value) for name, value in operation.kwargs.items()}
-        return self.oracle.call(target, args, kwargs, self.fresh_symbol, self.grad)
+        return self.oracle.call(target, args, kwargs, self.fresh_symbol, self.grad is not False)
 
     def _ask_guessing(self, operation: Operation, target: str | ModuleSpec) -> Any:
         """Operands of unknown dtype: shapes are decided with a dtype that the operator accepts. An error stands
@@ -293,21 +298,20 @@ class TensorOperations(Autograd):
     ) -> Callable[[TensorSpec], Tensor]:
         tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
         name = operation.target.rpartition(".")[2]
-        tags: frozenset[str] = frozenset()
+        tags: Tags = frozenset()
         name = name if name in _KEEPS_TAGS else name.rstrip("_")
         if name in _TAGS:
             tags = frozenset({_TAGS[name]})
         elif name in _KEEPS_TAGS and tensors:
             tags = tensors[0].tags
+        elif name in _JOINS and tensors:
+            tags = _joined_tags(tensors)
         history = frozenset(item for tensor in tensors for item in tensor.history)
-        uncertain_grad = any(tensor.spec.requires_grad is None for tensor in tensors)
         origin = Origin(operation.site, operation.target, operation.specs, tuple(tensors))
         made: list[Tensor] = []
 
         def make(spec: TensorSpec) -> Tensor:
-            requires_grad: bool | None = spec.requires_grad
-            if not requires_grad and uncertain_grad and self.grad and _differentiable(spec.dtype):
-                requires_grad = None
+            requires_grad = self.recorded(spec, operation, tensors)
             spec = spec.with_(device=place, requires_grad=requires_grad)
             if forget_dtype:
                 spec = spec.with_(dtype=None)
@@ -336,12 +340,10 @@ class TensorOperations(Autograd):
             return UNKNOWN
         if operation.module is not None and not library.returns_tensor(operation.module.path):
             return UNKNOWN
-        grads = [tensor.spec.requires_grad for tensor in tensors]
-        parameters = operation.module is not None and library.has_parameters(self.interpreter, operation.module)
         requires_grad: bool | None = None
-        if not self.grad:
+        if self.grad is False:
             requires_grad = False
-        elif True in grads or parameters:
+        elif self.grad and (self.is_trainable(operation.module) or any(part.spec.requires_grad for part in tensors)):
             requires_grad = True
         shape = () if operation.module is not None and library.is_reduced_loss(operation.module) else None
         make = self._maker(operation, place)
@@ -355,7 +357,7 @@ class TensorOperations(Autograd):
         inplace = operation.target.startswith("Tensor.") and name.endswith("_") and not name.endswith("__")
         options = (operation.kwargs, operation.module.kwargs if operation.module is not None else {})
         if any(given.get("inplace") is True for given in options) and operation.args:
-            if isinstance(operation.args[0], Tensor):
+            if isinstance(operation.args[0], Tensor) and not self.keeps_values(operation):
                 self._retag(operation.args[0])
                 if isinstance(value, Tensor):
                     value.storage = operation.args[0].storage
@@ -373,7 +375,7 @@ class TensorOperations(Autograd):
             self._retag(receiver, value.tags)
         return receiver
 
-    def _retag(self, tensor: Tensor, tags: frozenset[str] = frozenset()) -> None:
+    def _retag(self, tensor: Tensor, tags: Tags = frozenset()) -> None:
         """The tensor holds new values: `tags` are true of them, and what was true of the old ones is forgotten."""
         kept = (tensor.tags & _LAYOUT_TAGS) | (tags - _LAYOUT_TAGS)
         if kept != tensor.tags:
@@ -505,7 +507,7 @@ class TensorOperations(Autograd):
         return Tensor(spec, origin, frozenset(), container.history)
 
     def tensor_set_item(self, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
-        self.written(container, value if isinstance(value, Tensor) else None, node, frame)
+        self.written(container, value if isinstance(value, Tensor) else None, node, frame, copied=True)
         self._retag(container)
         if isinstance(value, Tensor):
             self.heap.set(container.slots, "history", container.history | value.history)
@@ -543,9 +545,7 @@ class TensorOperations(Autograd):
 
     def set_tensor_attribute(self, owner: Tensor, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
         if name == "requires_grad":
-            self.heap.set(owner.slots, "spec", owner.spec.with_(requires_grad=self.truth(value)))
-            if owner.slots["node"] is None:
-                self.heap.set(owner.slots, "leaf", True)
+            self.require_grad(owner, self.truth(value), node, frame)
         elif name == "data":
             self.heap.set(owner.slots, "spec", value.spec if isinstance(value, Tensor) else UNKNOWN_TENSOR)
         elif name == "grad":
@@ -621,13 +621,19 @@ class Shape:
         self.tensor = tensor
 
 
+def _joined_tags(tensors: list[Tensor]) -> Tags:
+    """What is true of all the values of several tensors."""
+    common = frozenset.intersection(*(tensor.tags for tensor in tensors))
+    bounds = [tag for tensor in tensors for tag in tensor.tags if isinstance(tag, Bounds)]
+    if len(bounds) < len(tensors):
+        return common
+    around = Bounds(min(one.low for one in bounds), max(one.high for one in bounds))
+    return frozenset(tag for tag in common if not isinstance(tag, Bounds)) | {around}
+
+
 def _index(key: Value) -> Value:
     """An index with lists of constants left as they are and symbolic parts of tuples kept."""
     return key
-
-
-def _differentiable(dtype: str | None) -> bool:
-    return dtype is None or dtype.startswith(("float", "bfloat", "complex"))
 
 
 __all__ = ["MISSING", "Instance", "Shape", "TensorOperations", "parse"]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from torchsleuth.interp.graph import AutogradFault
-from torchsleuth.interp.values import Instance, LibraryModule, LibraryObject, Site, Tensor, Value
+from torchsleuth.interp.pipeline import DataFault
+from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor, Value
 from torchsleuth.schema import Span
 from torchsleuth.tensors.spec import Failure, TensorSpec
 
@@ -25,6 +26,8 @@ class Operation:
     """The specs of the tensor arguments at that moment, in order."""
     written: bool = True
     """Whether the arguments stand at `site`: not so for the later parts of a Sequential."""
+    loops: tuple[LoopPoint, ...] = ()
+    certain: bool = True
 
     @property
     def tensors(self) -> list[Tensor]:
@@ -75,7 +78,7 @@ class LibraryCall:
     result: Value
     loops: tuple[LoopPoint, ...]
     certain: bool
-    grad: bool
+    grad: bool | None
     after: int
     """How many events came before it."""
 
@@ -83,6 +86,16 @@ class LibraryCall:
         if name in self.kwargs:
             return self.kwargs[name]
         return self.args[position] if position < len(self.args) else default
+
+
+@dataclass(frozen=True)
+class MethodCall:
+    """A method of a module called by its name."""
+
+    name: str
+    site: Site
+    receiver: Value
+    function: Function | str
 
 
 @dataclass(frozen=True)
@@ -118,7 +131,7 @@ class Event:
     subject: Value
     loops: tuple[LoopPoint, ...]
     certain: bool
-    grad: bool = True
+    grad: bool | None = True
     training: bool | None = None
     tensor: Tensor | None = None
     forward_id: int | None = None
@@ -149,7 +162,9 @@ class Trace:
     consumed: set[int] = field(default_factory=set)
     """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""
     autograd: list[AutogradFault] = field(default_factory=list)
+    data: list[DataFault] = field(default_factory=list)
     optimizers: list[LibraryObject] = field(default_factory=list)
+    method_calls: list[MethodCall] = field(default_factory=list)
     attributes: list[AttributeSet] = field(default_factory=list)
     escaped: set[int] = field(default_factory=set)
     """Identities of modules and optimizers that were handed to code that is not known."""

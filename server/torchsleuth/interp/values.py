@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.schema import Span
 from torchsleuth.tensors.device import CPU, Device
-from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import Native, TensorSpec
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Value = Any
 Slots = dict[Any, Any]
+Tags = frozenset[Any]
+"""What is true of the values of a tensor, and survives its reshaping: words such as "softmax", and `Bounds`."""
 
 
 class _Unknown:
@@ -57,6 +59,14 @@ class SliceValue:
     start: Value
     stop: Value
     step: Value
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The lowest and the highest of the integers that a tensor holds: a tag, like "softmax"."""
+
+    low: int
+    high: int
 
 
 class NamedResult(tuple[Any, ...]):
@@ -109,21 +119,23 @@ class Tensor(Ref):
 
     `origin`: where it was computed. `tags`: properties of its values that survive reshaping, such as
     "softmax". `history`: the forward calls whose graph it carries. Slot `node`: its place in the autograd graph,
-    `cut`: where it lost it (see interp/autograd.py). `storage`: its memory, shared by views.
+    `cut`: where it lost it (see interp/autograd.py). `storage`: its memory, shared by views. `owner`: the library module
+    that it was looked up in.
     """
 
     def __init__(
         self,
         spec: TensorSpec,
         origin: Origin | None = None,
-        tags: frozenset[str] = frozenset(),
+        tags: Tags = frozenset(),
         history: frozenset[int] = frozenset(),
     ) -> None:
         super().__init__(spec=spec, tags=tags, history=history, node=None, cut=None)
-        self.storage = Ref()
+        self.storage = Ref(version=0)
         self.origin = origin
         self.parameter = False
         self.buffer = False
+        self.owner: LibraryModule | None = None
 
     @property
     def spec(self) -> TensorSpec:
@@ -131,8 +143,8 @@ class Tensor(Ref):
         return spec
 
     @property
-    def tags(self) -> frozenset[str]:
-        tags: frozenset[str] = self.slots["tags"]
+    def tags(self) -> Tags:
+        tags: Tags = self.slots["tags"]
         return tags
 
     @property
@@ -142,15 +154,25 @@ class Tensor(Ref):
 
 
 class Array(Ref):
-    """A NumPy array or scalar: its shape and dtype, as in a tensor's spec; None where not known."""
+    """A NumPy array or scalar: its shape and dtype, as in a tensor's spec; None where not known. Slot `cut`: where its
+    values left the autograd graph, `bounds`: the integers it holds."""
 
-    def __init__(self, spec: TensorSpec) -> None:
-        super().__init__(spec=spec)
+    def __init__(self, spec: TensorSpec, bounds: Bounds | None = None) -> None:
+        super().__init__(spec=spec, cut=None, bounds=bounds)
 
     @property
     def spec(self) -> TensorSpec:
         spec: TensorSpec = self.slots["spec"]
         return spec
+
+
+@dataclass(frozen=True)
+class Image:
+    """A PIL image. `channels`, `height`, `width`: None where not known."""
+
+    channels: int | None = None
+    height: Size | None = None
+    width: Size | None = None
 
 
 class Several(tuple[Any, ...]):
@@ -209,7 +231,7 @@ class Function:
     keyword_defaults: dict[str, Value]
     owner: ClassValue | None = None
     kind: str = "function"
-    grad_mode: bool | None = None
+    grad_mode: Value = None
     is_generator: bool = False
 
 
@@ -306,7 +328,9 @@ class LibraryModule(Ref):
     """
 
     def __init__(self, path: str, args: tuple[Value, ...], kwargs: dict[str, Value], site: Site | None) -> None:
-        super().__init__(training=True, device=CPU, dtype=None, requires_grad=True, children=None, attributes={})
+        super().__init__(
+            training=True, device=CPU, dtype=None, requires_grad=True, children=None, attributes={}, version=0
+        )
         self.path = path
         self.args = args
         self.kwargs = kwargs
@@ -323,6 +347,12 @@ class LibraryModule(Ref):
         """Where the parameters are, None where that is not known."""
         place = self.slots["device"]
         return place if isinstance(place, Device) else None
+
+    @property
+    def requires_grad(self) -> bool | None:
+        """Whether the parameters require grad, None where that is not known, or not the same for all."""
+        state = self.slots["requires_grad"]
+        return state if isinstance(state, bool) else None
 
     @property
     def children(self) -> tuple[tuple[str, Value], ...] | None:

@@ -154,7 +154,7 @@ for epoch in range(3):
     loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
     optimizer.zero_grad()
     loss.backward()
-    if epoch % 2 == 1:
+    if loss.isfinite():
         optimizer.step()
 """,
         ),

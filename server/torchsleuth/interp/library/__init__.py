@@ -13,10 +13,12 @@ from torchsleuth.interp.library.dispatch import (
 from torchsleuth.interp.library.modules import (
     child,
     descendants,
+    has_own_parameters,
     has_parameters,
     is_loss,
     is_reduced_loss,
     objects_in,
+    own_parameters,
     returns_tensor,
     run_sequential,
     set_child,
@@ -27,6 +29,7 @@ from torchsleuth.interp.library.modules import (
 )
 from torchsleuth.interp.library.numpy import binary as array_binary
 from torchsleuth.interp.library.numpy import get_item as array_item
+from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.library.python import (
     builtin,
     dataclass_init,
@@ -37,6 +40,7 @@ from torchsleuth.interp.library.python import (
     frame_builtin,
     functions_in,
     grad_mode,
+    is_autocast,
     is_enum,
     is_named_tuple,
     is_pure,
@@ -62,7 +66,11 @@ __all__ = [
     "frame_builtin",
     "functions_in",
     "grad_mode",
+    "has_own_parameters",
     "has_parameters",
+    "is_autocast",
+    "own_parameters",
+    "trained_parts",
     "instance_attribute",
     "is_enum",
     "is_loss",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp.library import numpy
+from torchsleuth.interp.library import draws, numpy
 from torchsleuth.interp.pipeline import Refusal
 from torchsleuth.interp.values import (
     UNKNOWN,
@@ -17,6 +17,7 @@ from torchsleuth.interp.values import (
     ClassValue,
     DictValue,
     Function,
+    Image,
     Instance,
     ListValue,
     NamedResult,
@@ -25,7 +26,6 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
-from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import DType, Native, TensorSpec
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 Path = tuple[Any, ...]
 MAX_LISTED = 64
 """Elements of a batch that are listed one by one."""
+REFUSED = (Function, Bound, ClassValue, Device, DType, Image, complex)
 
 
 class Collation:
@@ -51,10 +52,12 @@ class Collation:
         samples = [self.interp.resolved(sample) for sample in samples]
         if not samples or any(sample is UNKNOWN for sample in samples):
             return UNKNOWN
-        refused = next((sample for sample in samples if self._refused(sample)), None)
-        if any(self._refused(sample) for sample in samples):
-            self._refuse("type", path, refused)
+        refused = [sample for sample in samples if self._refused(sample)]
+        if refused:
             good = [sample for sample in samples if not self._refused(sample)]
+            if any(_is_text(sample) for sample in good):
+                return UNKNOWN
+            self._refuse("type", path, refused[0])
             return self.collate(good, path) if good else UNKNOWN
         for applies, stack in self._kinds():
             if all(applies(sample) for sample in samples):
@@ -68,7 +71,7 @@ class Collation:
             (is_int, lambda samples, path: self._stacked("int64")),
             (lambda value: isinstance(value, float) or value == Scalar("float"), self._floats),
             (lambda value: _is_number(value), self._numbers),
-            (lambda value: isinstance(value, str | bytes) or value == Scalar("str"), self._strings),
+            (_is_text, self._strings),
             (lambda value: isinstance(value, DictValue), self._dicts),
             (lambda value: isinstance(value, tuple | ListValue), self._sequences),
             (_is_named_tuple, self._named_tuples),
@@ -83,8 +86,7 @@ class Collation:
             return value.type_name == "set"
         if isinstance(value, Array):
             return value.spec.dtype in numpy.TEXT
-        plain = value is None or isinstance(value, Function | Bound | ClassValue | Device | DType | complex)
-        return plain or bool(getattr(value, "is_image", False))
+        return value is None or isinstance(value, REFUSED)
 
     def _refuse(self, kind: str, path: Path, *values: Value) -> None:
         if self.refusal is None:
@@ -125,7 +127,7 @@ class Collation:
             return False
         if len(left.shape) != len(right.shape):
             return True
-        return any(self.interp.sizes_vary(a, b) for a, b in zip(left.shape, right.shape))
+        return any(draws.vary(self.interp, a, b) for a, b in zip(left.shape, right.shape))
 
     def _dicts(self, samples: list[Value], path: Path) -> Value:
         dicts = [sample.items for sample in samples]
@@ -139,9 +141,12 @@ class Collation:
         return DictValue({key: self.collate([items[key] for items in dicts], (*path, key)) for key in first})
 
     def _sequences(self, samples: list[Value], path: Path) -> Value:
-        columns = [sample.items if isinstance(sample, ListValue) else sample for sample in samples]
-        if any(items is None for items in columns):
-            return UNKNOWN
+        columns: list[tuple[Value, ...]] = []
+        for sample in samples:
+            items = sample.items if isinstance(sample, ListValue) else sample
+            if items is None:
+                return UNKNOWN
+            columns.append(items)
         other = next((index for index, items in enumerate(columns) if len(items) != len(columns[0])), None)
         if other is not None:
             self._refuse("length", path, samples[0], samples[other])
@@ -173,6 +178,10 @@ def convert(interp: Interpreter, value: Value) -> Value:
     return value
 
 
+def _is_text(value: Value) -> bool:
+    return isinstance(value, str | bytes) or value == Scalar("str")
+
+
 def _is_bool(value: Value) -> bool:
     return isinstance(value, bool) or value == Scalar("bool")
 
@@ -187,4 +196,4 @@ def _is_named_tuple(value: Value) -> bool:
     return any(isinstance(base, Native) and base.path == "typing.NamedTuple" for base in value.cls.mro())
 
 
-__all__ = ["MAX_LISTED", "Collation", "convert", "dims"]
+__all__ = ["MAX_LISTED", "Collation", "convert"]

@@ -1,13 +1,18 @@
-"""Data: datasets, samples, the default collate, loaders, and iteration over modelled objects."""
+"""Data: datasets and their samples, samplers, loaders and their batches, and iteration over modelled objects."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import numpy
+from torchsleuth.interp.library import numpy, vision
+from torchsleuth.interp.library.collate import MAX_LISTED, Collation, convert
+from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -19,189 +24,504 @@ from torchsleuth.interp.values import (
     ListValue,
     Parameters,
     Scalar,
+    Several,
+    Site,
     Tensor,
     Value,
     is_int,
 )
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.tensors.spec import Native
 
 if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
     from torchsleuth.interp.interpreter import Interpreter
 
+PACKAGE = "torch.utils.data."
 LOADER = "torch.utils.data.DataLoader"
+ITERABLE = "torch.utils.data.IterableDataset"
+_OPTIONS = (
+    "dataset batch_size shuffle sampler batch_sampler num_workers collate_fn pin_memory drop_last timeout "
+    "worker_init_fn multiprocessing_context generator"
+).split()
+_DEFAULTS = {"batch_size": 1, "num_workers": 0, "drop_last": False, "pin_memory": False}
+_COLLECTIONS = ("TensorDataset", "Subset", "ConcatDataset", "StackDataset")
+_LIBRARY_SAMPLERS = (
+    "RandomSampler",
+    "SequentialSampler",
+    "SubsetRandomSampler",
+    "WeightedRandomSampler",
+    "DistributedSampler",
+)
+MANY_SAMPLES = 64
+"""Samples of one dataset that are looked at."""
+SAMPLE_STEPS = 6_000
+"""Nodes that looking at them may take."""
+
+
+# -- options of a loader ---------------------------------------------------------------------------
+
+
+def option(loader: LibraryObject, name: str) -> Value:
+    """An argument of a DataLoader, or its default."""
+    return loader.argument(_OPTIONS.index(name) if name in _OPTIONS else 99, name, _DEFAULTS.get(name))
+
+
+def as_loader(value: Value) -> LibraryObject | None:
+    """The loader that a value is, or is derived from."""
+    if isinstance(value, Instance):
+        value = value.native
+    return value if isinstance(value, LibraryObject) and value.path == LOADER else None
+
+
+def is_iterable(interp: Interpreter, dataset: Value) -> bool:
+    """Whether a dataset is an IterableDataset."""
+    if isinstance(dataset, Instance):
+        return any(isinstance(base, Native) and ITERABLE in interp.oracle.mro(base.path) for base in _natives(dataset))
+    return isinstance(dataset, LibraryObject) and dataset.type_name in ("IterableDataset", "ChainDataset")
+
+
+def _natives(instance: Instance) -> list[Native]:
+    return [base for base in instance.cls.mro() if isinstance(base, Native) and base.path.startswith("torch.")]
+
+
+def lacks_length(interp: Interpreter, dataset: Value) -> bool:
+    """Whether ``len(dataset)`` is known to raise: an object of a class of the user's that defines no ``__len__``."""
+    if not isinstance(dataset, Instance) or dataset.cls.opaque:
+        return False
+    if isinstance(interp.class_attribute(dataset.cls, "__len__"), Function):
+        return False
+    bases = [base for base in dataset.cls.mro() if isinstance(base, Native)]
+    return interp.class_attribute(dataset.cls, "__len__") is MISSING and all(
+        base.path in (f"{PACKAGE}Dataset", ITERABLE, "typing.Generic", "abc.ABC", "builtins.object") for base in bases
+    )
+
+
+# -- lengths ---------------------------------------------------------------------------------------
 
 
 def length(interp: Interpreter, value: Value, frame: Frame) -> Size | None:
-    """``len(value)`` of a dataset or loader, None where it is not known."""
+    """``len(value)`` of a dataset, sampler or loader, None where it is not known."""
     if isinstance(value, Instance):
         method = interp.class_attribute(value.cls, "__len__")
         if isinstance(method, Function):
-            result = interp.call_function(method, (value,), {}, None, frame)
+            result = interp.resolved(interp.call_function(method, (value,), {}, None, frame))
             return result if is_int(result) else None
         return length(interp, value.native, frame) if value.native is not None else None
     if isinstance(value, Array):
         return numpy.length(interp, value)
-    if not isinstance(value, LibraryObject):
-        if isinstance(value, ListValue) and value.items is not None:
-            return len(value.items)
-        return len(value) if isinstance(value, tuple) else None
-    name = value.type_name
-    if name == "TensorDataset" and value.args and isinstance(value.args[0], Tensor):
-        shape = interp.resolved_spec(value.args[0].spec).shape
+    if isinstance(value, Tensor):
+        shape = interp.resolved_spec(value.spec).shape
         return shape[0] if shape else None
+    if isinstance(value, ListValue):
+        return None if value.items is None else len(value.items)
+    if isinstance(value, tuple | str):
+        return len(value)
+    if not isinstance(value, LibraryObject):
+        return None
+    if value.path == LOADER:
+        return plan(interp, value, frame).count
+    return _collection_length(interp, value, frame)
+
+
+def _collection_length(interp: Interpreter, value: LibraryObject, frame: Frame) -> Size | None:
+    name = value.type_name
+    if name == "TensorDataset":
+        return length(interp, value.args[0], frame) if value.args else None
     if name == "Subset":
         return length(interp, value.argument(1, "indices"), frame)
     if name == "ConcatDataset":
         parts = interp.sequence(value.argument(0, "datasets"), ast.Pass(), frame)
-        total: Size = 0
-        for part in parts or ():
-            size = length(interp, part, frame)
-            if size is None:
-                return None
-            total = dims.add(total, size)
-        return total if parts else None
-    if name == "DataLoader":
+        sizes = [length(interp, part, frame) for part in parts or ()]
+        return None if not sizes or None in sizes else _sum([size for size in sizes if size is not None])
+    if name == "StackDataset":
+        parts = value.args or tuple(value.kwargs.values())
+        return length(interp, parts[0], frame) if parts else None
+    if name in ("RandomSampler", "SequentialSampler"):
+        asked = value.argument(2, "num_samples") if name == "RandomSampler" else None
+        return asked if is_int(asked) else length(interp, value.argument(0, "data_source"), frame)
+    if name == "SubsetRandomSampler":
+        return length(interp, value.argument(0, "indices"), frame)
+    if name == "WeightedRandomSampler":
+        asked = interp.resolved(value.argument(1, "num_samples"))
+        return asked if is_int(asked) else None
+    if name == "DistributedSampler":
+        replicas = value.argument(1, "num_replicas")
         size = length(interp, value.argument(0, "dataset"), frame)
-        batch = interp.resolved(value.argument(1, "batch_size", 1))
-        if size is None or not is_int(batch) or "batch_sampler" in value.kwargs or "sampler" in value.kwargs:
-            return None
-        drop = value.kwargs.get("drop_last", False)
-        if not isinstance(drop, bool):
-            return None
-        try:
-            whole = dims.floor_divide(size, batch)
-            rounded = whole if drop else dims.negate(dims.floor_divide(dims.negate(size), batch))
-        except ZeroDivisionError:
-            return None
-        return rounded
-    return None
+        known = isinstance(replicas, int) and replicas > 0 and size is not None and not value.argument(5, "drop_last")
+        return _rounded_up(size, replicas) if known and size is not None else None
+    if name == "BatchSampler":
+        size = length(interp, value.argument(0, "sampler"), frame)
+        batch, drop = interp.resolved(value.argument(1, "batch_size")), value.argument(2, "drop_last")
+        return _batches(size, batch, drop)
+    return vision.length(interp, value)
 
 
-def sample(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame) -> Value:
-    """``dataset[i]`` for an index that is not known."""
-    if isinstance(dataset, Instance):
-        method = interp.class_attribute(dataset.cls, "__getitem__")
-        if isinstance(method, Function):
-            index = interp.fresh_size("i", positive=False)
-            interp.uncertain += 1
-            try:
-                return interp.call_function(method, (dataset, index), {}, None, frame)
-            finally:
-                interp.uncertain -= 1
-        iterator = interp.class_attribute(dataset.cls, "__iter__")
-        if isinstance(iterator, Function):
-            iteration = interp.iterate(interp.call_function(iterator, (dataset,), {}, None, frame), node, frame)
-            return iteration.items[0] if iteration.items else UNKNOWN
-        return sample(interp, dataset.native, node, frame) if dataset.native is not None else UNKNOWN
-    if isinstance(dataset, LibraryObject):
-        name = dataset.type_name
-        if name == "TensorDataset":
-            return tuple(
-                interp.tensor_get_item(value, 0, node, frame) if isinstance(value, Tensor) else UNKNOWN
-                for value in dataset.args
-            )
-        if name == "Subset":
-            return sample(interp, dataset.argument(0, "dataset"), node, frame)
-        if name == "ConcatDataset":
-            parts = interp.sequence(dataset.argument(0, "datasets"), node, frame)
-            samples = [sample(interp, part, node, frame) for part in parts or ()]
-            return _joined(interp, samples)
-    if isinstance(dataset, ListValue | tuple):
-        items = interp.sequence(dataset, node, frame)
-        return _joined(interp, list(items)) if items and len(items) <= 64 else (items[0] if items else UNKNOWN)
-    if isinstance(dataset, Tensor):
-        return interp.tensor_get_item(dataset, 0, node, frame)
-    return UNKNOWN
+def _sum(sizes: list[Size]) -> Size:
+    total: Size = 0
+    for size in sizes:
+        total = dims.add(total, size)
+    return total
 
 
-def _joined(interp: Interpreter, values: list[Value]) -> Value:
-    if not values:
-        return UNKNOWN
-    joined = values[0]
-    for value in values[1:]:
-        joined = interp.heap.join_values(joined, value)
-    return joined
+def _rounded_up(size: Size, by: Size) -> Size:
+    return dims.negate(dims.floor_divide(dims.negate(size), by))
 
 
-def collate(interp: Interpreter, value: Value, batch: Size) -> Value:
-    """What the default collate makes of `batch` samples like `value`."""
-    if isinstance(value, Tensor):
-        spec = interp.resolved_spec(value.spec)
-        if spec.shape is None:
-            return Tensor(spec.with_(requires_grad=False))
-        collated = spec.with_(shape=(batch, *spec.shape), strides=None)
-        return Tensor(collated, value.origin, value.tags)
-    if isinstance(value, Array):
-        return collate(interp, numpy.to_tensor(interp, value), batch)
-    if isinstance(value, bool) or value == Scalar("bool"):
-        return _stacked(batch, "bool")
-    if is_int(value):
-        return _stacked(batch, "int64")
-    if isinstance(value, float) or value == Scalar("float"):
-        return _stacked(batch, "float64")
-    if isinstance(value, str) or value == Scalar("str"):
-        return ListValue(None)
-    if isinstance(value, tuple):
-        return ListValue(tuple(collate(interp, item, batch) for item in value))
-    if isinstance(value, ListValue) and value.items is not None:
-        return ListValue(tuple(collate(interp, item, batch) for item in value.items))
-    if isinstance(value, DictValue) and value.items is not None:
-        return DictValue({key: collate(interp, item, batch) for key, item in value.items.items()})
-    return UNKNOWN
+def _batches(size: Size | None, batch: Value, drop_last: Value) -> Size | None:
+    """How many batches `size` samples make."""
+    if size is None or not is_int(batch) or batch == 0 or not isinstance(drop_last, bool):
+        return None
+    return dims.floor_divide(size, batch) if drop_last else _rounded_up(size, batch)
 
 
-def _stacked(batch: Size, dtype: str) -> Tensor:
-    return Tensor(TensorSpec((batch,), dtype, CPU, False))
+# -- batches ---------------------------------------------------------------------------------------
 
 
-def batches(interp: Interpreter, loader: LibraryObject, node: ast.AST, frame: Frame) -> Value:
-    """The first, full batch of a loader."""
+@dataclass(frozen=True)
+class Plan:
+    """How a loader cuts its samples: `full` batches, of which there are `count` together with the `last`, smaller one.
+
+    `full` None: the samples are not batched. `last` None: it is as large as the others, or not known.
+    """
+
+    full: Size | None
+    last: int | None = None
+    count: Size | None = None
+
+
+def plan(interp: Interpreter, loader: LibraryObject, frame: Frame) -> Plan:
+    """What sizes the batches of a loader have."""
+    sampler, batch, drop = (option(loader, name) for name in ("sampler", "batch_size", "drop_last"))
+    batch_sampler = option(loader, "batch_sampler")
+    if batch_sampler is not None:
+        if not isinstance(batch_sampler, LibraryObject) or batch_sampler.type_name != "BatchSampler":
+            return Plan(interp.fresh_size("batch"), None, length(interp, batch_sampler, frame))
+        sampler = batch_sampler.argument(0, "sampler")
+        batch, drop = batch_sampler.argument(1, "batch_size"), batch_sampler.argument(2, "drop_last")
+    dataset = option(loader, "dataset")
+    batch = interp.resolved(batch)
+    if batch is None:
+        return Plan(None, None, length(interp, dataset, frame))
+    total = None if is_iterable(interp, dataset) else length(interp, dataset if sampler is None else sampler, frame)
+    if not is_int(batch):
+        return Plan(interp.fresh_size("batch_size"))
+    count = _batches(total, batch, drop)
+    if not isinstance(total, int) or not isinstance(batch, int) or not isinstance(drop, bool) or batch <= 0:
+        return Plan(batch, None, count)
+    if total < batch:
+        return Plan(batch if drop or total <= 0 else total, None, count)
+    rest = total % batch
+    return Plan(batch, rest if rest and not drop else None, count)
+
+
+def loader_iteration(interp: Interpreter, loader: LibraryObject, node: ast.AST, frame: Frame) -> Iteration:
+    """What a loop over a loader sees: a full batch, and the last one where it is smaller."""
+    sizes = plan(interp, loader, frame)
+    if sizes.count == 0:
+        return Iteration((), exact=True, over_loader=True)
+    dataset = option(loader, "dataset")
+    site = interp.site(node, frame)
+    sampler = option(loader, "sampler") or option(loader, "batch_sampler")
+    if sampler is None and lacks_length(interp, dataset) and not is_iterable(interp, dataset):
+        _fault(interp, DataFault("missing_len", site, loader, dataset))
+        return Iteration((UNKNOWN,), exact=False, over_loader=True)
+    first_time = not loader.slots.get("examined")
+    interp.heap.set(loader.slots, "examined", True)
+    found = examples(interp, dataset, node, frame, first_time)
+    full = _batch(interp, loader, found, sizes.full, site)
+    last = None if sizes.last is None else _batch(interp, loader, found, sizes.last, site)
+    return Iteration((full,), exact=False, over_loader=True, last=last, count=sizes.count)
+
+
+def _batch(interp: Interpreter, loader: LibraryObject, found: Examples, size: Size | None, site: Site) -> Value:
+    """One batch of a loader, made of samples like those found."""
     from torchsleuth.interp.calls import Arguments
 
-    dataset = loader.argument(0, "dataset")
-    batch: Value = interp.resolved(loader.argument(1, "batch_size", 1))
-    if "batch_sampler" in loader.kwargs:
-        batch = interp.fresh_size("batch")
-    one = sample(interp, dataset, node, frame)
-    if batch is None:
-        return one
-    if not is_int(batch):
-        batch = interp.fresh_size("batch_size")
-    total = length(interp, dataset, frame)
-    if isinstance(total, int) and isinstance(batch, int) and 0 < total < batch:
-        batch = total
-    function = loader.kwargs.get("collate_fn")
-    if function is not None:
-        count = batch if isinstance(batch, int) and batch <= 64 else None
-        samples = ListValue((one,) * count if count is not None else None)
-        return interp.call(function, Arguments((samples,), {}, node, frame))
-    return collate(interp, one, batch)
+    function = option(loader, "collate_fn")
+    if size is None:
+        one = interp.any_of(tuple(found.values)) if found.values else UNKNOWN
+        if function is not None:
+            return interp.call(function, Arguments((one,), {}, site.node, site.frame))
+        return convert(interp, one)
+    if function is not None and not _is_default_collate(function):
+        samples = _listed(found, size)
+        return interp.call(function, Arguments((samples,), {}, site.node, site.frame))
+    collation = Collation(interp, size)
+    batch = collation.collate(found.values)
+    refusal = collation.refusal
+    if refusal is not None and _certain(interp, loader, refusal, size):
+        fine = next((value for value in found.values if value is not None and value is not UNKNOWN), None)
+        _fault(interp, DataFault("collate", site, loader, found.dataset, found.getitem, refusal, fine))
+    return batch
+
+
+def _is_default_collate(function: Value) -> bool:
+    return isinstance(function, Native) and function.name == "default_collate"
+
+
+def _certain(interp: Interpreter, loader: LibraryObject, refusal: Refusal, size: Size) -> bool:
+    """Whether such samples are sure to come together in one batch."""
+    if refusal.kind == "type":
+        return True
+    for name in ("sampler", "batch_sampler"):
+        sampler = option(loader, name)
+        if isinstance(sampler, LibraryObject) and sampler.type_name == "BatchSampler":
+            sampler = sampler.argument(0, "sampler")
+        known = isinstance(sampler, LibraryObject) and sampler.type_name in _LIBRARY_SAMPLERS
+        if sampler is not None and not known:
+            return False
+    return dims.positive(dims.subtract(interp.resolved(size), 1)) == 1
+
+
+def _listed(found: Examples, size: Size) -> ListValue:
+    """The argument of a user's collate function."""
+    if not found.values or UNKNOWN in found.values:
+        return ListValue(None)
+    if isinstance(size, int) and size <= MAX_LISTED and not found.optional:
+        return ListValue(tuple(found.values[index % len(found.values)] for index in range(size)))
+    return ListValue(Several(found.values))
+
+
+def _fault(interp: Interpreter, fault: DataFault) -> None:
+    """Record a fault, once for each loader and kind."""
+    key = (fault.kind, id(fault.loader), id(fault.dataset))
+    if not interp.guarded and key not in interp.failures_seen:
+        interp.failures_seen.add(key)
+        interp.trace.data.append(fault)
+
+
+# -- samples ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Samples of a dataset, as many as it takes to see how they differ.
+
+    `optional`: for one index there are several, as the paths through ``__getitem__`` were not decided. `dataset` and
+    `getitem`: where they come from.
+    """
+
+    values: list[Value]
+    optional: bool = False
+    dataset: Value = None
+    getitem: Function | None = None
+
+
+def examples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame, many: bool = False) -> Examples:
+    """Samples of a dataset: those of its first indices and of its last, up to a budget. `many`: more than two or three."""
+    if isinstance(dataset, Instance):
+        method = interp.class_attribute(dataset.cls, "__getitem__")
+        if is_iterable(interp, dataset) or not isinstance(method, Function):
+            return _iterated(interp, dataset, node, frame)
+        return _indexed(interp, dataset, method, node, frame, many)
+    if isinstance(dataset, LibraryObject):
+        return _of_collection(interp, dataset, node, frame, many)
+    if isinstance(dataset, ListValue | tuple):
+        elements = dataset.elements if isinstance(dataset, ListValue) else dataset
+        return Examples(_distinct(interp, list(elements or ())))
+    if isinstance(dataset, Tensor | Array):
+        return Examples([interp.get_item(dataset, 0, node, frame)])
+    return Examples([])
+
+
+def _distinct(interp: Interpreter, elements: list[Value]) -> list[Value]:
+    """Elements of a list, without those that are like others."""
+    return elements if len(elements) <= MANY_SAMPLES else elements[: MANY_SAMPLES - 1] + elements[-1:]
+
+
+def _indexed(
+    interp: Interpreter, dataset: Instance, method: Function, node: ast.AST, frame: Frame, many: bool
+) -> Examples:
+    values: list[Value] = []
+    optional = False
+    steps = interp.steps
+    for index in _indices(interp, dataset, frame, many):
+        if len(values) > 1 and interp.steps - steps > SAMPLE_STEPS:
+            break
+        paths = _outcomes(interp, dataset, method, index, frame)
+        optional = optional or len(paths) > 1
+        values += paths
+    return Examples(values, optional, dataset, method)
+
+
+def _outcomes(interp: Interpreter, dataset: Instance, method: Function, index: Value, frame: Frame) -> list[Value]:
+    """What ``dataset[index]`` gives, on each path through the method."""
+    interp.outcomes = ()
+    interp.uncertain += 1
+    try:
+        value = interp.call_function(method, (dataset, index), {}, None, frame)
+    finally:
+        interp.uncertain -= 1
+    if value is UNKNOWN and not interp.outcomes:
+        return []
+    return list(interp.outcomes) or [value]
+
+
+def _indices(interp: Interpreter, dataset: Value, frame: Frame, many: bool) -> Iterator[int]:
+    size = length(interp, dataset, frame)
+    if not isinstance(size, int):
+        yield from (0, 1)
+        return
+    shown = min(size, MANY_SAMPLES if many else 2)
+    yield from range(shown)
+    if size > shown:
+        yield size - 1
+
+
+def _iterated(interp: Interpreter, dataset: Instance, node: ast.AST, frame: Frame) -> Examples:
+    """Samples of an iterable dataset."""
+    method = interp.class_attribute(dataset.cls, "__iter__")
+    if not isinstance(method, Function):
+        native = dataset.native
+        return examples(interp, native, node, frame) if native is not None else Examples([])
+    interp.uncertain += 1
+    try:
+        result = interp.call_function(method, (dataset,), {}, None, frame)
+        iteration = interp.iterate(result, node, frame) if result is not dataset else Iteration((UNKNOWN,), False)
+    finally:
+        interp.uncertain -= 1
+    return Examples(_distinct(interp, list(iteration.items)), not iteration.exact, dataset, method)
+
+
+def _of_collection(interp: Interpreter, dataset: LibraryObject, node: ast.AST, frame: Frame, many: bool) -> Examples:
+    name = dataset.type_name
+    if name == "TensorDataset":
+        return Examples([_collection_item(interp, dataset, 0, node, frame)], False, dataset)
+    if name == "StackDataset":
+        return Examples([_collection_item(interp, dataset, 0, node, frame)])
+    if name == "Subset":
+        return _of_subset(interp, dataset, node, frame, many)
+    if name in ("ConcatDataset", "ChainDataset"):
+        parts = interp.sequence(dataset.argument(0, "datasets"), node, frame)
+        found = [examples(interp, part, node, frame, many) for part in parts or ()]
+        values = [value for part in found for value in part.values]
+        return Examples(values, any(part.optional for part in found), dataset)
+    sample = vision.sample(interp, dataset, node, frame)
+    return Examples([] if sample is None else [sample], False, dataset)
+
+
+def _of_subset(interp: Interpreter, subset: LibraryObject, node: ast.AST, frame: Frame, many: bool) -> Examples:
+    dataset, indices = subset.argument(0, "dataset"), subset.argument(1, "indices")
+    chosen = indices.items if isinstance(indices, ListValue) else None
+    if chosen and all(isinstance(index, int) for index in chosen) and isinstance(dataset, Instance):
+        method = interp.class_attribute(dataset.cls, "__getitem__")
+        if isinstance(method, Function):
+            few = chosen[: MANY_SAMPLES if many else 2]
+            values = [value for index in few for value in _outcomes(interp, dataset, method, index, frame)]
+            return Examples(values, len(values) > len(few), dataset, method)
+    return examples(interp, dataset, node, frame, many)
+
+
+def item(interp: Interpreter, dataset: Value, index: Value, node: ast.AST, frame: Frame) -> Value:
+    """``dataset[index]`` of one of PyTorch's own datasets."""
+    if isinstance(dataset, LibraryObject):
+        return _collection_item(interp, dataset, index, node, frame)
+    return interp.get_item(dataset, index, node, frame)
+
+
+def _collection_item(interp: Interpreter, dataset: LibraryObject, index: Value, node: ast.AST, frame: Frame) -> Value:
+    name = dataset.type_name
+    if name == "TensorDataset":
+        return tuple(
+            interp.tensor_get_item(value, index, node, frame) if isinstance(value, Tensor) else UNKNOWN
+            for value in dataset.args
+        )
+    if name == "StackDataset":
+        if dataset.kwargs:
+            return DictValue({key: item(interp, part, index, node, frame) for key, part in dataset.kwargs.items()})
+        return tuple(item(interp, part, index, node, frame) for part in dataset.args)
+    if name == "Subset":
+        chosen = interp.get_item(dataset.argument(1, "indices"), index, node, frame)
+        return item(interp, dataset.argument(0, "dataset"), chosen, node, frame)
+    if name == "ConcatDataset":
+        found = examples(interp, dataset, node, frame)
+        return interp.any_of(tuple(found.values)) if found.values else UNKNOWN
+    sample = vision.sample(interp, dataset, node, frame)
+    return UNKNOWN if sample is None else sample
+
+
+# -- construction ----------------------------------------------------------------------------------
+
+
+def construct(interp: Interpreter, path: str, name: str, call: Arguments) -> Value:
+    """A call of something in ``torch.utils.data``."""
+    if name == "random_split":
+        return _random_split(interp, call)
+    if name == "default_collate":
+        return _default_collate(interp, call)
+    if name == "default_convert":
+        return convert(interp, call.args[0]) if call.args else UNKNOWN
+    if name == "get_worker_info":
+        return UNKNOWN
+    made = LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
+    if path == LOADER:
+        dataset = option(made, "dataset")
+        drawn = option(made, "shuffle") is True and option(made, "sampler") is None
+        if drawn and lacks_length(interp, dataset) and not is_iterable(interp, dataset):
+            assert made.site is not None
+            _fault(interp, DataFault("missing_len", made.site, made, dataset))
+    return made
+
+
+def _default_collate(interp: Interpreter, call: Arguments) -> Value:
+    batch = call.get(0, "batch")
+    elements = batch.elements if isinstance(batch, ListValue) else batch
+    if not isinstance(elements, tuple) or not elements:
+        return UNKNOWN
+    count: Size = interp.fresh_size("batch") if isinstance(elements, Several) else len(elements)
+    return Collation(interp, count).collate(_distinct(interp, list(elements)))
+
+
+def _random_split(interp: Interpreter, call: Arguments) -> Value:
+    dataset, lengths = call.get(0, "dataset"), call.get(1, "lengths")
+    parts = interp.sequence(lengths, call.node, call.frame)
+    site = interp.site(call.node, call.frame)
+    if parts is None:
+        return UNKNOWN
+    total = length(interp, dataset, call.frame)
+    sizes = split_sizes(interp, parts, total)
+    subsets = []
+    for size in sizes:
+        chosen: Value = UNKNOWN
+        if isinstance(size, int) and 0 <= size <= 1_000_000:
+            chosen = ListValue((interp.fresh_size("i", positive=False),) * size)
+        subsets.append(LibraryObject(f"{PACKAGE}Subset", (dataset, chosen), {}, site))
+    return ListValue(tuple(subsets))
+
+
+def split_sizes(interp: Interpreter, parts: tuple[Value, ...], total: Size | None) -> list[Size | None]:
+    """The sizes of the parts that random_split makes; fractions as it rounds them."""
+    parts = tuple(interp.resolved(part) for part in parts)
+    if all(is_int(part) for part in parts):
+        return list(parts)
+    numbers = all(isinstance(part, int | float) for part in parts)
+    if not numbers or not isinstance(total, int) or abs(sum(parts) - 1) > 1e-9:
+        return [None for _ in parts]
+    sizes = [int(total * part) for part in parts]
+    for index in range(total - sum(sizes)):
+        sizes[index % len(sizes)] += 1
+    return list(sizes)
+
+
+# -- iteration -------------------------------------------------------------------------------------
 
 
 def iterate(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> Iteration:
     """What a loop over a modelled object sees."""
     if isinstance(value, Array):
         return numpy.iterate(interp, value)
+    loader = as_loader(value)
+    own = isinstance(value, Instance) and isinstance(interp.class_attribute(value.cls, "__iter__"), Function)
+    if loader is not None and not own:
+        return loader_iteration(interp, loader, node, frame)
     if isinstance(value, LibraryObject):
-        if value.path == LOADER:
-            return Iteration((batches(interp, value, node, frame),), exact=False, over_loader=True)
-        if value.type_name in ("TensorDataset", "Subset", "ConcatDataset"):
-            return Iteration((sample(interp, value, node, frame),), exact=False)
+        if value.type_name in _COLLECTIONS or vision.is_dataset(value):
+            return _samples(interp, value, node, frame)
         return Iteration((UNKNOWN,), exact=False)
     if isinstance(value, Instance):
-        method = interp.class_attribute(value.cls, "__iter__")
-        if isinstance(method, Function):
-            result = interp.call_function(method, (value,), {}, None, frame)
-            if result is not value:
-                return interp.iterate(result, node, frame)
-        elif value.native is not None:
-            return interp.iterate(value.native, node, frame)
-        elif isinstance(interp.class_attribute(value.cls, "__getitem__"), Function):
-            return Iteration((sample(interp, value, node, frame),), exact=False)
-        return Iteration((UNKNOWN,), exact=False)
+        return _iterate_instance(interp, value, node, frame)
     if isinstance(value, LibraryModule):
         if value.children is None:
             return Iteration((UNKNOWN,), exact=False)
@@ -212,7 +532,40 @@ def iterate(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> I
     return Iteration((UNKNOWN,), exact=False)
 
 
+def _iterate_instance(interp: Interpreter, value: Instance, node: ast.AST, frame: Frame) -> Iteration:
+    method = interp.class_attribute(value.cls, "__iter__")
+    if isinstance(method, Function):
+        result = interp.call_function(method, (value,), {}, None, frame)
+        return interp.iterate(result, node, frame) if result is not value else Iteration((UNKNOWN,), exact=False)
+    if value.native is not None and not isinstance(interp.class_attribute(value.cls, "__getitem__"), Function):
+        return interp.iterate(value.native, node, frame)
+    return _samples(interp, value, node, frame)
+
+
+def _samples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame) -> Iteration:
+    """What a loop over a dataset sees."""
+    values = examples(interp, dataset, node, frame).values
+    return Iteration((interp.any_of(tuple(values)) if values else UNKNOWN,), exact=False)
+
+
 def object_item(interp: Interpreter, value: LibraryObject, key: Value, frame: Frame) -> Value:
-    if value.type_name in ("TensorDataset", "Subset", "ConcatDataset"):
-        return sample(interp, value, ast.Pass(), frame)
+    if value.type_name in _COLLECTIONS or vision.is_dataset(value):
+        return _collection_item(interp, value, key, ast.Pass(), frame)
     return UNKNOWN
+
+
+__all__ = [
+    "LOADER",
+    "as_loader",
+    "construct",
+    "examples",
+    "is_iterable",
+    "item",
+    "iterate",
+    "lacks_length",
+    "length",
+    "object_item",
+    "option",
+    "plan",
+    "split_sizes",
+]

@@ -6,12 +6,13 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.library import data, external, modules, numpy, optim, python, torch_calls
+from torchsleuth.interp.library import data, external, modules, numpy, optim, python, torch_calls, vision
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
     Bound,
     DictValue,
+    Image,
     Instance,
     LibraryModule,
     LibraryObject,
@@ -34,6 +35,9 @@ _METHOD_OWNERS = (ListValue, DictValue, str, tuple, Scalar, int, float)
 def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame: Frame) -> Value:
     if isinstance(owner, Array):
         return numpy.attribute(interp, owner, name)
+    if isinstance(owner, Image):
+        known = vision.image_attribute(owner, name)
+        return Bound(owner, name) if known is None else known
     if isinstance(owner, LibraryModule):
         return modules.module_attribute(interp, owner, name, frame)
     if isinstance(owner, LibraryObject):
@@ -42,7 +46,7 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
         if name == "grad":
             interp.event("grad_touched", owner, node, frame)
             return UNKNOWN
-        return Bound(owner, name) if name == "requires_grad_" else UNKNOWN
+        return Bound(owner, name) if name.endswith("_") and not name.endswith("__") else UNKNOWN
     if isinstance(owner, NamedResult) and name in owner.fields:
         return owner[owner.fields.index(name)]
     if isinstance(owner, _METHOD_OWNERS) and not isinstance(owner, bool):
@@ -53,6 +57,8 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
 def _object_attribute(interp: Interpreter, owner: LibraryObject, name: str) -> Value:
     if name in owner.slots:
         return owner.slots[name]
+    if vision.is_dataset(owner):
+        return vision.attribute(interp, owner, name)
     if owner.path.startswith("enum:"):
         return owner.args[0] if name == "value" else Scalar("str") if name == "name" else UNKNOWN
     if owner.path == data.LOADER:
@@ -95,7 +101,7 @@ def native_init(interp: Interpreter, instance: Instance, call: Arguments) -> Val
         if base.path in modules.CONTAINERS:
             modules.make_container(interp, native, call)
         instance.native = native
-    elif base.path.startswith(("torch.utils.data.", "torch.optim")):
+    elif base.path.startswith(("torch.utils.data.", "torch.optim", vision.DATASETS)):
         instance.native = LibraryObject(base.path, call.args, call.kwargs, site)
     return None
 
@@ -116,12 +122,17 @@ def call_native(interp: Interpreter, callee: Native, call: Arguments) -> Value:
 def call_method(interp: Interpreter, receiver: Value, name: Any, call: Arguments) -> Value:
     if isinstance(receiver, Tensor):
         return torch_calls.tensor_method(interp, receiver, name, call)
-    if isinstance(receiver, Parameters) and name == "requires_grad_":
-        for module in receiver.modules:
-            modules.set_requires_grad(interp, module, interp.truth(call.get(0, "requires_grad", True)))
+    if isinstance(receiver, Parameters):
+        if name == "requires_grad_":
+            decided = interp.truth(call.get(0, "requires_grad", True))
+            interp.set_parameters(receiver, decided, call.node, call.frame)
+        elif name != "detach_":
+            interp.parameters_written(receiver, call.node, call.frame)
         return receiver
     if isinstance(receiver, Array):
         return numpy.method(interp, receiver, name, call)
+    if isinstance(receiver, Image):
+        return vision.image_method(interp, receiver, name, call)
     if isinstance(receiver, LibraryModule) or (isinstance(receiver, Instance) and modules.is_module_method(name)):
         return modules.module_method(interp, receiver, name, call)
     if isinstance(receiver, LibraryObject):
@@ -139,7 +150,10 @@ def _object_method(interp: Interpreter, receiver: LibraryObject, name: str, call
 
 
 def call_object(interp: Interpreter, callee: Value, call: Arguments) -> Value:
-    """A call of a value that is not a function: unknown, but a scaler's or scheduler's own calls are harmless."""
+    """A call of a value that is not a function: an image transform, or unknown."""
+    if vision.is_transform(callee) and call.args and call.exact:
+        made = vision.apply(interp, callee, call.args[0], call.node, call.frame)
+        return made if len(call.args) == 1 else (made, *call.args[1:])
     return UNKNOWN
 
 

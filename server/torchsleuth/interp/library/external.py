@@ -1,11 +1,12 @@
-"""Other packages, known by name only: progress bars, copies, clocks, random numbers, paths."""
+"""Other packages, known by name only: progress bars, copies, clocks, random numbers, paths, images."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.library import copies, numpy
+from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.library import copies, draws, numpy, vision
 from torchsleuth.interp.values import (
     UNKNOWN,
     Builtin,
@@ -17,6 +18,7 @@ from torchsleuth.interp.values import (
     Scalar,
     Several,
     Value,
+    is_int,
 )
 from torchsleuth.tensors.spec import Native
 
@@ -32,16 +34,17 @@ _FLOATS = frozenset(
     "random.random random.uniform random.gauss random.normalvariate random.betavariate time.time time.perf_counter "
     "time.monotonic time.process_time statistics.mean random.triangular random.expovariate".split()
 )
-_INTS = frozenset("random.randint random.randrange os.cpu_count time.time_ns os.getpid random.getrandbits".split())
+_INTS = frozenset("os.cpu_count time.time_ns os.getpid random.getrandbits".split())
 _STRINGS = frozenset(
     "os.path.join os.path.dirname os.path.abspath os.path.basename os.getenv os.getcwd time.strftime os.path.expanduser".split()
 )
 _NOTHING = frozenset(
     "random.seed os.makedirs warnings.filterwarnings warnings.warn logging.basicConfig time.sleep "
-    "random.shuffle gc.collect os.remove sys.stdout.flush".split()
+    "gc.collect os.remove sys.stdout.flush".split()
 )
-_OBJECTS = frozenset({"dataclasses.field", "argparse.ArgumentParser", "enum.auto"})
+_OBJECTS = frozenset({"dataclasses.field", "argparse.ArgumentParser", "enum.auto", "random.Random"})
 _CONSTANTS = {"numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.newaxis": None}
+_IMAGES = ("torchvision.", "PIL.", "cv2.")
 
 
 def constant(path: str) -> Value:
@@ -52,11 +55,18 @@ def constant(path: str) -> Value:
 
 
 def call(interp: Interpreter, path: str, call: Arguments) -> Value:
-    if path.startswith("numpy."):
-        value = numpy.call(interp, path, call)
-        if value is UNKNOWN:
-            interp.escape((*call.args, *call.kwargs.values()))
-        return value
+    value = UNKNOWN if not call.exact else _call(interp, path, call)
+    if value is UNKNOWN:
+        interp.escape((*call.args, *call.kwargs.values()))
+    return value
+
+
+def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
+    package, _, name = path.partition(".")
+    if package == "numpy":
+        return numpy.call(interp, path, call)
+    if path.startswith(_IMAGES):
+        return vision.call(interp, path, call)
     if path in ("copy.copy", "copy.deepcopy") and call.args:
         return copies.shallow(call.args[0]) if path == "copy.copy" else copies.deep(call.args[0])
     if path in _PASS_THROUGH and call.args:
@@ -71,30 +81,113 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
         return None
     if path == "functools.partial" and call.args:
         return Partial(call.args[0], call.args[1:], call.kwargs)
-    if path in ("collections.OrderedDict", "collections.defaultdict", "collections.Counter"):
-        if path == "collections.OrderedDict":
-            from torchsleuth.interp.library.python import call_builtin
-
-            return call_builtin(interp, "dict", call)
-        return DictValue(None)
-    if path == "collections.deque":
-        return ListValue(None)
-    if path in ("itertools.chain", "itertools.cycle", "itertools.islice") and call.args:
-        if path == "itertools.chain":
-            items: list[Value] = []
-            for value in call.args:
-                more = interp.sequence(value, call.node, call.frame)
-                if more is None:
-                    return ListValue(None)
-                items.extend(more)
-            return ListValue(tuple(items))
-        iteration = interp.iterate(call.args[0], call.node, call.frame)
-        return ListValue(Several(iteration.items), "iterator")
+    if package == "random":
+        return _random(interp, name, call)
+    if package == "collections":
+        return _collection(interp, name, call)
+    if package == "itertools":
+        return _iterator(interp, name, call)
     if path in _OBJECTS:
         return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
     if path.startswith(("functools.wraps", "functools.lru_cache")):
         return Builtin(path, lambda inner: inner.args[0] if inner.args else UNKNOWN)
-    interp.escape((*call.args, *call.kwargs.values()))
+    return UNKNOWN
+
+
+def _random(interp: Interpreter, name: str, call: Arguments) -> Value:
+    """A function of Python's random module, or a method of its generators."""
+    if name == "Random":
+        return LibraryObject("random.Random", call.args, call.kwargs, interp.site(call.node, call.frame))
+    if f"random.{name}" in _FLOATS:
+        return Scalar("float")
+    bounds = [interp.resolved(value) for value in (*call.args, *call.kwargs.values())]
+    if name in ("randint", "randrange"):
+        if bounds and all(isinstance(bound, int) for bound in bounds) and len(bounds) <= 2:
+            low, high = (0, bounds[0]) if len(bounds) == 1 else bounds
+            return draws.draw(interp, low, high if name == "randint" else high - 1)
+        return interp.fresh_size("?", positive=bool(bounds) and is_int(bounds[0]) and _is_positive(name, bounds))
+    if name == "seed":
+        return None
+    if name == "shuffle" and call.args:
+        _shuffle(interp, call.args[0])
+        return None
+    if name not in ("choice", "sample", "choices") or not call.args:
+        return UNKNOWN
+    iteration = interp.iterate(call.args[0], call.node, call.frame)
+    if not iteration.items or UNKNOWN in iteration.items:
+        return UNKNOWN
+    if name == "choice":
+        return _one_of(interp, iteration)
+    count = interp.resolved(call.get(1, "k", 1) if name == "sample" else call.kwargs.get("k", 1))
+    element = interp.any_of(iteration.items)
+    if isinstance(count, int) and 0 <= count <= 4096:
+        return ListValue((element,) * count)
+    return ListValue(interp.heap.several((element,)))
+
+
+def _is_positive(name: str, bounds: list[Value]) -> bool:
+    return len(bounds) > 1 and isinstance(bounds[0], int) and bounds[0] > 0
+
+
+def _one_of(interp: Interpreter, iteration: Iteration) -> Value:
+    """An element drawn at random: a number between the least and the greatest, or what they have in common."""
+    items = iteration.items
+    if iteration.exact and all(isinstance(item, int) and not isinstance(item, bool) for item in items):
+        return draws.draw(interp, min(items), max(items))
+    return interp.any_of(items)
+
+
+def _shuffle(interp: Interpreter, value: Value) -> None:
+    """Any element may be anywhere now."""
+    if isinstance(value, ListValue) and value.items:
+        kinds = interp.heap.several(value.items)
+        if len(kinds) > 1:
+            interp.heap.set(value.slots, "items", (interp.any_of(kinds),) * len(value.items))
+
+
+def _collection(interp: Interpreter, name: str, call: Arguments) -> Value:
+    if name == "OrderedDict":
+        from torchsleuth.interp.library.python import call_builtin
+
+        return call_builtin(interp, "dict", call)
+    if name in ("defaultdict", "Counter"):
+        return DictValue(None)
+    if name == "deque":
+        first = call.get(0, "iterable", ())
+        made = ListValue((), "deque")
+        limit = interp.resolved(call.get(1, "maxlen"))
+        made.slots["maxlen"] = limit if isinstance(limit, int) else None
+        iteration = interp.iterate(first, call.node, call.frame)
+        known = limit is None or isinstance(limit, int)
+        if iteration.exact and known:
+            made.slots["items"] = iteration.items[-limit:] if limit else iteration.items
+        else:
+            made.slots["items"] = None if UNKNOWN in iteration.items else Several(iteration.items)
+        return made
+    return UNKNOWN
+
+
+def _iterator(interp: Interpreter, name: str, call: Arguments) -> Value:
+    if name == "count":
+        start = call.get(0, "start", 0)
+        return ListValue(Several((start, interp.fresh_size("?", positive=False))), "iterator")
+    if not call.args:
+        return UNKNOWN
+    if name == "chain":
+        items: list[Value] = []
+        exact = True
+        for value in call.args:
+            iteration = interp.iterate(value, call.node, call.frame)
+            exact = exact and iteration.exact
+            items.extend(iteration.items)
+        if exact:
+            return ListValue(tuple(items))
+        return ListValue(None if UNKNOWN in items else interp.heap.several(tuple(items)), "iterator")
+    if name in ("cycle", "islice"):
+        iteration = interp.iterate(call.args[0], call.node, call.frame)
+        return ListValue(Several(iteration.items), "iterator")
+    if name in ("product", "combinations", "permutations", "zip_longest", "accumulate"):
+        return ListValue(None)
     return UNKNOWN
 
 
@@ -103,8 +196,8 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
         return _argparse(interp, receiver, name, call)
     if receiver.path in numpy.GENERATORS:
         return numpy.draw(interp, name, call)
-    if receiver.path.startswith("torch.nn.Module."):
-        return UNKNOWN
+    if receiver.path == "random.Random" and call.exact:
+        return _random(interp, name, call)
     return UNKNOWN
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.graph import Cut
 from torchsleuth.interp.values import (
     UNKNOWN,
     Bound,
@@ -15,6 +16,7 @@ from torchsleuth.interp.values import (
     LibraryObject,
     ListValue,
     Parameters,
+    Site,
     Tensor,
     Value,
     is_module,
@@ -72,6 +74,11 @@ def has_parameters(interp: Interpreter, module: LibraryModule) -> bool:
             for _, child in module.children
         )
     return not is_loss(module.path) and module.type_name not in _NO_PARAMETERS
+
+
+def has_own_parameters(module: LibraryModule) -> bool:
+    """Whether a module that is no container has parameters of its own."""
+    return module.children is None and not is_loss(module.path) and module.type_name not in _NO_PARAMETERS
 
 
 def training_of(module: Value) -> bool | None:
@@ -243,6 +250,19 @@ def descendants(module: Value, seen: set[int] | None = None) -> Iterator[Value]:
         yield from descendants(part, seen)
 
 
+def own_parameters(module: Value) -> list[Tensor]:
+    """Parameters that are attributes of a user module."""
+    return [tensor for tensor in _own_tensors(module) if tensor.parameter]
+
+
+def parts_of(module: Value) -> Iterator[LibraryModule | Tensor]:
+    """What holds the parameters of a module: library modules, and parameters that are attributes of the user's."""
+    for part in descendants(module):
+        if isinstance(part, LibraryModule):
+            yield part
+        yield from own_parameters(part)
+
+
 def _own_tensors(module: Value) -> list[Tensor]:
     """Parameters and buffers that are attributes of a user module."""
     if not isinstance(module, Instance):
@@ -272,13 +292,20 @@ def set_training(interp: Interpreter, module: Value, mode: bool | None) -> None:
         interp.heap.set(part.slots if isinstance(part, LibraryModule) else part.state, "training", mode)
 
 
-def set_requires_grad(interp: Interpreter, module: Value, value: bool | None) -> None:
-    for part in descendants(module):
+def set_requires_grad(
+    interp: Interpreter, module: Value, value: bool | None, site: Site | None = None, some: bool = False
+) -> None:
+    """Freeze or unfreeze the parameters of a module, all or `some` of them, at a place in the source."""
+    for part in parts_of(module):
+        before = part.requires_grad if isinstance(part, LibraryModule) else part.spec.requires_grad
+        after = None if some and before is not value else value
+        frozen = site if after is False else None
         if isinstance(part, LibraryModule):
-            interp.heap.set(part.slots, "requires_grad", value)
-        for tensor in _own_tensors(part):
-            if tensor.parameter:
-                interp.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=value))
+            interp.heap.set(part.slots, "requires_grad", after)
+            interp.heap.set(part.slots, "frozen", frozen)
+        else:
+            interp.heap.set(part.slots, "spec", part.spec.with_(requires_grad=after))
+            interp.heap.set(part.slots, "cut", Cut("frozen", frozen) if frozen else None)
 
 
 _METHODS = frozenset(
@@ -323,16 +350,20 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
         set_training(interp, module, mode)
         interp.event(name if mode is not False or name == "eval" else "eval", module, call.node, call.frame)
         return module
-    if name in ("parameters", "named_parameters", "buffers", "named_buffers"):
+    if name in ("parameters", "named_parameters"):
         return Parameters((module,), name.startswith("named"))
+    if name in ("buffers", "named_buffers"):
+        return UNKNOWN
     if name in ("state_dict", "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"):
         return LibraryObject(f"torch.nn.Module.{name}", (module,), {}, interp.site(call.node, call.frame))
     if name == "zero_grad":
         interp.event("zero_grad", module, call.node, call.frame)
+        if call.get(0, "set_to_none", True) is True:
+            interp.cleared(parts_of(module))
         return None
     if name == "requires_grad_":
         decided = interp.truth(call.get(0, "requires_grad", True))
-        set_requires_grad(interp, module, decided)
+        set_requires_grad(interp, module, decided, interp.site(call.node, call.frame))
         return module
     if name in ("apply", "share_memory", "to_empty"):
         return module
@@ -412,8 +443,10 @@ def module_attribute(interp: Interpreter, module: LibraryModule, name: str, fram
         return UNKNOWN
 
     def make(tensor_spec: Any) -> Tensor:
-        tensor = Tensor(tensor_spec.with_(device=module.device))
+        grad = None if module.requires_grad is None else tensor_spec.requires_grad
+        tensor = Tensor(tensor_spec.with_(device=module.device, requires_grad=grad))
         tensor.parameter = True
+        tensor.owner = module
         return tensor
 
     return interp.from_spec(spec, make)

@@ -12,7 +12,9 @@ from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
+    Bounds,
     Bound,
+    Image,
     LibraryObject,
     ListValue,
     Origin,
@@ -39,7 +41,7 @@ _UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 _FLOATS = ("float16", "float32", "float64")
 _COMPLEX = ("complex64", "complex128")
 _NUMERIC = ("bool", *_INTEGERS, *_UNSIGNED, *_FLOATS, *_COMPLEX)
-_TEXT = frozenset({"str", "object"})
+TEXT = frozenset({"str", "object"})
 _ALIASES = {
     "float": "float64", "double": "float64", "single": "float32", "half": "float16", "int": "int64", "bool_": "bool",
     "long": "int64", "longlong": "int64", "uint": "uint64", "intp": "int64", "int_": "int64", "float_": "float64",
@@ -100,7 +102,7 @@ def dtype_of(value: Value) -> str | None:
     if isinstance(value, str):
         name = value.lstrip("<>=|")
         name = _ALIASES.get(name, name)
-        return name if name in _NUMERIC or name in _TEXT else None
+        return name if name in _NUMERIC or name in TEXT else None
     return None
 
 
@@ -242,6 +244,8 @@ def as_array(interp: Interpreter, value: Value, frame: Frame, depth: int = 6) ->
     if isinstance(value, Tensor):
         spec = interp.resolved_spec(value.spec)
         return make(spec.shape, spec.dtype if spec.dtype in _NUMERIC else None)
+    if isinstance(value, Image):
+        return _of_image(interp, value)
     kind = _python_kind(value)
     if kind is not None:
         return make((), _of_python(kind))
@@ -255,6 +259,14 @@ def as_array(interp: Interpreter, value: Value, frame: Frame, depth: int = 6) ->
     if any(isinstance(item, Tensor) for item in iteration.items):
         return None
     return joined(interp, iteration, lambda item: as_array(interp, item, frame, depth - 1))
+
+
+def _of_image(interp: Interpreter, image: Image) -> Array:
+    """The pixels of a PIL image: height, width, and channels unless it is grey."""
+    if image.channels is None:
+        return make(None, "uint8")
+    sizes = tuple(interp.fresh_size("?") if size is None else size for size in (image.height, image.width))
+    return make(sizes if image.channels == 1 else (*sizes, image.channels), "uint8")
 
 
 def joined(interp: Interpreter, iteration: Iteration, convert: Callable[[Value], Array | None]) -> Array | None:
@@ -287,7 +299,7 @@ def to_tensor(interp: Interpreter, array: Array, dtype: str | None = None) -> Te
     """The torch tensor that shares the array's memory, or a copy of it in another dtype."""
     spec = interp.resolved_spec(array.spec)
     own = spec.dtype if spec.dtype in _NUMERIC else None
-    return Tensor(TensorSpec(spec.shape, dtype or own, CPU, False))
+    return Tensor(TensorSpec(spec.shape, dtype or own, CPU, False), None, frozenset({array.slots["bounds"]} - {None}))
 
 
 _LEGACY = {"Tensor": "float32", "FloatTensor": "float32", "LongTensor": "int64", "DoubleTensor": "float64",
@@ -323,7 +335,9 @@ def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | Non
         spec = spec.with_(shape=None)
     grad = call.kwargs.get("requires_grad", False)
     spec = spec.with_(requires_grad=grad if isinstance(grad, bool) else None)
-    return Tensor(spec, Origin(interp.site(call.node, call.frame), path))
+    tags = frozenset({array.slots["bounds"]} - {None})
+    return Tensor(spec, Origin(interp.site(call.node, call.frame), path), tags)
+
 
 
 # -- attributes and items --------------------------------------------------------------------------
@@ -369,7 +383,8 @@ def get_item(interp: Interpreter, array: Array, key: Value, frame: Frame) -> Val
     if shape is None:
         return UNKNOWN
     found = _indexed(interp, shape, key if isinstance(key, tuple) else (key,), frame)
-    return UNKNOWN if found is None else make(found, array.spec.dtype)
+    return UNKNOWN if found is None else Array(TensorSpec(found, array.spec.dtype, CPU, False), array.slots["bounds"])
+
 
 
 def _indexed(interp: Interpreter, shape: tuple[Size, ...], keys: tuple[Value, ...], frame: Frame) -> Shape:
@@ -1069,6 +1084,17 @@ def _random(interp: Interpreter, name: str, call: Arguments) -> Value:
     return draw(interp, name, call)
 
 
+def _drawn_between(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
+    """Between which integers ``numpy.random.randint`` draws; both ends can occur."""
+    low, high = interp.resolved(call.get(0, "low")), interp.resolved(call.get(1, "high"))
+    if high is None:
+        low, high = 0, low
+    plain = all(isinstance(end, int) and not isinstance(end, bool) for end in (low, high))
+    if not plain or "endpoint" in call.kwargs or low >= high:
+        return None
+    return Bounds(low, high if name == "random_integers" else high - 1)
+
+
 def draw(interp: Interpreter, name: str, call: Arguments) -> Value:
     """A function of ``numpy.random``, or a method of a generator."""
     if not call.exact:
@@ -1082,7 +1108,10 @@ def draw(interp: Interpreter, name: str, call: Arguments) -> Value:
         value = call.get(2, "size")
         dtype = _asked(call, 3, "int64")
         bounds = [call.get(index, key) for index, key in enumerate(("low", "high"))]
-        return _drawn(interp, value, dtype, [bound for bound in bounds if bound is not None], call)
+        drawn = _drawn(interp, value, dtype, [bound for bound in bounds if bound is not None], call)
+        if isinstance(drawn, Array):
+            drawn.slots["bounds"] = _drawn_between(interp, name, call)
+        return drawn
     if name in _DRAWS:
         count = _PARAMETERS_BEFORE_SIZE[name]
         value = call.get(count, "size")
@@ -1139,7 +1168,9 @@ def method(interp: Interpreter, array: Array, name: str, call: Arguments) -> Val
         return UNKNOWN
     shape, dtype = _shape_of(interp, array), array.spec.dtype
     if name in ("astype", "view") and call.args:
-        return make(shape if name == "astype" else None, dtype_of(call.get(0, "dtype")))
+        converted = make(shape if name == "astype" else None, dtype_of(call.get(0, "dtype")))
+        converted.slots["bounds"] = array.slots["bounds"] if name == "astype" else None
+        return converted
     if name == "item":
         kind = _kind(dtype) if dtype in _NUMERIC else ""
         if kind in ("int", "uint"):
@@ -1179,6 +1210,7 @@ def _listed(interp: Interpreter, array: Array) -> Value:
 
 __all__ = [
     "GENERATORS",
+    "TEXT",
     "as_array",
     "attribute",
     "binary",

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.values import UNKNOWN, LibraryObject, ListValue, Parameters, Scalar, Tensor, Value
+from torchsleuth.interp.library import modules
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    DictValue,
+    LibraryModule,
+    LibraryObject,
+    ListValue,
+    Parameters,
+    Scalar,
+    Tensor,
+    Value,
+)
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
     from torchsleuth.interp.interpreter import Interpreter
 
-_SCALERS = ("torch.amp.GradScaler", "torch.cuda.amp.GradScaler", "torch.amp.grad_scaler.GradScaler")
 
 
 def construct(interp: Interpreter, path: str, call: Arguments) -> Value:
@@ -29,7 +40,7 @@ def is_optimizer(value: LibraryObject) -> bool:
 
 
 def is_scaler(value: LibraryObject) -> bool:
-    return value.path in _SCALERS
+    return value.path.endswith(".GradScaler")
 
 
 def handles(value: LibraryObject) -> bool:
@@ -46,7 +57,7 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
         if name == "step" and call.args and isinstance(call.args[0], LibraryObject):
             interp.event("scaler_step", receiver, call.node, call.frame)
             interp.event("step", call.args[0], call.node, call.frame)
-            interp.stepped(trained_modules(call.args[0]))
+            interp.stepped(call.args[0], interp.site(call.node, call.frame))
         elif name == "update":
             interp.event("scaler_update", receiver, call.node, call.frame)
         elif name == "unscale_" and call.args:
@@ -58,26 +69,41 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
         return ListValue((Scalar("float"),)) if name == "get_last_lr" else None
     if name == "step":
         closure = call.get(0, "closure")
+        value = None
         if closure is not None:
             value = interp.call(closure, Args((), {}, call.node, call.frame))
-            interp.event("step", receiver, call.node, call.frame)
-            return value
+            if receiver.type_name == "LBFGS" and receiver.argument(2, "max_iter", 20) != 1:
+                interp.stepped(receiver, interp.site(call.node, call.frame))
+                interp.call(closure, Args((), {}, call.node, call.frame))
         interp.event("step", receiver, call.node, call.frame)
-        interp.stepped(trained_modules(receiver))
-        return None
+        interp.stepped(receiver, interp.site(call.node, call.frame))
+        return value
     if name == "zero_grad":
         interp.event("zero_grad", receiver, call.node, call.frame)
+        if call.get(0, "set_to_none", True) is True:
+            interp.cleared(trained_parts(receiver))
         return None
     if name == "add_param_group":
         return None
     return UNKNOWN
 
 
-def trained_modules(optimizer: LibraryObject) -> list[Value]:
-    """The modules whose parameters an optimizer was given whole, as far as they are known."""
-    given = optimizer.argument(0, "params")
-    parts = given.items or () if isinstance(given, ListValue) else (given,)
-    return [module for part in parts if isinstance(part, Parameters) for module in part.modules]
+def trained_parts(optimizer: LibraryObject) -> list[LibraryModule | Tensor]:
+    """The parameters that an optimizer was given, by the library modules that hold them, as far as they are known."""
+    return list(_parts(optimizer.argument(0, "params")))
+
+
+def _parts(given: Value) -> Iterator[LibraryModule | Tensor]:
+    if isinstance(given, Parameters):
+        for module in given.modules:
+            yield from modules.parts_of(module)
+    elif isinstance(given, Tensor):
+        yield given if given.owner is None else given.owner
+    elif isinstance(given, ListValue | tuple):
+        for part in (given.elements or ()) if isinstance(given, ListValue) else given:
+            yield from _parts(part)
+    elif isinstance(given, DictValue) and given.items is not None:
+        yield from _parts(given.items.get("params"))
 
 
 def parameters_of(optimizer: LibraryObject) -> Value:
@@ -91,6 +117,5 @@ __all__ = [
     "is_scheduler",
     "method",
     "parameters_of",
-    "trained_modules",
-    "Tensor",
+    "trained_parts",
 ]

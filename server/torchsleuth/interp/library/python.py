@@ -489,7 +489,9 @@ def frame_builtin(interp: Interpreter, node: ast.Call, frame: Frame) -> Value | 
 
 # -- decorators and context managers ---------------------------------------------------------------
 
-_GRAD_OFF = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad")
+SET_GRAD = "torch.set_grad_enabled"
+_INFERENCE = "torch.inference_mode"
+_GRAD_OFF = ("torch.no_grad", _INFERENCE, "torch.autograd.no_grad")
 _GRAD_ON = ("torch.enable_grad", "torch.autograd.enable_grad")
 _TRANSPARENT = (
     "functools.wraps", "functools.lru_cache", "functools.cache", "torch.compile", "torch.jit.script",
@@ -540,19 +542,30 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
     return UNKNOWN
 
 
-def grad_mode(interp: Interpreter, manager: Value) -> bool | None:
+def grad_mode(interp: Interpreter, manager: Value) -> Value:
     """What entering a context manager sets grad mode to, None if it does not."""
     path = _path_of(manager)
-    if isinstance(manager, LibraryObject):
-        if path in _GRAD_OFF:
-            return manager.argument(0, "mode", True) is not True if path == "torch.inference_mode" else False
-        if path in _GRAD_ON:
-            return True
-        if path == "torch.set_grad_enabled":
-            mode = manager.argument(0, "mode")
-            decided = interp.truth(mode)
-            return True if decided is None else decided
+    if not isinstance(manager, LibraryObject):
+        return None
+    if path in _GRAD_ON:
+        return True
+    if path == SET_GRAD or path in _GRAD_OFF:
+        decided = interp.truth(manager.argument(0, "mode", True))
+        known = Scalar("bool") if decided is None else decided
+        if path == SET_GRAD:
+            return known
+        # inference_mode(False) leaves everything as it is.
+        return False if path != _INFERENCE or known is True else None if known is False else known
     return None
+
+
+def is_autocast(manager: Value) -> bool:
+    """Whether operators inside may work on copies of their operands in another dtype."""
+    return "autocast" in _path_of(manager) and _enabled(manager)
+
+
+def _enabled(manager: Value) -> bool:
+    return isinstance(manager, LibraryObject) and manager.kwargs.get("enabled", True) is not False
 
 
 def expects_error(manager: Value, node: ast.expr) -> bool:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp.graph import AutogradFault, Cut
-from torchsleuth.interp.library import modules, numpy
+from torchsleuth.interp.graph import AutogradFault, Cut, cut_of
+from torchsleuth.interp.library import data, modules, numpy, python
 from torchsleuth.interp.values import (
     UNKNOWN,
     Availability,
+    Bounds,
     DictValue,
     Instance,
     LibraryModule,
@@ -17,6 +19,8 @@ from torchsleuth.interp.values import (
     ListValue,
     Parameters,
     Scalar,
+    Several,
+    Site,
     Tensor,
     Value,
     is_int,
@@ -123,7 +127,11 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         items = interp.sequence(call.args[0], call.node, call.frame) if call.args else ()
         return UNKNOWN if items is None else items
     if path in _CONTEXTS or path.endswith("GradScaler"):
-        return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
+        made = LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
+        if path == python.SET_GRAD:
+            # It takes effect as a statement, too; a `with` sets back what was before.
+            interp.set_grad(python.grad_mode(interp, made), interp.site(call.node, call.frame))
+        return made
     if path in ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer"):
         return _parameter(interp, path, call)
     if path.startswith("torch.nn.utils.clip_grad"):
@@ -132,7 +140,9 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
     if path.startswith("torch.nn.init."):
         return call.args[0] if call.args else UNKNOWN
     if path.startswith("torch.utils.data."):
-        return _data(interp, path, name, call)
+        return data.construct(interp, path, name, call)
+    if path in ("torch.autograd.grad", "torch.autograd.backward"):
+        return _autograd(interp, name, call)
     if path.startswith(("torch.autograd.", "torch.func.")):
         interp.escape((*call.args, *call.kwargs.values()))
         return UNKNOWN
@@ -163,6 +173,49 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
     ):
         interp.event("loss", path, call.node, call.frame)
     return interp.operate(path, call.args, call.kwargs, call.node, call.frame)
+
+
+def _autograd(interp: Interpreter, name: str, call: Arguments) -> Value:
+    """``torch.autograd.grad(outputs, inputs)`` and ``torch.autograd.backward(tensors)``."""
+    interp.escape((*call.args, *call.kwargs.values()))
+    is_grad = name == "grad"
+    outputs = call.get(0, "outputs" if is_grad else "tensors")
+    roots = (outputs,) if isinstance(outputs, Tensor) else interp.sequence(outputs, call.node, call.frame)
+    # Several roots share one pass: what the first one frees is no fault of the next.
+    if not call.exact or roots is None or len(roots) != 1 or not isinstance(roots[0], Tensor):
+        return UNKNOWN
+    root = roots[0]
+    create = interp.truth(call.get(4 if is_grad else 3, "create_graph", False))
+    kept = call.get(3 if is_grad else 2, "retain_graph")
+    retain = create if kept is None else interp.truth(kept)
+    gradient = call.get(2, "grad_outputs") if is_grad else call.get(1, "grad_tensors")
+    if is_grad:
+        return _gradients(interp, root, gradient, retain, create, call)
+    interp.event("backward", root, call.node, call.frame, tensor=root)
+    if "inputs" not in call.kwargs:
+        interp.backward(root, gradient, retain, call.node, call.frame)
+    return None
+
+
+def _gradients(
+    interp: Interpreter, root: Tensor, gradient: Value, retain: bool | None, create: bool | None, call: Arguments
+) -> Value:
+    given = call.get(1, "inputs")
+    inputs = (given,) if isinstance(given, Tensor) else interp.sequence(given, call.node, call.frame) or ()
+    tensors = [value for value in inputs if isinstance(value, Tensor)]
+    strict = not call.get(5, "allow_unused") and call.get(7, "materialize_grads", False) is False
+    interp.gradients(root, tensors, gradient, retain, strict, call.node, call.frame)
+    if not inputs or len(tensors) < len(inputs):
+        return UNKNOWN
+    site = interp.site(call.node, call.frame)
+    return tuple(_gradient_of(tensor, create, site) for tensor in tensors)
+
+
+def _gradient_of(tensor: Tensor, create: bool | None, site: Site) -> Tensor:
+    """A tensor like its input; whether it can be differentiated again is known only without ``create_graph``."""
+    made = Tensor(tensor.spec.with_(requires_grad=False if create is False else None, strides=None))
+    made.slots["cut"] = Cut("first_order", site) if create is False else None
+    return made
 
 
 def _math(interp: Interpreter, name: str, call: Arguments) -> Value:
@@ -206,24 +259,6 @@ def _parameter(interp: Interpreter, path: str, call: Arguments) -> Value:
     made.buffer = not made.parameter
     return made
 
-
-def _data(interp: Interpreter, path: str, name: str, call: Arguments) -> Value:
-    site = interp.site(call.node, call.frame)
-    if name == "random_split":
-        dataset, lengths = call.get(0, "dataset"), call.get(1, "lengths")
-        parts = interp.sequence(lengths, call.node, call.frame)
-        if parts is None:
-            return UNKNOWN
-        subsets = []
-        for part in parts:
-            indices: Value = UNKNOWN
-            if isinstance(part, int) and not isinstance(part, bool):
-                indices = ListValue((0,) * part) if part <= 1_000_000 else UNKNOWN
-            subsets.append(LibraryObject("torch.utils.data.Subset", (dataset, indices), {}, site))
-        return ListValue(tuple(subsets))
-    if name in ("default_collate",):
-        return UNKNOWN
-    return LibraryObject(path, call.args, call.kwargs, site)
 
 
 def _legacy(interp: Interpreter, name: str, call: Arguments) -> Value:
@@ -278,21 +313,65 @@ def _factory(interp: Interpreter, path: str, name: str, call: Arguments) -> Valu
         if grad:
             interp.heap.set(value.slots, "leaf", True)
     interp.heap.set(value.slots, "spec", spec)
+    bounds = _bounds(interp, name, call) if spec.dtype is None or "int" in spec.dtype else None
+    if bounds is not None:
+        interp.heap.set(value.slots, "tags", value.tags | {bounds})
     if name == "tensor" and call.args:
         _rewrapped(interp, value, call)
     return value
 
 
+def _bounds(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
+    """Between which integers the elements of a new tensor lie, where that is known; both ends can occur."""
+    if name in ("zeros", "ones"):
+        return Bounds(0, 0) if name == "zeros" else Bounds(1, 1)
+    given = [interp.resolved(value) for value in call.args]
+    if name in ("tensor", "as_tensor"):
+        items = list(_elements(given[0])) if given else []
+        return Bounds(min(items), max(items)) if items and all(_plain(item) for item in items) else None
+    if name == "full":
+        value = interp.resolved(call.get(1, "fill_value"))
+        return Bounds(value, value) if _plain(value) else None
+    if name == "randperm":
+        return Bounds(0, given[0] - 1) if given and _plain(given[0]) and given[0] > 0 else None
+    if name == "randint":
+        low, high = call.kwargs.get("low", 0), call.kwargs.get("high")
+        ends = [value for value in given if is_int(value)]
+        if high is None and ends:
+            low, high = (0, ends[0]) if len(ends) == 1 else (ends[0], ends[1])
+        return Bounds(low, high - 1) if _plain(low) and _plain(high) and low < high else None
+    if name == "arange" and given and all(_plain(value) for value in given) and not {"start", "end", "step"} & set(call.kwargs):
+        numbers = range(*given) if given[-1] or len(given) < 3 else range(0)
+        return Bounds(min(numbers), max(numbers)) if numbers else None
+    return None
+
+
+def _plain(value: Value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def _rewrapped(interp: Interpreter, value: Tensor, call: Arguments) -> None:
     """``torch.tensor(loss)``: a copy that has left the graph of what it was made from."""
-    data = call.args[0]
-    items = data.items or () if isinstance(data, ListValue) else data if isinstance(data, tuple) else (data,)
-    for item in items:
-        lost = item.spec.requires_grad is True or item.slots["cut"] if isinstance(item, Tensor) else None
-        if lost or (isinstance(item, Scalar) and item.cut is not None):
-            interp.heap.set(value.slots, "node", None)
-            interp.heap.set(value.slots, "cut", Cut("rewrapped", interp.site(call.node, call.frame)))
-            return
+    if any(_left_graph(item) for item in _elements(call.args[0])):
+        interp.heap.set(value.slots, "node", None)
+        interp.heap.set(value.slots, "cut", Cut("rewrapped", interp.site(call.node, call.frame)))
+
+
+def _elements(data: Value, depth: int = 3) -> Iterator[Value]:
+    """What the lists that a tensor is made from hold."""
+    items = data.elements or () if isinstance(data, ListValue) else data if isinstance(data, tuple) else None
+    if items is None or not depth:
+        yield data
+    else:
+        for item in items:
+            yield from _elements(item, depth - 1)
+
+
+def _left_graph(value: Value) -> bool:
+    """Whether a value is, or was computed from, one that required grad."""
+    if isinstance(value, Tensor):
+        return value.spec.requires_grad is True or cut_of(value) is not None
+    return isinstance(value, Scalar) and value.cut is not None
 
 
 MISSING_DEVICE: Any = object()
@@ -353,26 +432,26 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
             interp.backward(tensor, call.get(0, "gradient"), retain, call.node, call.frame)
         return None
     if name in ("item", "tolist"):
-        if name == "tolist" and (spec.rank or 0) > 0:
-            return ListValue(None)
-        if spec.dtype is None or spec.dtype.startswith(("float", "bfloat")):
-            return interp.scalar_of(tensor, "float", interp.site(call.node, call.frame))
-        return Scalar("bool") if spec.dtype == "bool" else interp.fresh_size("?", positive=False)
-    if name == "numpy" and spec.requires_grad is True and call.get(0, "force", False) is False:
+        element = _number(interp, tensor, name, call)
+        if name == "item" or spec.rank == 0:
+            return element
+        return ListValue(Several((element,)) if spec.rank == 1 and isinstance(element, Scalar) else None)
+    if name == "numpy" and spec.requires_grad and interp.grad and call.get(0, "force", False) is False:
         interp.fault(AutogradFault("numpy", interp.site(call.node, call.frame), tensor))
     if name in ("numpy", "__array__"):
-        return numpy.make(spec.shape, spec.dtype)
+        array = numpy.make(spec.shape, spec.dtype)
+        array.slots["cut"] = interp.cut(tensor, "numpy", interp.site(call.node, call.frame))
+        return array
     if name in ("requires_grad_",):
         decided = interp.truth(call.get(0, "requires_grad", True))
-        interp.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=decided))
-        if tensor.slots["node"] is None:
-            interp.heap.set(tensor.slots, "leaf", True)
+        interp.require_grad(tensor, decided, call.node, call.frame)
         return tensor
     if name in ("detach", "detach_"):
         detached = Tensor(spec.with_(requires_grad=False), tensor.origin, tensor.tags)
         if name == "detach_":
-            interp.heap.set(tensor.slots, "spec", spec.with_(requires_grad=False))
-            interp.heap.set(tensor.slots, "history", frozenset())
+            cut = interp.cut(tensor, "detach", interp.site(call.node, call.frame))
+            for slot, value in (("spec", detached.spec), ("history", frozenset()), ("node", None), ("cut", cut)):
+                interp.heap.set(tensor.slots, slot, value)
             return tensor
         return interp.severed(tensor, detached, "detach", interp.site(call.node, call.frame))
     if name == "retain_grad":
@@ -393,6 +472,14 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
     if name in ("apply_", "map_", "bool") and call.args:
         return UNKNOWN
     return interp.operate(f"Tensor.{name}", (tensor, *call.args), call.kwargs, call.node, call.frame)
+
+
+def _number(interp: Interpreter, tensor: Tensor, method: str, call: Arguments) -> Value:
+    """An element of a tensor as a Python number."""
+    dtype = tensor.spec.dtype
+    if dtype is None or dtype.startswith(("float", "bfloat")):
+        return Scalar("float", interp.cut(tensor, method, interp.site(call.node, call.frame)))
+    return Scalar("bool") if dtype == "bool" else interp.fresh_size("?", positive=False)
 
 
 def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:

@@ -1,0 +1,554 @@
+"""Images: torchvision's datasets and transforms, and PIL, by what they do to sizes and types. Nothing is imported.
+
+What each transform makes of an image, a tensor and an array, and what it refuses, was taken from torchvision 0.28;
+tests/unit/test_data.py holds it to that where torchvision is installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.library import numpy
+from torchsleuth.interp.pipeline import DataFault
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    Array,
+    Image,
+    LibraryObject,
+    ListValue,
+    Origin,
+    Scalar,
+    Tensor,
+    Value,
+    is_int,
+)
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.device import CPU
+from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import DType, TensorSpec
+
+if TYPE_CHECKING:
+    import ast
+
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+DATASETS = "torchvision.datasets."
+TRANSFORMS = "torchvision.transforms."
+Shape = tuple[Size | None, ...]
+
+
+# -- datasets --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Known:
+    """A published dataset. `lengths`: by the value of its split argument; `options`: its arguments in order."""
+
+    channels: int
+    size: int | None
+    lengths: dict[Any, int]
+    options: tuple[str, ...] = ("root", "train", "transform", "target_transform", "download")
+
+
+_MNIST = {True: 60_000, False: 10_000}
+_CIFAR = {True: 50_000, False: 10_000}
+_SPLIT = ("root", "split", "transform", "target_transform", "download")
+_FOLDER = ("root", "transform", "target_transform")
+_KNOWN = {
+    "MNIST": Known(1, 28, _MNIST),
+    "FashionMNIST": Known(1, 28, _MNIST),
+    "KMNIST": Known(1, 28, _MNIST),
+    "USPS": Known(1, 16, {True: 7291, False: 2007}),
+    "CIFAR10": Known(3, 32, _CIFAR),
+    "CIFAR100": Known(3, 32, _CIFAR),
+    "SVHN": Known(3, 32, {"train": 73_257, "test": 26_032, "extra": 531_131}, _SPLIT),
+    "STL10": Known(
+        3,
+        96,
+        {"train": 5000, "test": 8000, "unlabeled": 100_000, "train+unlabeled": 105_000},
+        ("root", "split", "folds", "transform", "target_transform", "download"),
+    ),
+    "ImageFolder": Known(3, None, {}, _FOLDER),
+    "ImageNet": Known(3, None, {"train": 1_281_167, "val": 50_000}, ("root", "split")),
+    "Flowers102": Known(3, None, {"train": 1020, "val": 1020, "test": 6149}, _SPLIT),
+    "Food101": Known(3, None, {"train": 75_750, "test": 25_250}, _SPLIT),
+    "EuroSAT": Known(3, 64, {}, _FOLDER),
+    "FakeData": Known(
+        3, None, {}, ("size", "image_size", "num_classes", "transform", "target_transform", "random_offset")
+    ),
+}
+
+
+def is_dataset(value: Value) -> bool:
+    return isinstance(value, LibraryObject) and value.path.startswith(DATASETS) and value.type_name in _KNOWN
+
+
+def _option(dataset: LibraryObject, name: str, default: Value = None) -> Value:
+    if name in dataset.slots:
+        return dataset.slots[name]
+    options = _KNOWN[dataset.type_name].options
+    return dataset.argument(options.index(name) if name in options else 99, name, default)
+
+
+def length(interp: Interpreter, value: LibraryObject) -> Size | None:
+    """How many samples a published dataset has."""
+    if not is_dataset(value):
+        return None
+    if value.type_name == "FakeData":
+        size = interp.resolved(_option(value, "size", 1000))
+        return size if is_int(size) else None
+    known = _KNOWN[value.type_name]
+    split = "train" if "train" in known.options else "split"
+    chosen = _option(value, split, True if split == "train" else "train")
+    return known.lengths.get(chosen) if isinstance(chosen, bool | str) else None
+
+
+def sample(interp: Interpreter, dataset: LibraryObject, node: ast.AST, frame: Frame) -> Value:
+    """The image and label of a published dataset, after its transforms; None for anything else."""
+    if not is_dataset(dataset):
+        return None
+    known = _KNOWN[dataset.type_name]
+    image: Value = Image(known.channels, known.size, known.size)
+    if dataset.type_name == "FakeData":
+        shape = interp.resolved(_option(dataset, "image_size", (3, 224, 224)))
+        items = interp.sequence(shape, node, frame) if isinstance(shape, tuple | ListValue) else None
+        if items is None or len(items) != 3 or not all(isinstance(item, int) for item in items):
+            return UNKNOWN
+        image = Image(*items)
+    label: Value = interp.fresh_size("label", positive=False)
+    for name in ("transform", "target_transform"):
+        function = _option(dataset, name)
+        if function is None:
+            continue
+        if name == "transform":
+            image = apply(interp, function, image, node, frame)
+        else:
+            label = _called(interp, function, label, node, frame)
+    return (image, label)
+
+
+def attribute(interp: Interpreter, dataset: LibraryObject, name: str) -> Value:
+    """``dataset.data``, ``dataset.targets`` and ``dataset.classes``, where the format is fixed."""
+    kind, count = dataset.type_name, length(interp, dataset)
+    size: Size = interp.fresh_size("N") if count is None else count
+    if kind in ("MNIST", "FashionMNIST", "KMNIST"):
+        if name in ("data", "train_data", "test_data"):
+            return Tensor(TensorSpec((size, 28, 28), "uint8", CPU, False))
+        if name in ("targets", "train_labels", "test_labels"):
+            return Tensor(TensorSpec((size,), "int64", CPU, False))
+    if kind in ("CIFAR10", "CIFAR100") and name == "data":
+        return numpy.make((size, 32, 32, 3), "uint8")
+    if name == "classes" and kind in ("MNIST", "FashionMNIST", "KMNIST", "CIFAR10", "CIFAR100"):
+        return ListValue((Scalar("str"),) * (100 if kind == "CIFAR100" else 10))
+    return UNKNOWN
+
+
+# -- what a transform is given and makes -----------------------------------------------------------
+
+
+def kind_of(value: Value) -> str | None:
+    """image, tensor or array; None for anything else."""
+    if isinstance(value, Image):
+        return "image"
+    if isinstance(value, Tensor):
+        return "tensor"
+    return "array" if isinstance(value, Array) else None
+
+
+def _extent(interp: Interpreter, value: Value) -> Shape:
+    """Channels, height and width, as far as they are known."""
+    if isinstance(value, Image):
+        return (value.channels, value.height, value.width)
+    shape = interp.resolved_spec(value.spec).shape
+    if isinstance(value, Array):
+        if shape is None or len(shape) not in (2, 3):
+            return (None, None, None)
+        return (1, *shape) if len(shape) == 2 else (shape[2], shape[0], shape[1])
+    return (None, None, None) if shape is None or len(shape) < 3 else shape[-3:]
+
+
+def _like(interp: Interpreter, value: Value, extent: Shape, dtype: str | None = "") -> Value:
+    """The value with other channels, height and width; a tensor possibly with another dtype."""
+    if isinstance(value, Image):
+        channels, height, width = extent
+        return Image(channels if isinstance(channels, int) else None, height, width)
+    spec = interp.resolved_spec(value.spec)
+    sizes = tuple(interp.fresh_size("?") if size is None else size for size in extent)
+    batch = spec.shape[:-3] if spec.shape is not None and len(spec.shape) > 3 else ()
+    known = spec.shape is not None and len(spec.shape) >= 3
+    changed = spec.with_(shape=(*batch, *sizes) if known else None, strides=None, requires_grad=False)
+    return Tensor(changed if dtype == "" else changed.with_(dtype=dtype), value.origin)
+
+
+def _pair(interp: Interpreter, value: Value) -> tuple[Size, Size] | None:
+    """A size argument: a number, or height and width."""
+    value = interp.resolved(value)
+    if is_int(value):
+        return (value, value)
+    items = value.items if isinstance(value, ListValue) else value
+    if isinstance(items, tuple) and len(items) == 2 and all(is_int(item) for item in items):
+        return (items[0], items[1])
+    if isinstance(items, tuple) and len(items) == 1 and is_int(items[0]):
+        return (items[0], items[0])
+    return None
+
+
+# -- the transforms --------------------------------------------------------------------------------
+
+_IMAGE_ONLY = frozenset({"ToTensor", "PILToTensor"})
+_TENSOR_ONLY = frozenset({"Normalize", "ConvertImageDtype", "RandomErasing", "LinearTransformation"})
+_SAME = frozenset(
+    "RandomHorizontalFlip RandomVerticalFlip ColorJitter RandomGrayscale RandomAffine RandomPerspective GaussianBlur "
+    "RandomErasing AutoAugment RandAugment TrivialAugmentWide AugMix RandomEqualize RandomInvert RandomPosterize "
+    "RandomSolarize RandomAdjustSharpness RandomAutocontrast RandomRotation ElasticTransform GaussianNoise "
+    "RandomPhotometricDistort RandomChannelPermutation".split()
+)
+_CROPS = frozenset({"CenterCrop", "RandomResizedCrop", "RandomCrop"})
+_WRAPPERS = frozenset({"Compose", "RandomApply", "RandomOrder", "RandomChoice", "Lambda", "Identity"})
+_FUNCTIONAL = {
+    "to_tensor": "ToTensor", "pil_to_tensor": "PILToTensor", "to_pil_image": "ToPILImage", "normalize": "Normalize",
+    "resize": "Resize", "center_crop": "CenterCrop", "hflip": "RandomHorizontalFlip", "vflip": "RandomVerticalFlip",
+    "convert_image_dtype": "ConvertImageDtype", "pad": "Pad", "to_grayscale": "Grayscale", "to_image": "ToImage",
+    "to_dtype": "ToDtype", "rgb_to_grayscale": "Grayscale",
+}  # fmt: skip
+
+
+def is_transform(value: Value) -> bool:
+    return isinstance(value, LibraryObject) and value.path.startswith(TRANSFORMS)
+
+
+def is_v2(transform: LibraryObject) -> bool:
+    return ".v2." in transform.path
+
+
+def parts(transform: Value) -> tuple[Value, ...] | None:
+    """The transforms of a Compose, in order."""
+    given = transform.argument(0, "transforms") if isinstance(transform, LibraryObject) else None
+    items = given.items if isinstance(given, ListValue) else given
+    return items if isinstance(items, tuple) else None
+
+
+def apply(interp: Interpreter, transform: Value, value: Value, node: ast.AST, frame: Frame) -> Value:
+    """What a transform, or any function, makes of a value."""
+    if not is_transform(transform):
+        return _called(interp, transform, value, node, frame)
+    name = transform.type_name
+    if value is UNKNOWN:
+        return UNKNOWN
+    if name == "Compose":
+        for part in parts(transform) or (UNKNOWN,):
+            value = apply(interp, part, value, node, frame)
+        return value
+    if name in ("RandomApply", "RandomOrder", "RandomChoice"):
+        return _any_of(interp, transform, value, node, frame)
+    if name == "Lambda":
+        return _called(interp, transform.argument(0, "lambd", UNKNOWN), value, node, frame)
+    if kind_of(value) is None:
+        return UNKNOWN
+    if refuses(interp, transform, value):
+        _fault(interp, "transform", transform, value, node, frame)
+        return UNKNOWN
+    if channels_refused(interp, transform, value) is not None:
+        _fault(interp, "channels", transform, value, node, frame)
+        return UNKNOWN
+    if is_v2(transform) and isinstance(value, Array) and name not in ("ToTensor", "ToImage", "ToPILImage"):
+        return value
+    model = _MODELS.get(name)
+    made = UNKNOWN if model is None else model(interp, transform, value)
+    if isinstance(made, Tensor) and made is not value:
+        made.origin = Origin(interp.site(node, frame), transform.path)
+    return made
+
+
+def _called(interp: Interpreter, function: Value, value: Value, node: ast.AST, frame: Frame) -> Value:
+    from torchsleuth.interp.calls import Arguments as Args
+
+    return interp.call(function, Args((value,), {}, node, frame))
+
+
+def _any_of(interp: Interpreter, transform: LibraryObject, value: Value, node: ast.AST, frame: Frame) -> Value:
+    """A random choice: what all the outcomes have in common."""
+    results = [value] if transform.type_name == "RandomApply" else []
+    current = value
+    for part in parts(transform) or (UNKNOWN,):
+        current = apply(interp, part, value if transform.type_name == "RandomChoice" else current, node, frame)
+        if transform.type_name == "RandomChoice":
+            results.append(current)
+    return interp.any_of((*results, current))
+
+
+def refuses(interp: Interpreter, transform: LibraryObject, value: Value) -> bool:
+    """Whether the transform is known to raise for such a value because of its type."""
+    name, kind = transform.type_name, kind_of(value)
+    if is_v2(transform):
+        if name == "Normalize":
+            return kind == "image" or _integers(value)
+        return False
+    if name == "ToTensor":
+        return kind == "tensor"
+    if name == "PILToTensor":
+        return kind in ("tensor", "array")
+    if name == "ToPILImage":
+        return kind == "image"
+    if name in _TENSOR_ONLY:
+        return kind in ("image", "array") or (name == "Normalize" and _integers(value))
+    return kind == "array" and (name in _SAME or name in _CROPS or name in ("Resize", "Pad", "Grayscale", "FiveCrop"))
+
+
+def _integers(value: Value) -> bool:
+    dtype = value.spec.dtype if isinstance(value, Tensor) else None
+    return dtype is not None and not dtype.startswith(("float", "bfloat"))
+
+
+def channels_refused(interp: Interpreter, transform: LibraryObject, value: Value) -> tuple[int, int] | None:
+    """The channels of an image and of the statistics that do not fit it, where Normalize is known to raise."""
+    if transform.type_name != "Normalize" or not isinstance(value, Tensor):
+        return None
+    given, channels = statistics(interp, transform), _extent(interp, value)[0]
+    if given is None or not isinstance(channels, int) or given in (1, channels):
+        return None
+    return None if channels == 1 and is_v2(transform) else (channels, given)
+
+
+def statistics(interp: Interpreter, transform: LibraryObject) -> int | None:
+    """How many channels the statistics of a Normalize are for."""
+    counts = []
+    for position, name in enumerate(("mean", "std")):
+        value = transform.argument(position, name, UNKNOWN)
+        items = value.items if isinstance(value, ListValue) else value
+        if isinstance(items, int | float) and not isinstance(items, bool):
+            counts.append(1)
+        elif isinstance(items, tuple):
+            counts.append(len(items))
+        elif isinstance(items, Tensor | Array):
+            shape = interp.resolved_spec(items.spec).shape
+            counts.append(shape[0] if shape and isinstance(shape[0], int) else 0)
+        else:
+            return None
+    return max(counts) if 0 not in counts else None
+
+
+def _fault(interp: Interpreter, kind: str, transform: LibraryObject, value: Value, node: ast.AST, frame: Frame) -> None:
+    key = (kind, id(transform))
+    if not interp.guarded and key not in interp.failures_seen:
+        interp.failures_seen.add(key)
+        interp.trace.data.append(DataFault(kind, interp.site(node, frame), values=(transform, value)))
+
+
+# -- one model each --------------------------------------------------------------------------------
+
+
+def _to_tensor(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+    if isinstance(value, Tensor):
+        return value
+    dtype: str | None = "float32"
+    if isinstance(value, Array):
+        own = value.spec.dtype
+        dtype = "float32" if own == "uint8" else own
+    shape = tuple(interp.fresh_size("?") if size is None else size for size in _extent(interp, value))
+    known = isinstance(value, Image) or value.spec.shape is not None
+    return Tensor(TensorSpec(shape if known else None, dtype, CPU, False))
+
+
+def _to_bytes(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+    made = _to_tensor(interp, transform, value)
+    if isinstance(value, Image) and isinstance(made, Tensor):
+        return Tensor(made.spec.with_(dtype="uint8"))
+    return Tensor(made.spec.with_(dtype=value.spec.dtype)) if isinstance(value, Array) else made
+
+
+def _to_image(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+    return _image_like(interp, value)
+
+
+def _image_like(interp: Interpreter, value: Value) -> Image:
+    channels, height, width = _extent(interp, value)
+    return Image(channels if isinstance(channels, int) else None, height, width)
+
+
+def _converted(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+    asked = transform.argument(0, "dtype", DType("float32"))
+    if isinstance(value, Image):
+        return value
+    return Tensor(value.spec.with_(dtype=asked.name if isinstance(asked, DType) else None), value.origin)
+
+
+def _normalized(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+    given, (channels, height, width) = statistics(interp, transform), _extent(interp, value)
+    if given is not None and given > 1 and channels == 1:
+        channels = given
+    return _like(interp, value, (channels, height, width))
+
+
+def _resized(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+    asked = interp.resolved(transform.argument(0, "size", UNKNOWN))
+    channels, height, width = _extent(interp, value)
+    items = asked.items if isinstance(asked, ListValue) else asked
+    if isinstance(items, tuple) and len(items) == 2:
+        pair = _pair(interp, asked)
+        return _like(interp, value, (channels, *pair) if pair else (channels, None, None))
+    side: Any = items[0] if isinstance(items, tuple) and len(items) == 1 else items
+    if not isinstance(side, int) or not isinstance(height, int) or not isinstance(width, int):
+        square = is_int(side) and height is not None and height == width
+        return _like(interp, value, (channels, side, side) if square else (channels, None, None))
+    if transform.argument(2, "max_size") is not None:
+        return _like(interp, value, (channels, None, None))
+    short, long = min(height, width), max(height, width)
+    other = int(side * long / short)
+    return _like(interp, value, (channels, side, other) if height <= width else (channels, other, side))
+
+
+def _cropped(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+    pair = _pair(interp, transform.argument(0, "size", UNKNOWN))
+    channels = _extent(interp, value)[0]
+    return _like(interp, value, (channels, *pair) if pair else (channels, None, None))
+
+
+def _gray(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+    count = transform.argument(0, "num_output_channels", 1)
+    _, height, width = _extent(interp, value)
+    return _like(interp, value, (count if isinstance(count, int) else None, height, width))
+
+
+def _padded(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+    padding = interp.resolved(transform.argument(0, "padding", UNKNOWN))
+    channels, height, width = _extent(interp, value)
+    items = padding.items if isinstance(padding, ListValue) else padding
+    around: tuple[Any, ...] | None = None
+    if is_int(items):
+        around = (items,) * 4
+    elif isinstance(items, tuple) and all(is_int(item) for item in items) and len(items) in (2, 4):
+        around = items * 2 if len(items) == 2 else items
+    if around is None or height is None or width is None:
+        return _like(interp, value, (channels, None, None))
+    left, top, right, bottom = around
+    return _like(
+        interp, value, (channels, dims.add(height, dims.add(top, bottom)), dims.add(width, dims.add(left, right)))
+    )
+
+
+def _same(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+    if transform.argument(99, "expand", False) is not False:
+        channels = _extent(interp, value)[0]
+        return _like(interp, value, (channels, None, None))
+    return value
+
+
+def _crops(count: int) -> Callable[[Interpreter, LibraryObject, Value], Value]:
+    def model(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+        return (_cropped(interp, transform, value),) * count
+
+    return model
+
+
+_MODELS: dict[str, Callable[[Interpreter, LibraryObject, Value], Value]] = {
+    "ToTensor": _to_tensor,
+    "PILToTensor": _to_bytes,
+    "ToImage": _to_bytes,
+    "ToPureTensor": _same,
+    "ToPILImage": _to_image,
+    "ConvertImageDtype": _converted,
+    "ToDtype": _converted,
+    "Normalize": _normalized,
+    "Resize": _resized,
+    "Grayscale": _gray,
+    "Pad": _padded,
+    "FiveCrop": _crops(5),
+    "TenCrop": _crops(10),
+    **dict.fromkeys(_CROPS, _cropped),
+    **dict.fromkeys(_SAME, _same),
+}
+
+
+# -- calls -----------------------------------------------------------------------------------------
+
+
+def call(interp: Interpreter, path: str, call: Arguments) -> Value:
+    """A call of something in torchvision or PIL by its path; unknown where it is not modelled."""
+    site = interp.site(call.node, call.frame)
+    name = path.rpartition(".")[2]
+    if path.startswith(DATASETS) and name in _KNOWN:
+        return LibraryObject(f"{DATASETS}{name}", call.args, call.kwargs, site)
+    if path.startswith(TRANSFORMS):
+        if ".functional." in path:
+            return _functional(interp, path, name, call)
+        version = "v2." if ".v2." in path else ""
+        known = name in _MODELS or name in _WRAPPERS
+        return LibraryObject(f"{TRANSFORMS}{version}{name}", call.args, call.kwargs, site) if known else UNKNOWN
+    if path == "PIL.Image.open":
+        return Image()
+    if path == "PIL.Image.new":
+        mode, size = call.get(0, "mode"), _pair(interp, call.get(1, "size"))
+        return Image(_CHANNELS.get(mode) if isinstance(mode, str) else None, *(size[::-1] if size else (None, None)))
+    if path == "PIL.Image.fromarray":
+        array = call.get(0, "obj")
+        return _image_like(interp, array) if isinstance(array, Array) else Image()
+    if path == "cv2.imread" and len(call.args) == 1:
+        return numpy.make((interp.fresh_size("H"), interp.fresh_size("W"), 3), "uint8")
+    return UNKNOWN
+
+
+_CHANNELS = {"RGB": 3, "L": 1, "RGBA": 4, "1": 1, "CMYK": 4, "HSV": 3, "YCbCr": 3}
+
+
+def _functional(interp: Interpreter, path: str, name: str, call: Arguments) -> Value:
+    """``torchvision.transforms.functional.resize(image, size)``."""
+    known = _FUNCTIONAL.get(name)
+    if known is None or not call.args:
+        return UNKNOWN
+    version = "v2." if ".v2." in path else ""
+    kwargs = {key: value for key, value in call.kwargs.items() if key not in ("img", "inpt", "image", "tensor", "pic")}
+    transform = LibraryObject(
+        f"{TRANSFORMS}{version}{known}", call.args[1:], kwargs, interp.site(call.node, call.frame)
+    )
+    return apply(interp, transform, call.args[0], call.node, call.frame)
+
+
+def image_method(interp: Interpreter, image: Image, name: str, call: Arguments) -> Value:
+    """A method of a PIL image."""
+    if name == "convert":
+        mode = call.get(0, "mode")
+        return Image(_CHANNELS.get(mode) if isinstance(mode, str) else None, image.height, image.width)
+    if name in ("resize", "thumbnail"):
+        size = _pair(interp, call.get(0, "size"))
+        if name == "thumbnail":
+            return None
+        return Image(image.channels, *((size[1], size[0]) if size else (None, None)))
+    if name in ("copy", "transpose", "filter"):
+        return image if name != "transpose" else Image(image.channels)
+    if name in ("crop", "rotate"):
+        return Image(image.channels) if name == "crop" else image
+    return UNKNOWN
+
+
+def image_attribute(image: Image, name: str) -> Value:
+    if name == "size":
+        return UNKNOWN if image.width is None or image.height is None else (image.width, image.height)
+    if name in ("width", "height"):
+        return UNKNOWN if getattr(image, name) is None else getattr(image, name)
+    if name == "mode":
+        return {3: "RGB", 1: "L"}.get(image.channels or 0, UNKNOWN)
+    return None
+
+
+__all__ = [
+    "apply",
+    "attribute",
+    "call",
+    "channels_refused",
+    "image_attribute",
+    "image_method",
+    "is_dataset",
+    "is_transform",
+    "is_v2",
+    "kind_of",
+    "length",
+    "parts",
+    "refuses",
+    "sample",
+    "statistics",
+]

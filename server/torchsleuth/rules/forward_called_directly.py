@@ -1,0 +1,85 @@
+"""forward-called-directly: model.forward(x) instead of model(x).
+
+What it finds
+    A call of the forward method of a module by its name, from outside the module.
+Why it hurts
+    Hooks are skipped: those of torch.compile, DDP, FSDP, pruning, spectral_norm, profilers and quantisation all hang on
+    the call of the module itself.
+Example
+    logits = model.forward(x)
+Use instead
+    logits = model(x)
+Fix safety
+    Safe: without hooks both are the same.
+References
+    torch.nn.Module.forward
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.values import Function, is_module
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.syntax import edits
+
+CODE = "TS513"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    reported: set[object] = set()
+    for call in analysis.trace.method_calls:
+        node = call.site.node
+        if call.name != "forward" or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        inside = call.site.frame.receiver is call.receiver or isinstance(node.func.value, ast.Call)
+        if inside or not is_module(call.receiver) or call.site.span in reported:
+            continue
+        if isinstance(call.function, Function) and call.function.kind != "function":
+            continue
+        reported.add(call.site.span)
+        source = analysis.source_of(call.site.span.path)
+        name = source.segment(node.func.value)
+        fix = Candidate(message("fix.call_module", name=name), (edits.replace(source, node.func, name),))
+        yield Finding(call.site.span, message("forward.direct", name=f"`{name}`"), (), (fix,))
+
+
+RULE = Rule(
+    CODE,
+    "forward-called-directly",
+    "warning",
+    "training loop",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(8, 4), nn.ReLU())
+out = model.forward(torch.randn(2, 8))
+#     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS513: `model`.forward() skips the hooks
+""",
+            fixed="""
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(8, 4), nn.ReLU())
+out = model(torch.randn(2, 8))
+""",
+            good="""
+import torch
+from torch import nn
+
+class Scaled(nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+out = Scaled(8, 4)(torch.randn(2, 8))
+""",
+        ),
+    ),
+)

@@ -1,0 +1,123 @@
+"""missing-super-init: a module whose __init__ never calls super().__init__().
+
+What it finds
+    A layer or parameter that is assigned in the __init__ of an nn.Module before nn.Module.__init__ has run.
+Why it hurts
+    PyTorch raises "cannot assign module before Module.__init__() call".
+Example
+    class Net(nn.Module):
+        def __init__(self):
+            self.fc = nn.Linear(8, 4)
+Use instead
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(8, 4)
+Fix safety
+    Safe: without it the class cannot be made.
+References
+    torch.nn.Module
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import AttributeSet
+from torchsleuth.interp.values import Tensor, is_module
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.syntax import edits
+
+CODE = "TS518"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    reported: set[object] = set()
+    for item in analysis.trace.attributes:
+        held = is_module(item.value) or (isinstance(item.value, Tensor) and item.value.parameter)
+        if item.ready or not held or item.owner.cls.opaque or item.owner.identity in reported:
+            continue
+        reported.add(item.owner.identity)
+        if item.site.span not in reported:
+            reported.add(item.site.span)
+            text = message("init.missing", name=f"`self.{item.name}`", owner=item.owner.cls.name)
+            yield Finding(item.site.span, text, (), tuple(_inserted(analysis, item)))
+
+
+def _inserted(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
+    """``super().__init__()`` as the first statement of the method, moved up where it stands too low."""
+    path = item.site.span.path
+    source = analysis.source_of(path)
+    for node in ast.walk(analysis.tree(path)):
+        if not isinstance(node, ast.FunctionDef) or node.name != "__init__":
+            continue
+        if not node.lineno <= item.site.span.start.line <= (node.end_lineno or 0):
+            continue
+        documented = isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
+        first = node.body[1] if documented and len(node.body) > 1 else node.body[0]
+        late = next((part for part in node.body if isinstance(part, ast.Expr) and "__init__" in ast.dump(part)), None)
+        text = source.segment(late) if late is not None else "super().__init__()"
+        changes = [edits.insert_line_before(source, first, text)]
+        if late is not None and late.lineno == late.end_lineno:
+            changes.append(edits.remove_line(source, late.lineno))
+        yield Candidate(message("fix.insert", text=text), tuple(changes))
+
+
+RULE = Rule(
+    CODE,
+    "missing-super-init",
+    "error",
+    "training loop",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, classes):
+        self.fc = nn.Linear(8, classes)
+#       ^^^^^^^ TS518: `self.fc` is assigned before nn.Module.__init__ has run
+        self.classes = classes
+
+    def forward(self, x):
+        return self.fc(x)
+
+print(Net(3)(torch.randn(2, 8)))
+""",
+            fixed="""
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, classes):
+        super().__init__()
+        self.fc = nn.Linear(8, classes)
+        self.classes = classes
+
+    def forward(self, x):
+        return self.fc(x)
+
+print(Net(3)(torch.randn(2, 8)))
+""",
+            good="""
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, classes):
+        nn.Module.__init__(self)
+        self.fc = nn.Linear(8, classes)
+
+    def forward(self, x):
+        return self.fc(x)
+
+print(Net(3)(torch.randn(2, 8)))
+""",
+        ),
+    ),
+)

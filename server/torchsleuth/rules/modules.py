@@ -1,0 +1,40 @@
+"""What the rules about modules share: whether one has something to train, and names for library classes in a file."""
+
+from __future__ import annotations
+
+from torchsleuth.interp.library.modules import descendants, has_own_parameters
+from torchsleuth.interp.values import Instance, LibraryModule, Site, Tensor, Value
+from torchsleuth.rules.rule import Analysis
+from torchsleuth.schema import Edit
+from torchsleuth.syntax import edits
+from torchsleuth.tensors.spec import Native
+
+
+def trainable(module: Value) -> bool:
+    """Whether some parameter in the module is known to require grad."""
+    for part in descendants(module):
+        if isinstance(part, LibraryModule) and part.slots["requires_grad"] is True and has_own_parameters(part):
+            return True
+        if isinstance(part, Instance):
+            held = part.slots.values()
+            if any(isinstance(value, Tensor) and value.parameter and value.spec.requires_grad for value in held):
+                return True
+    return False
+
+
+def named(analysis: Analysis, site: Site, path: str) -> tuple[str, tuple[Edit, ...]]:
+    """How a library class can be written at a place, and the import that this takes."""
+    parent, _, name = path.rpartition(".")
+    for scope in (site.frame.names, site.frame.globals):
+        for known, value in scope.items():
+            if isinstance(value, Native) and value.path == path:
+                return str(known), ()
+        for known, value in scope.items():
+            if isinstance(value, Native) and value.path == parent:
+                return f"{known}.{name}", ()
+    root, _, rest = path.partition(".")
+    for known, value in site.frame.globals.items():
+        if isinstance(value, Native) and value.path == root:
+            return f"{known}.{rest}", ()
+    source = analysis.source_of(site.span.path)
+    return path, edits.add_import(source, analysis.tree(site.span.path), f"import {root}")

@@ -1,0 +1,113 @@
+"""no-seed: a training script that fixes no seed.
+
+What it finds
+    A script that trains a model and nowhere sets the seed of PyTorch's random numbers. Opt-in.
+Why it hurts
+    Two runs differ in their initial weights and batches: a result cannot be told from luck.
+Example
+    model = Net()
+    train(model)
+Use instead
+    torch.manual_seed(0)
+    model = Net()
+    train(model)
+Fix safety
+    Unsafe: results change, once.
+References
+    torch.manual_seed, "Reproducibility"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.tensors.spec import Native
+
+CODE = "TS520"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    trace, path = analysis.trace, analysis.source.path
+    if any("seed" in call.path.rpartition(".")[2] for call in trace.calls):
+        return
+    tree = analysis.tree(path)
+    if any("seed" in part.attr for part in ast.walk(tree) if isinstance(part, ast.Attribute)):
+        return
+    if any("seed" in part.id for part in ast.walk(tree) if isinstance(part, ast.Name)):
+        return
+    for optimizer in trace.optimizers:
+        site = optimizer.site
+        if site is None or site.span.path != path:
+            continue
+        if any(event.kind == "step" and event.subject is optimizer and event.loops for event in trace.events):
+            yield Finding(site.span, message("seed.missing"), (), tuple(_seeded(analysis, site.frame.globals)))
+            return
+
+
+def _seeded(analysis: Analysis, names: dict[object, object]) -> Iterator[Candidate]:
+    torch = next(
+        (str(name) for name, value in names.items() if isinstance(value, Native) and value.path == "torch"), None
+    )
+    tree = analysis.tree(analysis.source.path)
+    imports = [part for part in tree.body if isinstance(part, ast.Import | ast.ImportFrom)]
+    if torch is None or not imports:
+        return
+    text = f"{torch}.manual_seed(0)"
+    edit = edits.insert_line_after(analysis.source, imports[-1], f"\n{text}")
+    yield Candidate(message("fix.insert", text=text), (edit,), safe=False)
+
+
+RULE = Rule(
+    CODE,
+    "no-seed",
+    "hint",
+    "training loop",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+#           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS520: no seed is set
+for epoch in range(3):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)).backward()
+    optimizer.step()
+""",
+            fixed="""
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)).backward()
+    optimizer.step()
+""",
+            good="""
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)).backward()
+    optimizer.step()
+""",
+        ),
+    ),
+    default=False,
+)
