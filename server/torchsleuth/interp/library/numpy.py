@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.library import integers
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
-    Bounds,
     Bound,
     Image,
     LibraryObject,
@@ -339,7 +339,6 @@ def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | Non
     return Tensor(spec, Origin(interp.site(call.node, call.frame), path), tags)
 
 
-
 # -- attributes and items --------------------------------------------------------------------------
 
 
@@ -384,7 +383,6 @@ def get_item(interp: Interpreter, array: Array, key: Value, frame: Frame) -> Val
         return UNKNOWN
     found = _indexed(interp, shape, key if isinstance(key, tuple) else (key,), frame)
     return UNKNOWN if found is None else Array(TensorSpec(found, array.spec.dtype, CPU, False), array.slots["bounds"])
-
 
 
 def _indexed(interp: Interpreter, shape: tuple[Size, ...], keys: tuple[Value, ...], frame: Frame) -> Shape:
@@ -1084,17 +1082,6 @@ def _random(interp: Interpreter, name: str, call: Arguments) -> Value:
     return draw(interp, name, call)
 
 
-def _drawn_between(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
-    """Between which integers ``numpy.random.randint`` draws; both ends can occur."""
-    low, high = interp.resolved(call.get(0, "low")), interp.resolved(call.get(1, "high"))
-    if high is None:
-        low, high = 0, low
-    plain = all(isinstance(end, int) and not isinstance(end, bool) for end in (low, high))
-    if not plain or "endpoint" in call.kwargs or low >= high:
-        return None
-    return Bounds(low, high if name == "random_integers" else high - 1)
-
-
 def draw(interp: Interpreter, name: str, call: Arguments) -> Value:
     """A function of ``numpy.random``, or a method of a generator."""
     if not call.exact:
@@ -1107,10 +1094,10 @@ def draw(interp: Interpreter, name: str, call: Arguments) -> Value:
     if name in ("randint", "integers", "random_integers"):
         value = call.get(2, "size")
         dtype = _asked(call, 3, "int64")
-        bounds = [call.get(index, key) for index, key in enumerate(("low", "high"))]
-        drawn = _drawn(interp, value, dtype, [bound for bound in bounds if bound is not None], call)
+        ends = [call.get(index, key) for index, key in enumerate(("low", "high"))]
+        drawn = _drawn(interp, value, dtype, [end for end in ends if end is not None], call)
         if isinstance(drawn, Array):
-            drawn.slots["bounds"] = _drawn_between(interp, name, call)
+            drawn.slots["bounds"] = integers.of_draw(interp, name, call)
         return drawn
     if name in _DRAWS:
         count = _PARAMETERS_BEFORE_SIZE[name]

@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.graph import AutogradFault, Cut, cut_of
-from torchsleuth.interp.library import data, modules, numpy, python
+from torchsleuth.interp.library import data, integers, modules, numpy, python
 from torchsleuth.interp.values import (
     UNKNOWN,
     Availability,
-    Bounds,
     DictValue,
     Instance,
     LibraryModule,
@@ -260,7 +259,6 @@ def _parameter(interp: Interpreter, path: str, call: Arguments) -> Value:
     return made
 
 
-
 def _legacy(interp: Interpreter, name: str, call: Arguments) -> Value:
     """``torch.Tensor(2, 3)`` and arrays from numpy."""
     if name in ("Tensor", "FloatTensor", "LongTensor"):
@@ -270,7 +268,10 @@ def _legacy(interp: Interpreter, name: str, call: Arguments) -> Value:
             return Tensor(TensorSpec(tuple(sizes), dtype, CPU, False))
         if len(call.args) == 1 and isinstance(call.args[0], ListValue):
             kwargs = {"dtype": DType(dtype)}
-            return interp.operate("torch.tensor", call.args, kwargs, call.node, call.frame, CPU)
+            made = interp.operate("torch.tensor", call.args, kwargs, call.node, call.frame, CPU)
+            if isinstance(made, Tensor):
+                _rewrapped(interp, made, call)
+            return made
         interp.trace.undecided += 1
         return Tensor(UNKNOWN_TENSOR.with_(dtype=dtype, device=CPU, requires_grad=False))
     if name == "from_numpy":
@@ -313,48 +314,22 @@ def _factory(interp: Interpreter, path: str, name: str, call: Arguments) -> Valu
         if grad:
             interp.heap.set(value.slots, "leaf", True)
     interp.heap.set(value.slots, "spec", spec)
-    bounds = _bounds(interp, name, call) if spec.dtype is None or "int" in spec.dtype else None
-    if bounds is not None:
-        interp.heap.set(value.slots, "tags", value.tags | {bounds})
+    held = integers.of_factory(interp, name, call) if spec.dtype is not None and "int" in spec.dtype else None
+    if held is not None:
+        interp.heap.set(value.slots, "tags", value.tags | {held})
     if name == "tensor" and call.args:
         _rewrapped(interp, value, call)
     return value
 
 
-def _bounds(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
-    """Between which integers the elements of a new tensor lie, where that is known; both ends can occur."""
-    if name in ("zeros", "ones"):
-        return Bounds(0, 0) if name == "zeros" else Bounds(1, 1)
-    given = [interp.resolved(value) for value in call.args]
-    if name in ("tensor", "as_tensor"):
-        items = list(_elements(given[0])) if given else []
-        return Bounds(min(items), max(items)) if items and all(_plain(item) for item in items) else None
-    if name == "full":
-        value = interp.resolved(call.get(1, "fill_value"))
-        return Bounds(value, value) if _plain(value) else None
-    if name == "randperm":
-        return Bounds(0, given[0] - 1) if given and _plain(given[0]) and given[0] > 0 else None
-    if name == "randint":
-        low, high = call.kwargs.get("low", 0), call.kwargs.get("high")
-        ends = [value for value in given if is_int(value)]
-        if high is None and ends:
-            low, high = (0, ends[0]) if len(ends) == 1 else (ends[0], ends[1])
-        return Bounds(low, high - 1) if _plain(low) and _plain(high) and low < high else None
-    if name == "arange" and given and all(_plain(value) for value in given) and not {"start", "end", "step"} & set(call.kwargs):
-        numbers = range(*given) if given[-1] or len(given) < 3 else range(0)
-        return Bounds(min(numbers), max(numbers)) if numbers else None
-    return None
-
-
-def _plain(value: Value) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
 def _rewrapped(interp: Interpreter, value: Tensor, call: Arguments) -> None:
     """``torch.tensor(loss)``: a copy that has left the graph of what it was made from."""
-    if any(_left_graph(item) for item in _elements(call.args[0])):
+    lost = [item for item in _elements(call.args[0]) if _left_graph(item)]
+    if lost:
+        before = lost[0].cut if isinstance(lost[0], Scalar) else cut_of(lost[0])
+        cut = Cut("rewrapped", interp.site(call.node, call.frame), before=before)
         interp.heap.set(value.slots, "node", None)
-        interp.heap.set(value.slots, "cut", Cut("rewrapped", interp.site(call.node, call.frame)))
+        interp.heap.set(value.slots, "cut", cut)
 
 
 def _elements(data: Value, depth: int = 3) -> Iterator[Value]:
