@@ -461,10 +461,7 @@ class Expressions(Calls):
 
     def any_of(self, items: tuple[Value, ...]) -> Value:
         """An element at a position that is not known."""
-        joined: Value = MISSING
-        for item in self.heap.several(items):
-            joined = self.heap.join_values(joined, item)
-        return joined
+        return self.heap.join_all(self.heap.several(items))
 
     # -- comprehensions ----------------------------------------------------------------------------
 

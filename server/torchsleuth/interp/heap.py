@@ -22,7 +22,7 @@ from torchsleuth.interp.values import (
 )
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device, parse
-from torchsleuth.tensors.dims import Dim, Symbol
+from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.spec import DType, TensorSpec
 
 MISSING: Any = object()
@@ -57,6 +57,8 @@ class Heap:
     def __init__(self, fresh: Callable[[str], Symbol]) -> None:
         self._journal: list[tuple[Slots, Any, Any]] = []
         self._fresh = fresh
+        self._sizes: dict[tuple[int, Size, Size], Size] = {}
+        self._joined = 0
 
     def set(self, slots: Slots, key: Any, value: Value) -> None:
         self._journal.append((slots, key, slots.get(key, MISSING)))
@@ -96,14 +98,32 @@ class Heap:
             self.apply(deltas[0])
             return
         places = {place: change for delta in deltas for place, change in delta.items()}
+        self._sizes = {}
         for place, change in places.items():
             base = change.slots.get(change.key, MISSING)
             values = [delta[place].value if place in delta else base for delta in deltas]
             join = self.join_elements if isinstance(change.slots, ListSlots) else self.join_values
             joined = values[0]
-            for value in values[1:]:
+            for self._joined, value in enumerate(values[1:]):
                 joined = join(joined, value)
             self.set(change.slots, change.key, joined)
+
+    def join_all(self, values: tuple[Value, ...]) -> Value:
+        """The least value that covers all of these; MISSING if there are none."""
+        self._sizes = {}
+        joined: Value = MISSING
+        for self._joined, value in enumerate(values):
+            joined = self.join_values(joined, value)
+        return joined
+
+    def _join_sizes(self, left: Size, right: Size) -> Size:
+        """A size that is `left` in the one state and `right` in the other: the same one wherever that is so."""
+        if left == right:
+            return left
+        key = (self._joined, left, right)
+        if key not in self._sizes:
+            self._sizes[key] = dims.of(self._fresh("?"))
+        return self._sizes[key]
 
     # -- the lattice -------------------------------------------------------------------------------
 
@@ -136,7 +156,7 @@ class Heap:
         if isinstance(left, bool) and isinstance(right, bool):
             return left if left == right else Scalar("bool")
         if is_int(left) and is_int(right):
-            return left if left == right else dims.of(self._fresh("?"))
+            return self._join_sizes(left, right)
         numbers = (int, float)
         if isinstance(left, numbers) and isinstance(right, numbers):
             return left if left == right and type(left) is type(right) else Scalar("float")
@@ -206,7 +226,7 @@ class Heap:
             return left
         shape = None
         if left.shape is not None and right.shape is not None and len(left.shape) == len(right.shape):
-            shape = tuple(a if a == b else dims.of(self._fresh("?")) for a, b in zip(left.shape, right.shape))
+            shape = tuple(self._join_sizes(a, b) for a, b in zip(left.shape, right.shape))
         device = left.device if left.device == right.device else None
         if device is None and isinstance(left.device, Device) and isinstance(right.device, Device):
             joined = self._join_devices(left.device, right.device)

@@ -8,6 +8,7 @@ from typing import Any
 
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.pipeline import DataFault
+from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor, Value
 from torchsleuth.schema import Span
 from torchsleuth.tensors.spec import Failure, TensorSpec
@@ -162,6 +163,7 @@ class Trace:
     consumed: set[int] = field(default_factory=set)
     """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""
     autograd: list[AutogradFault] = field(default_factory=list)
+    data: list[DataFault] = field(default_factory=list)
     data: list[DataFault] = field(default_factory=list)
     optimizers: list[LibraryObject] = field(default_factory=list)
     method_calls: list[MethodCall] = field(default_factory=list)

@@ -175,6 +175,15 @@ class Image:
     width: Size | None = None
 
 
+@dataclass(frozen=True)
+class Image:
+    """A PIL image. `channels`, `height`, `width`: None where not known."""
+
+    channels: int | None = None
+    height: Size | None = None
+    width: Size | None = None
+
+
 class Several(tuple[Any, ...]):
     """Elements that stand for those of a list whose number is not known."""
 
