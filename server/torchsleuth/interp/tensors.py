@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.interp import library
 from torchsleuth.interp.autograd import Autograd
 from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.graph import node_of
 from torchsleuth.interp.heap import MISSING, Heap
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.iteration import Iteration
@@ -250,8 +251,9 @@ class TensorOperations(Autograd):
     ) -> Operation:
         tensors = library.tensors_in((*args, *kwargs.values()))
         specs = tuple(self.resolved_spec(tensor.spec) for tensor in tensors)
+        nodes = tuple(node_of(tensor) for tensor in tensors)
         points, certain = tuple(self.loop_points), self.uncertain == 0
-        return Operation(target, self.site(node, frame), args, kwargs, module, specs, written, points, certain)
+        return Operation(target, self.site(node, frame), args, kwargs, module, specs, written, nodes, points, certain)
 
     def _apply(self, operation: Operation, target: str | ModuleSpec, place: Device | None) -> Value:
         self.tick(3)

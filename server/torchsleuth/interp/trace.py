@@ -6,8 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
-from torchsleuth.interp.graph import AutogradFault
-from torchsleuth.interp.pipeline import DataFault
+from torchsleuth.interp.graph import AutogradFault, GraphNode
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor, Value
 from torchsleuth.schema import Span
@@ -27,6 +26,8 @@ class Operation:
     """The specs of the tensor arguments at that moment, in order."""
     written: bool = True
     """Whether the arguments stand at `site`: not so for the later parts of a Sequential."""
+    nodes: tuple[GraphNode | None, ...] = ()
+    """The places of the tensor arguments in the autograd graph at that moment, in order."""
     loops: tuple[LoopPoint, ...] = ()
     certain: bool = True
 
@@ -164,7 +165,6 @@ class Trace:
     """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""
     autograd: list[AutogradFault] = field(default_factory=list)
     data: list[DataFault] = field(default_factory=list)
-    data: list[DataFault] = field(default_factory=list)
     optimizers: list[LibraryObject] = field(default_factory=list)
     method_calls: list[MethodCall] = field(default_factory=list)
     attributes: list[AttributeSet] = field(default_factory=list)
@@ -172,6 +172,8 @@ class Trace:
     """Identities of modules and optimizers that were handed to code that is not known."""
     discarded: list[Site] = field(default_factory=list)
     """Statements that move or convert a tensor and drop the result."""
+    missing: dict[tuple[str, str], ast.AST] = field(default_factory=dict)
+    """Imports of modules that are neither the user's nor installed: name and importing file, and the statement."""
     undecided: int = 0
     """Operators whose outcome could not be decided."""
     stumbles: list[str] = field(default_factory=list)

@@ -32,8 +32,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchsleuth.interp.graph import GraphNode
-from torchsleuth.interp.trace import Event, LibraryCall, LoopPoint, Operation
+from torchsleuth.interp.graph import GraphNode, node_of
+from torchsleuth.interp.trace import LibraryCall, LoopPoint, Operation
 from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.iterations import next_iteration
@@ -58,6 +58,7 @@ class _Kept:
     at: Span
     frame_is_called: bool
     tensor: Tensor
+    node: GraphNode
     term: ast.expr | None
     into: ast.expr
     point: LoopPoint
@@ -75,7 +76,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _node(value: object) -> GraphNode | None:
-    return value.slots["node"] if isinstance(value, Tensor) else None
+    return node_of(value) if isinstance(value, Tensor) else None
 
 
 # -- what is kept ----------------------------------------------------------------------------------
@@ -93,16 +94,16 @@ def _sums(analysis: Analysis) -> Iterator[_Kept]:
         last, before[node] = before.get(node), operation
         point = next_iteration(last.loops, operation.loops) if last is not None else None
         parts = (node.target, node.value) if isinstance(node, ast.AugAssign) else (node.left, node.right)
-        if point is None or not all(isinstance(value, Tensor) for value in operation.args):
+        if point is None or len(operation.nodes) != 2:
             continue
         for mine, other in ((0, 1), (1, 0)):
-            holder = _carries(_node(operation.args[mine]), node)
-            term: Tensor = operation.args[other]
-            if holder is None or _node(term) is None or _reaches(_node(term), holder):
+            holder, term = _carries(operation.nodes[mine], node), operation.nodes[other]
+            if holder is None or term is None or _reaches(term, holder):
                 continue
             into = parts[mine] if isinstance(parts[mine], ast.Name | ast.Attribute | ast.Subscript) else parts[other]
             called = _is_called(operation)
-            yield _Kept(operation.site.span, called, term, parts[other], into, point, holder)
+            tensor: Tensor = operation.args[other]
+            yield _Kept(operation.site.span, called, tensor, term, parts[other], into, point, holder)
             break
 
 
@@ -113,14 +114,15 @@ def _lists(analysis: Analysis) -> Iterator[_Kept]:
         if call.path != "list.append" or not call.loops or not call.certain or len(call.args) != 1:
             continue
         node, value = call.site.node, call.args[0]
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or _node(value) is None:
+        kept = _node(value)
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or kept is None:
             continue
         key = (node, call.receiver.identity)
         last, before[key] = before.get(key), call
         point = next_iteration(last.loops, call.loops) if last is not None else None
         if point is not None:
             term = node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None
-            yield _Kept(call.site.span, _is_called(call), value, term, node.func.value, point, None)
+            yield _Kept(call.site.span, _is_called(call), value, kept, term, node.func.value, point, None)
 
 
 def _carries(node: GraphNode | None, addition: ast.AST) -> GraphNode | None:
@@ -151,18 +153,14 @@ def _is_called(at: Operation | LibraryCall) -> bool:
 
 
 def _is_waste(analysis: Analysis, kept: _Kept, backwards: list[LibraryCall]) -> bool:
-    node = _node(kept.tensor)
-    assert node is not None
-    used = kept.holder if kept.holder is not None else node
-    done: LibraryCall | None = None
+    used = kept.holder if kept.holder is not None else kept.node
+    done = False
     for call in backwards:
-        here = kept.point in call.loops
-        root = _node(call.receiver)
-        if here and call.certain and _frees(call) and _is_done(node, root):
-            done = call
-        elif _reaches(root, used) and (kept.holder is not None or not here):
-            return False  # a later backward() goes through what was kept
-    return done is not None or _is_only_looked_at(analysis, kept)
+        here, root = kept.point in call.loops, _node(call.receiver)
+        if (kept.holder is not None or not here) and _reaches(root, used):
+            return False  # it goes through what was kept
+        done = done or (here and call.certain and _frees(call) and _is_done(kept.node, root))
+    return done or _is_only_looked_at(analysis, kept)
 
 
 def _frees(call: LibraryCall) -> bool:
@@ -186,13 +184,16 @@ def _is_done(node: GraphNode, root: GraphNode | None) -> bool:
 
 
 def _is_only_looked_at(analysis: Analysis, kept: _Kept) -> bool:
-    """Whether it is the result of a model, for each batch of a loader, that nothing else is done with. A model in
+    """Whether it is the result of a model, for each batch of a loader, in a script that trains nothing. A model in
     evaluation mode is TS506's."""
-    ids = kept.tensor.history
-    if not kept.point.over_loader or not kept.frame_is_called or not ids or ids & analysis.trace.consumed:
+    trace = analysis.trace
+    if not kept.point.over_loader or not kept.frame_is_called or trace.optimizers:
         return False
-    forwards: list[Event] = [event for event in analysis.trace.events if event.forward_id in ids]
-    return all(event.training is True and kept.point in event.loops for event in forwards)
+    if any(word in analysis.source.text for word in ("backward", "autograd", "torch.func")):
+        return False
+    parts = set(kept.node.reachable())
+    forwards = [event for event in trace.events if event.kind == "forward" and _node(event.tensor) in parts]
+    return bool(forwards) and all(event.training is True and kept.point in event.loops for event in forwards)
 
 
 def _reaches(root: GraphNode | None, wanted: GraphNode) -> bool:
