@@ -200,9 +200,7 @@ class Autograd:
 
     # -- changes in place --------------------------------------------------------------------------
 
-    def written(
-        self, tensor: Tensor, value: Tensor | None, node: ast.AST, frame: Frame, copied: bool = False
-    ) -> None:
+    def written(self, tensor: Tensor, value: Tensor | None, node: ast.AST, frame: Frame, copied: bool = False) -> None:
         """An in-place change of a tensor. `value`: what an operator made of it, or what is copied into a part of it."""
         site = self.site(node, frame)
         if self.grad and tensor.spec.requires_grad is True and is_leaf(tensor):
@@ -308,15 +306,15 @@ class Autograd:
         if parts is None or any(part.open for part in parts):
             return
         site = self.site(node, frame)
-        for tensor in inputs:
+        for position, tensor in enumerate(inputs):
             if tensor.spec.requires_grad is False:
-                self.fault(AutogradFault("grad_missing", site, tensor, cut_of(tensor), text="input"))
+                self.fault(AutogradFault("grad_missing", site, tensor, cut_of(tensor), position=position))
             elif tensor.spec.requires_grad and strict:
                 own = node_of(tensor)
                 used = own in parts if own is not None else any(tensor in part.leaves for part in parts)
                 # A module's parameters are made anew at each look: they are not known by their identity.
                 if not used and (own is not None or (is_leaf(tensor) and not tensor.parameter)):
-                    self.fault(AutogradFault("not_used", site, tensor))
+                    self.fault(AutogradFault("not_used", site, tensor, position=position))
 
     def _traverse(
         self, tensor: Tensor, gradient: Value, retain: bool | None, node: ast.AST, frame: Frame

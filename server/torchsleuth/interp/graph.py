@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from torchsleuth.interp.values import UNKNOWN, LibraryModule, Ref, Site, Tensor, Value
+from torchsleuth.interp.values import LibraryModule, Ref, Site, Tensor, Value
 
 SAVES_RESULT = frozenset(
     "sigmoid tanh exp softmax log_softmax sqrt rsqrt relu reciprocal Sigmoid Tanh Softmax LogSoftmax ReLU".split()
@@ -63,14 +63,18 @@ MAY_RETURN_OPERAND = frozenset("to contiguous float type_as expand_as dropout Dr
 
 @dataclass(frozen=True)
 class Cut:
-    """Where a value lost its graph. kind: detach, data, item, numpy, rewrapped, no_grad, integers, frozen, first_order.
+    """Where a value lost its graph.
 
-    `mode`: for no_grad, the ``with`` statement or decorator that switched recording off, if it is known.
+    kind: detach, data, item, tolist, numpy, float; rewrapped (a new tensor made of its values); integers (an operator
+    without gradient); no_grad; frozen (the parameters do not require grad); first_order (a gradient that was computed
+    without create_graph). `mode`: for no_grad, what switched recording off, if it is known. `before`: for rewrapped,
+    where the numbers that it was made of had lost it already.
     """
 
     kind: str
     site: Site
     mode: Site | None = None
+    before: Cut | None = None
 
 
 @dataclass(eq=False)
@@ -140,10 +144,13 @@ class AutogradFault:
     node: GraphNode | None = None
     used: GraphNode | None = None
     text: str = ""
+    """For wrong_attribute: its name."""
+    position: int = 0
+    """For a fault of ``torch.autograd.grad``: which of its inputs is concerned."""
     leaves: tuple[Tensor, ...] = ()
     """For severed: the tensors that get the gradient instead of the model; none where that is `tensor` itself."""
     carried: tuple[tuple[str, bool], ...] = ()
     """For freed: variables that hold the second graph, and whether each is a tuple."""
 
 
-__all__ = ["UNKNOWN", "AutogradFault", "Cut", "GraphNode", "cut_of", "is_leaf", "node_of"]
+__all__ = ["AutogradFault", "Cut", "GraphNode", "cut_of", "is_leaf", "node_of"]

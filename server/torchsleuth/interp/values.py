@@ -136,6 +136,7 @@ class Tensor(Ref):
         self.parameter = False
         self.buffer = False
         self.owner: LibraryModule | None = None
+        self.owner: LibraryModule | None = None
 
     @property
     def spec(self) -> TensorSpec:
@@ -356,6 +357,12 @@ class LibraryModule(Ref):
         """Where the parameters are, None where that is not known."""
         place = self.slots["device"]
         return place if isinstance(place, Device) else None
+
+    @property
+    def requires_grad(self) -> bool | None:
+        """Whether the parameters require grad, None where that is not known, or not the same for all."""
+        state = self.slots["requires_grad"]
+        return state if isinstance(state, bool) else None
 
     @property
     def requires_grad(self) -> bool | None:

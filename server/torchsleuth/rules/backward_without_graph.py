@@ -1,8 +1,9 @@
 """backward-without-graph: backward() on a value with no path to a parameter.
 
 What it finds
-    backward() on a tensor, or a number, that was cut off from the model on its way: by item(), detach(), .data,
-    numpy(), torch.no_grad(), argmax or a comparison. Also the quiet form, where requires_grad is switched on again
+    backward() on a tensor, or a number, that was cut off from the model on its way: by item(), float(), detach(), .data,
+    numpy(), torch.no_grad(), argmax or a comparison; parameters that are all frozen; a second differentiation of a
+    gradient that was computed without create_graph. Also the quiet form, where requires_grad is switched on again
     after the cut: that runs, and trains nothing.
 Why it hurts
     PyTorch raises "element 0 of tensors does not require grad and does not have a grad_fn", far from the cause.
@@ -17,8 +18,8 @@ Use instead
         total += criterion(out[name], y[name])
     total.backward()
 Fix safety
-    Removing item() or detach() is safe: backward() was meant to go through. Dissolving a no_grad block is offered as
-    unsafe, for it may hold more than the loss.
+    Removing item() or detach() is safe: backward() was meant to go through. Dissolving a no_grad block, unfreezing
+    parameters and leaving out a comparison are offered as unsafe, for they change more than that.
 References
     torch.Tensor.backward, torch.Tensor.detach, torch.no_grad
 """
@@ -28,22 +29,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchsleuth.messages import message
-from torchsleuth.rules.graphs import cut_places, cut_text, faults, name_of, uncut
+from torchsleuth.rules.graphs import cut_places, cut_text, faults, gradient_is_used, name_of, uncut
 from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
 
 CODE = "TS401"
+_KEYS = {"frozen": "grad.frozen", "first_order": "grad.first_order"}
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in faults(analysis, "no_graph", "severed"):
         cut = fault.cut
-        if cut is not None and (cut.kind == "rewrapped" or (cut.kind == "integers" and fault.kind == "severed")):
+        severed = fault.kind == "severed"
+        if cut is not None and (cut.kind == "rewrapped" or (cut.kind == "integers" and severed)):
+            continue
+        if severed and gradient_is_used(analysis, fault):
             continue
         tensor = name_of(analysis, fault)
         if cut is None:
             yield Finding(fault.at.span, message("grad.no_graph.plain", tensor=tensor))
             continue
-        key = "grad.no_graph" if fault.kind == "no_graph" else "grad.severed"
+        key = "grad.severed" if severed else _KEYS.get(cut.kind, "grad.no_graph")
         text = message(key, tensor=tensor, cut=cut_text(analysis, cut))
         yield Finding(fault.at.span, text, cut_places(analysis, cut), tuple(uncut(analysis, cut)))
 

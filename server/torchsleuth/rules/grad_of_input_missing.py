@@ -1,7 +1,8 @@
 """grad-of-input-missing: `.grad` of a tensor that never gets one.
 
 What it finds
-    `x.grad` used as a tensor, where x does not require grad, or was computed and retain_grad() was not called.
+    `x.grad` used as a tensor, where x does not require grad, or was computed and retain_grad() was not called; and
+    torch.autograd.grad(output, x), where x does not require grad or the output was not computed from it.
 Why it hurts
     `.grad` is None, whatever backward() does: "'NoneType' object has no attribute 'sign'".
 Example
@@ -26,23 +27,36 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.messages import message
-from torchsleuth.rules.graphs import faults
+from torchsleuth.rules.graphs import faults, name_of
 from torchsleuth.rules.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
 
 CODE = "TS411"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for fault in faults(analysis, "grad_missing"):
-        node = fault.at.node
-        if not isinstance(node, ast.Attribute) or not _is_used(analysis, node, fault.at.span.path):
+    for fault in faults(analysis, "grad_missing", "not_used"):
+        source, node = analysis.source_of(fault.at.span.path), fault.at.node
+        if isinstance(node, ast.Call):
+            wanted, key = _input(node, fault.position), "grad.missing.input"
+        elif isinstance(node, ast.Attribute) and _is_used(analysis, node, fault.at.span.path):
+            wanted, key = node.value, "grad.missing"
+        else:
             continue
-        name = analysis.source_of(fault.at.span.path).segment(node.value)
-        key = "grad.missing" if fault.tensor.spec.requires_grad is False else "grad.missing.computed"
-        text = message(key, tensor=f"`{name}`", grad=f"`{name}.grad`")
-        yield Finding(fault.at.span, text, (), tuple(_required(analysis, fault, node)))
+        if fault.tensor.spec.requires_grad:
+            key = "grad.not_used" if isinstance(node, ast.Call) else "grad.missing.computed"
+        name = source.segment(wanted)
+        words = {"tensor": f"`{name}`", "grad": f"`{name}.grad`", "output": name_of(analysis, fault)}
+        yield Finding(fault.at.span, message(key, **words), (), tuple(_required(analysis, fault, wanted)))
+
+
+def _input(call: ast.Call, position: int) -> ast.expr:
+    """The input of ``torch.autograd.grad(output, inputs)`` at a position, as it is written."""
+    named = (keyword.value for keyword in call.keywords if keyword.arg == "inputs")
+    given = call.args[1] if len(call.args) > 1 else next(named, call)
+    return given.elts[position] if isinstance(given, ast.List | ast.Tuple) else given
 
 
 def _is_used(analysis: Analysis, node: ast.Attribute, path: str) -> bool:
@@ -57,29 +71,32 @@ def _is_used(analysis: Analysis, node: ast.Attribute, path: str) -> bool:
     return False
 
 
-def _required(analysis: Analysis, fault: AutogradFault, node: ast.Attribute) -> Iterator[Candidate]:
+def _required(analysis: Analysis, fault: AutogradFault, wanted: ast.expr) -> Iterator[Candidate]:
     """Ask for the gradient, in front of the first statement of the same block that uses the tensor after it was made."""
     path = fault.at.span.path
     source, tree = analysis.source_of(path), analysis.tree(path)
     statement = statement_of(analysis, fault.at)
-    if not isinstance(node.value, ast.Name) or statement is None:
+    if statement is None or not isinstance(wanted, ast.Name | ast.Attribute | ast.Subscript):
         return
-    name = node.value.id
-    method = "requires_grad_" if fault.tensor.spec.requires_grad is False else "retain_grad"
+    name = source.segment(wanted)
+    leaf = fault.tensor.spec.requires_grad is False or fault.kind == "not_used"
+    text = f"{name}.requires_grad_()" if leaf else f"{name}.retain_grad()"
     trail = [part for part in edits.path_to(tree, statement) if isinstance(part, ast.stmt | ast.Module)]
     for block in reversed(trail[:-1]):
         body: list[ast.stmt] = getattr(block, "body", [])
         before = [part for part in body if part.lineno < statement.lineno]
-        first = next((part for part in before if _loads(part, name)), None)
+        made = max((index for index, part in enumerate(before) if _uses(source, part, name, ast.Store)), default=-1)
+        first = next((part for part in before[made + 1 :] if _uses(source, part, name, ast.Load)), None)
         if first is not None and is_simple(first, analysis, path):
-            text = f"{name}.{method}()"
             edit = edits.insert_line_before(source, first, text)
             yield Candidate(message("fix.insert", text=text), (edit,))
 
 
-def _loads(statement: ast.stmt, name: str) -> bool:
+def _uses(source: SourceText, statement: ast.stmt, name: str, context: type[ast.expr_context]) -> bool:
     return any(
-        isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load)
+        isinstance(part, ast.Name | ast.Attribute | ast.Subscript)
+        and isinstance(part.ctx, context)
+        and source.segment(part) == name
         for part in ast.walk(statement)
     )
 

@@ -6,20 +6,32 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.graph import AutogradFault, Cut
-from torchsleuth.interp.values import Site
+from torchsleuth.interp.library.optim import trained_parts
+from torchsleuth.interp.values import Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, related
-from torchsleuth.schema import Related
+from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
 
-_WORDS = {"item": "item", "detach": "detach", "data": "data", "numpy": "numpy", "tolist": "tolist"}
+_METHODS = frozenset({"item", "detach", "data", "numpy", "tolist"})
+_CONVERSIONS = frozenset({"long", "int", "short", "byte", "bool", "char"})
+_MAKERS = frozenset({"tensor", "from_numpy", "as_tensor", "Tensor", "FloatTensor"})
 
 
 def faults(analysis: Analysis, *kinds: str) -> Iterator[AutogradFault]:
     return (fault for fault in analysis.trace.autograd if fault.kind in kinds)
+
+
+def gradient_is_used(analysis: Analysis, fault: AutogradFault) -> bool:
+    """Whether a tensor that cuts the model off may be meant to: something looks at a gradient, or optimises tensors."""
+    if not fault.leaves:
+        return False
+    looked_at = any(event.kind == "grad_touched" for event in analysis.trace.events)
+    tensors = [part for optimizer in analysis.trace.optimizers for part in trained_parts(optimizer)]
+    return looked_at or any(isinstance(part, Tensor) and not part.parameter for part in tensors)
 
 
 def text_of(analysis: Analysis, site: Site, limit: int = 40) -> str:
@@ -29,13 +41,18 @@ def text_of(analysis: Analysis, site: Site, limit: int = 40) -> str:
 
 
 def name_of(analysis: Analysis, fault: AutogradFault) -> str:
-    """What a method was called on, as the user wrote it."""
+    """What backward() starts from, as the user wrote it."""
+    node = fault.at.node
+    if isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Attribute | ast.Name):
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
+        if called == "grad":
+            return f"`{analysis.source_of(fault.at.span.path).segment(node.args[0])}`"
     return f"`{receiver_text(analysis, fault.at) or 'the tensor'}`"
 
 
 def cut_text(analysis: Analysis, cut: Cut) -> str:
     """``.item()`` and its like, in words of the source."""
-    if cut.kind in _WORDS:
+    if cut.kind in _METHODS:
         return f"`.{cut.kind}`" if cut.kind == "data" else f"`.{cut.kind}()`"
     if cut.kind == "no_grad":
         return "the block without gradients" if cut.mode else "code that runs without gradients"
@@ -48,38 +65,140 @@ def cut_places(analysis: Analysis, cut: Cut | None) -> tuple[Related, ...]:
     site = cut.mode if cut.mode is not None and isinstance(cut.mode.node, ast.With) else cut.site
     source = analysis.source_of(site.span.path)
     node = site.node.items[0].context_expr if isinstance(site.node, ast.With) else site.node
-    return (related(source, node, message("grad.cut", cut=cut_text(analysis, cut))),)
+    key = "grad.cut.frozen" if cut.kind == "frozen" else "grad.cut"
+    return (related(source, node, message(key, cut=cut_text(analysis, cut))),)
+
+
+# -- repairs of a cut ------------------------------------------------------------------------------
 
 
 def uncut(analysis: Analysis, cut: Cut | None) -> Iterator[Candidate]:
     """Repairs that let the gradient pass where it was cut."""
     if cut is None:
         return
-    source = analysis.source_of(cut.site.span.path)
-    node = cut.site.node
-    if cut.kind in _WORDS:
+    source, node = analysis.source_of(cut.site.span.path), cut.site.node
+    if cut.kind in _METHODS:
         edit = edits.without_attribute(source, node, cut.kind)
         if edit is not None:
             yield Candidate(message("fix.remove", text=f".{cut.kind}" + "()" * (cut.kind != "data")), (edit,))
-    elif cut.kind == "rewrapped" and isinstance(node, ast.Call) and node.args:
-        data = node.args[0]
-        inner = source.segment(data)
-        if isinstance(data, ast.List | ast.Tuple):
-            prefix = source.segment(node.func).rpartition(".")[0]
-            inner = f"{prefix}.stack({inner})" if prefix else inner
-        elif isinstance(data, ast.Call) and isinstance(data.func, ast.Attribute) and data.func.attr == "item":
-            inner = source.segment(data.func.value)
-        yield Candidate(
-            message("fix.replace", old=source.segment(node), new=inner), (edits.replace(source, node, inner),)
-        )
+        yield from _round_trip(analysis, cut.site)
+    elif cut.kind == "float" and isinstance(node, ast.Call):
+        yield _replaced(source, node, source.segment(node.args[0]))
+    elif cut.kind == "rewrapped":
+        yield from _unwrapped(analysis, cut)
+    elif cut.kind == "integers":
+        yield from _differentiable(source, node)
+    elif cut.kind == "frozen":
+        yield from _unfrozen(analysis, cut.site)
+    elif cut.kind == "first_order" and isinstance(node, ast.Call):
+        edit = edits.add_argument(source, node, "create_graph=True")
+        yield Candidate(message("fix.add", text="create_graph=True"), (edit,))
     elif cut.kind == "no_grad" and cut.mode is not None:
-        yield from _record(analysis, cut.mode)
+        yield from _recorded(analysis, cut.mode)
 
 
-def _record(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
+def _replaced(
+    source: SourceText, node: ast.AST, text: str, safe: bool = True, more: tuple[Edit, ...] = ()
+) -> Candidate:
+    title = message("fix.replace", old=_short(source.segment(node)), new=_short(text))
+    return Candidate(title, (edits.replace(source, node, text), *more), safe)
+
+
+def _short(text: str, limit: int = 50) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def _round_trip(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+    """``torch.from_numpy(x.detach().numpy())`` is ``x``: the tensor instead of one made of its values."""
+    source, tree = analysis.source_of(site.span.path), analysis.tree(site.span.path)
+    inner = _same(tree, site.node)
+    if inner is None:
+        return
+    for part in reversed(edits.path_to(tree, inner)[:-1]):
+        if isinstance(part, ast.Call) and part.args and isinstance(part.func, ast.Attribute):
+            if part.func.attr in _MAKERS and _within(part.args[0], inner):
+                yield _replaced(source, part, source.segment(_stripped(inner)))
+                return
+        if not isinstance(part, ast.Call | ast.Attribute):
+            return
+
+
+def _stripped(node: ast.expr) -> ast.expr:
+    """The tensor in front of ``.detach().cpu().numpy()``."""
+    while True:
+        attribute = node.func if isinstance(node, ast.Call) else node
+        if not isinstance(attribute, ast.Attribute) or attribute.attr not in (*_METHODS, "cpu"):
+            return node
+        node = attribute.value
+
+
+def _same(tree: ast.Module, node: ast.AST) -> ast.expr | None:
+    """The node of the rules' tree that stands where a recorded one does."""
+    place = ("lineno", "col_offset", "end_lineno", "end_col_offset")
+    wanted = [getattr(node, name, None) for name in place]
+    for part in ast.walk(tree):
+        if isinstance(part, ast.expr) and [getattr(part, name, None) for name in place] == wanted:
+            return part
+    return None
+
+
+def _unwrapped(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
+    """The data itself instead of ``torch.tensor(data)``, together with the repair of what cut the data off."""
+    source, node = analysis.source_of(cut.site.span.path), cut.site.node
+    if not isinstance(node, ast.Call) or not node.args:
+        return
+    data = node.args[0]
+    package = source.segment(node.func).rpartition(".")[0]
+    stack = f"{package}.stack" if package else "stack"
+    texts = [_without_item(source, data), f"{stack}({_without_item(source, data)})"]
+    if isinstance(data, ast.List | ast.Tuple):
+        texts = texts[::-1] if len(data.elts) > 1 else [_without_item(source, data.elts[0]), *texts[::-1]]
+    inside = cut.before is not None and _within(data, cut.before.site.node)
+    before = () if inside or cut.before is None else tuple(uncut(analysis, cut.before))
+    for text in texts:
+        yield _replaced(source, node, text)
+        for earlier in before:
+            yield _replaced(source, node, text, earlier.safe, earlier.edits)
+
+
+def _within(outer: ast.expr, node: ast.AST | None) -> bool:
+    return any(part is node for part in ast.walk(outer))
+
+
+def _without_item(source: SourceText, data: ast.expr) -> str:
+    """The source of an expression without its calls of item()."""
+    text, start = source.segment(data), source.offset(source.start_of(data))
+    for part in sorted(ast.walk(data), key=lambda part: -getattr(part, "end_col_offset", 0)):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "item":
+            keep = source.offset(source.end_of(part.func.value)) - start
+            text = text[:keep] + text[source.offset(source.end_of(part)) - start :]
+    return text
+
+
+def _differentiable(source: SourceText, node: ast.AST) -> Iterator[Candidate]:
+    """The operand of a comparison, of a conversion to integers or of argmax."""
+    if isinstance(node, ast.Compare):
+        yield _replaced(source, node, source.segment(node.left), safe=False)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in _CONVERSIONS or not node.args:
+            yield _replaced(source, node, source.segment(node.func.value), safe=False)
+        else:
+            for operand in (node.func.value, node.args[0]):
+                yield _replaced(source, node, source.segment(operand), safe=False)
+
+
+def _unfrozen(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+    """``True`` instead of ``False`` where the parameters were frozen."""
+    source, statement = analysis.source_of(site.span.path), statement_of(analysis, site)
+    for part in ast.walk(statement) if statement is not None else ():
+        if isinstance(part, ast.Constant) and part.value is False:
+            yield Candidate(message("fix.unfreeze"), (edits.replace(source, part, "True"),), safe=False)
+
+
+def _recorded(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
     """Switch recording on again where it was switched off."""
-    source = analysis.source_of(mode.span.path)
-    node = mode.node
+    source, node = analysis.source_of(mode.span.path), mode.node
     if isinstance(node, ast.With) and len(node.items) == 1:
         dissolved = edits.unwrap(source, node)
         if dissolved:
@@ -89,6 +208,11 @@ def _record(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
             if "grad" in ast.unparse(decorator) or "inference_mode" in ast.unparse(decorator):
                 edit = edits.remove_line(source, decorator.lineno)
                 yield Candidate(message("fix.undecorate"), (edit,), safe=False)
+    elif isinstance(node, ast.Call) and node.args:
+        yield _replaced(source, node.args[0], "True", safe=False)
+
+
+# -- places and names ------------------------------------------------------------------------------
 
 
 def call_place(analysis: Analysis, site: Site, text: str) -> Related:

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.values import Site
 from torchsleuth.messages import message
-from torchsleuth.rules.graphs import call_place, faults, text_of
+from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, text_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 
@@ -36,7 +36,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if fault.kind == "zero_gradient" and fault.cause is not None:
             text = message("grad.zero", operation=f"`{text_of(analysis, fault.at)}`")
             at, backward = fault.at, fault.cause
-        elif fault.cut is not None and fault.cut.kind == "integers":
+        elif fault.cut is not None and fault.cut.kind == "integers" and not gradient_is_used(analysis, fault):
             text = message("grad.integers", cut=f"`{text_of(analysis, fault.cut.site)}`")
             at, backward = fault.cut.site, fault.at
         else:

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchsleuth.messages import message
-from torchsleuth.rules.graphs import call_place, faults, name_of, text_of, uncut
+from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, name_of, text_of, uncut
 from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
 
 CODE = "TS402"
@@ -32,7 +32,7 @@ CODE = "TS402"
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in faults(analysis, "no_graph", "severed"):
         cut = fault.cut
-        if cut is not None and cut.kind == "rewrapped":
+        if cut is not None and cut.kind == "rewrapped" and not gradient_is_used(analysis, fault):
             text = message("grad.rewrapped", call=f"`{text_of(analysis, cut.site)}`", tensor=name_of(analysis, fault))
             places = (call_place(analysis, fault.at, message("grad.backward")),)
             yield Finding(cut.site.span, text, places, tuple(uncut(analysis, cut)))

@@ -252,7 +252,8 @@ def _float(interp: Interpreter, call: Arguments) -> Value:
             return float(value)
         except ValueError:
             return Scalar("float")
-    return Scalar("float")
+    cut = interp.cut(value, "float", interp.site(call.node, call.frame)) if isinstance(value, Tensor) else None
+    return Scalar("float", value.cut if isinstance(value, Scalar) else cut)
 
 
 @_model("bool")
