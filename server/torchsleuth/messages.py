@@ -61,7 +61,19 @@ ENGLISH: dict[str, str] = {
     "index.dtype": "{tensor} is {dtype}, and {user} takes integer indices: convert it with .long()",
     "size.float": "{written} is {value}, but {parameter} takes an integer: divide with //, or convert it with int()",
     "size.divided": "this division gives a float",
+    "index.table": "{index} goes from {low} to {high}, but {user} has {size} rows, 0 to {last}",
+    "index.classes": "{index} goes from {low} to {high}, but the prediction has {size} classes, 0 to {last}",
+    "index.one_hot": "{index} goes from {low} to {high}, but {user} makes {size} classes, 0 to {last}",
+    "index.dimension": "{index} goes from {low} to {high}, but what it picks from has {size} entries, 0 to {last}",
+    "index.constant": "{tensor} has no such position: {error}",
+    "index.born": "the indices are made here",
     # losses
+    "mse.classes": (
+        "{loss} measures a distance between the scores {prediction} and the class numbers {target}: use {whole}"
+    ),
+    "loss.broadcast": (
+        "{prediction} and {target} broadcast to {made}: every prediction is compared with every target"
+    ),
     "softmax.cross_entropy": (
         "{tensor} already went through {softmax}, and cross entropy applies log_softmax itself: pass the raw logits"
     ),

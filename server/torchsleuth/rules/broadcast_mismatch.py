@@ -27,6 +27,7 @@ from torchsleuth.interp.values import LibraryModule, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import change_argument, names_for
 from torchsleuth.rules.describe import operator_text
+from torchsleuth.rules.mse_on_class_indices import class_indices
 from torchsleuth.rules.operands import (
     Operand,
     Shape,
@@ -58,6 +59,8 @@ CODE = "TS103"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        if class_indices(analysis, failure.operation) is not None:
+            continue
         pair = _clash(failure)
         yield plain if pair is None else _finding(analysis, failure, *pair)
 

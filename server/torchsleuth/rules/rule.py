@@ -33,7 +33,7 @@ class Finding:
     related: tuple[Related, ...] = ()
     candidates: tuple[Candidate, ...] = ()
     severity: Severity | None = None
-    """Where it weighs less than the rule's findings do in general."""
+    """Where it weighs less, or more, than the rule's findings do in general."""
 
 
 @dataclass

@@ -1,0 +1,255 @@
+"""index-out-of-range: an index beyond the table.
+
+What it finds
+    Indices that are known to go beyond what they pick from: tokens of `torch.randint(0, 5000, …)` for an embedding of
+    1000 rows, class numbers up to 10 for a prediction of 10 classes (0 to 9), `one_hot` with too few classes, a fixed
+    position outside of a dimension.
+Why it hurts
+    PyTorch stops with "index out of range in self" or "Target 10 is out of bounds"; on the accelerator, with a
+    device-side assertion that takes the process down.
+Example
+    embedding = nn.Embedding(1000, 64)
+    embedding(torch.randint(0, 5000, (8, 20)))
+Use instead
+    embedding = nn.Embedding(5000, 64)
+Fix safety
+    Unsafe: the table may be right and the indices wrong. For class numbers that start at 1, subtracting 1 comes first.
+References
+    torch.nn.Embedding, torch.nn.CrossEntropyLoss
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchsleuth.interp.trace import Operation
+from torchsleuth.interp.values import Bounds, LibraryModule, Value
+from torchsleuth.messages import message
+from torchsleuth.rules.constructors import argument_node, change_argument, constructor_related, given_argument
+from torchsleuth.rules.describe import call_trail, expression_text, layer_text, operator_text
+from torchsleuth.rules.operands import Operand, birth, layers_behind, operand, operands, replaced, suffixed
+from torchsleuth.rules.operators import failures, trail
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.schema import Related
+
+CODE = "TS310"
+_EMBEDDINGS = ("torch.nn.Embedding", "torch.nn.EmbeddingBag", "torch.nn.functional.embedding")
+_CLASSES = (
+    "torch.nn.CrossEntropyLoss",
+    "torch.nn.NLLLoss",
+    "torch.nn.functional.cross_entropy",
+    "torch.nn.functional.nll_loss",
+)
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """An index, the number of things it picks from, and what they are."""
+
+    index: Operand
+    size: int
+    kind: str
+    layer: LibraryModule | None = None
+    ignored: int | None = None
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[tuple[str, int, int]] = set()
+    for operation in analysis.trace.operations:
+        lookup = _lookup(operation)
+        bounds = _bounds(lookup.index) if lookup is not None else None
+        start = operation.site.span.start
+        key = (operation.site.span.path, start.line, start.column)
+        if lookup is None or bounds is None or key in seen or not _beyond(lookup, bounds):
+            continue
+        seen.add(key)
+        yield _finding(analysis, operation, lookup, bounds)
+    for failure in failures(analysis, CODE):
+        yield _fixed(analysis, failure.operation, failure.failure.message, trail(analysis, failure))
+
+
+def _bounds(used: Operand) -> Bounds | None:
+    return next((tag for tag in used.tensor.tags if isinstance(tag, Bounds)), None)
+
+
+def _beyond(lookup: Lookup, bounds: Bounds) -> bool:
+    if lookup.ignored is not None and (lookup.ignored in (bounds.low, bounds.high)):
+        return False
+    lowest = 0 if lookup.kind != "dimension" else -lookup.size
+    return bounds.high >= lookup.size or bounds.low < lowest
+
+
+def _lookup(operation: Operation) -> Lookup | None:
+    """What an operation looks up by an index."""
+    if operation.target in _EMBEDDINGS:
+        used = operand(operation, 0, "input")
+        rows = _rows(operation)
+        return Lookup(used, rows, "table", operation.module) if used is not None and rows is not None else None
+    if operation.target in _CLASSES:
+        used, prediction = operand(operation, 1, "target"), operand(operation, 0, "input")
+        shape = prediction.spec.shape if prediction is not None else None
+        size = (shape[1] if len(shape) > 1 else shape[0]) if shape else None
+        if used is None or not isinstance(size, int) or used.spec.dtype not in ("int64", "uint8"):
+            return None
+        return Lookup(used, size, "classes", operation.module, _ignored(operation))
+    name = operation.target.rpartition(".")[2]
+    if name == "one_hot":
+        used = operand(operation, 0, "tensor", "input")
+        count = operation.kwargs.get("num_classes", operation.args[1] if len(operation.args) > 1 else -1)
+        return Lookup(used, count, "one_hot") if used is not None and isinstance(count, int) and count > 0 else None
+    if name in ("gather", "index_select", "take_along_dim"):
+        return _picked(operation)
+    if name == "getitem" and len(operation.args) == 2:
+        found = operands(operation)
+        shape = found[0].spec.shape if found else None
+        index = next((used for used in found[1:] if used.name == 1), None)
+        integers = index is not None and (index.spec.dtype or "").startswith("int")
+        if shape and isinstance(shape[0], int) and index is not None and integers and operation.args[1] is index.tensor:
+            return Lookup(index, shape[0], "dimension")
+    return None
+
+
+def _rows(operation: Operation) -> int | None:
+    if operation.module is not None:
+        size = given_argument(operation.module, 0, "num_embeddings")
+        return size if isinstance(size, int) else None
+    weight = operand(operation, 1, "weight")
+    rows = weight.spec.shape[0] if weight is not None and weight.spec.shape else None
+    return rows if isinstance(rows, int) else None
+
+
+def _ignored(operation: Operation) -> int:
+    options = operation.module.kwargs if operation.module is not None else operation.kwargs
+    value = options.get("ignore_index", -100)
+    return value if isinstance(value, int) else -100
+
+
+def _picked(operation: Operation) -> Lookup | None:
+    table, index = operand(operation, 0, "input"), operand(operation, 2, "index", "indices")
+    dim: Value = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
+    shape = table.spec.shape if table is not None else None
+    if index is None or not shape or not isinstance(dim, int) or not -len(shape) <= dim < len(shape):
+        return None
+    size = shape[dim]
+    return Lookup(index, size, "table") if isinstance(size, int) else None
+
+
+def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds) -> Finding:
+    user = layer_text(operation.module) if operation.module is not None else operator_text(operation)
+    text = message(
+        f"index.{lookup.kind}",
+        index=lookup.index.text("the index"),
+        low=bounds.low,
+        high=bounds.high,
+        user=user,
+        size=lookup.size,
+        last=lookup.size - 1,
+    )
+    places: list[Related] = []
+    born = birth(lookup.index.tensor)
+    if born is not None:
+        places.append(related(analysis.source_of(born.site.span.path), born.call, message("index.born")))
+    if lookup.layer is not None and lookup.kind == "table":
+        places += constructor_related(analysis, lookup.layer, "num_embeddings", lookup.size)
+    places += call_trail(operation.site.frame, limit=1)
+    unsafe = (
+        Candidate(made.title, made.edits, safe=False) for made in _candidates(analysis, operation, lookup, bounds)
+    )
+    return Finding(operation.site.span, text, tuple(places), tuple(unsafe))
+
+
+def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds) -> Iterator[Candidate]:
+    wanted = bounds.high + 1
+    if bounds.low == 1 and bounds.high == lookup.size:
+        yield from suffixed(analysis, lookup.index, " - 1")
+    if bounds.high >= lookup.size:
+        if lookup.kind == "table" and lookup.layer is not None:
+            yield from change_argument(analysis, lookup.layer, 0, "num_embeddings", wanted)
+        prediction = operand(operation, 0, "input") if lookup.kind == "classes" else None
+        if prediction is not None:
+            for layer in layers_behind(analysis, prediction.tensor, "Linear", "Conv"):
+                name = "out_features" if layer.type_name == "Linear" else "out_channels"
+                yield from change_argument(analysis, layer, 1, name, wanted)
+                break
+        if lookup.kind == "one_hot" and isinstance(operation.site.node, ast.Call):
+            call = operation.site.node
+            node = next((item.value for item in call.keywords if item.arg == "num_classes"), None)
+            node = node or (call.args[1] if len(call.args) > 1 else None)
+            if node is not None:
+                yield replaced(analysis, operation.site, node, str(wanted))
+        yield from _drawn_lower(analysis, lookup)
+
+
+def _drawn_lower(analysis: Analysis, lookup: Lookup) -> Iterator[Candidate]:
+    """The end of randint set to the size of the table."""
+    born = birth(lookup.index.tensor)
+    if born is None or born.name != "randint":
+        return
+    numbers = [node for node in born.call.args if not isinstance(node, ast.Tuple | ast.List)]
+    end = numbers[-1] if 0 < len(numbers) < 3 else None
+    layer = lookup.layer
+    written = argument_node(layer, 0, "num_embeddings") if layer is not None and lookup.kind == "table" else None
+    if end is not None and isinstance(end, ast.Constant | ast.Name):
+        new = str(lookup.size)
+        if isinstance(written, ast.Name) and written.id in born.site.frame.names:
+            new = written.id
+        yield replaced(analysis, born.site, end, new)
+
+
+def _fixed(analysis: Analysis, operation: Operation, error: str, places: tuple[Related, ...]) -> Finding:
+    """A constant position that a dimension does not have."""
+    given = operands(operation)
+    node = operation.site.node
+    text = message(
+        "index.constant",
+        tensor=given[0].described() if given else "the tensor",
+        error=error.strip().split("\n")[0],
+    )
+    candidates: list[Candidate] = []
+    if isinstance(node, ast.Subscript):
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        for part in parts:
+            if expression_text(part, "").strip("`").lstrip("-").isdigit() and f"index {ast.unparse(part)} " in error:
+                candidates.append(replaced(analysis, operation.site, part, "-1", safe=False))
+    return Finding(operation.site.span, text, places, tuple(candidates))
+
+
+RULE = Rule(
+    CODE,
+    "index-out-of-range",
+    "error",
+    "dtype and loss",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+embedding = nn.Embedding(1000, 64)
+tokens = torch.randint(0, 5000, (8, 20))
+vectors = embedding(tokens)
+#         ^^^^^^^^^^^^^^^^^ TS310: `tokens` goes from 0 to 4999, but Embedding has 1000 rows, 0 to 999
+""",
+            fixed="""
+import torch
+from torch import nn
+
+embedding = nn.Embedding(5000, 64)
+tokens = torch.randint(0, 5000, (8, 20))
+vectors = embedding(tokens)
+""",
+            good="""
+import torch
+from torch import nn
+
+embedding = nn.Embedding(1000, 64)
+tokens = torch.randint(0, 5000, (8, 20)).clamp(max=999)
+vectors = embedding(tokens)
+""",
+        ),
+    ),
+)
