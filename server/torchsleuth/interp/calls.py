@@ -72,9 +72,6 @@ class Calls(TensorOperations):
     outcomes: tuple[Value, ...] = ()
     """What the paths of the function that returned last gave, before they were joined."""
 
-    outcomes: tuple[Value, ...] = ()
-    """What the paths of the function that returned last gave, before they were joined."""
-
     def eval(self, node: ast.expr, frame: Frame) -> Value:
         raise NotImplementedError
 

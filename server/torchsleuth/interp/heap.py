@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchsleuth.interp.graph import Cut
-from torchsleuth.interp.graph import Cut
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,

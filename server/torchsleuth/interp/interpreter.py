@@ -496,10 +496,6 @@ class Interpreter(Expressions):
         """Whether a context manager comes from a package that has nothing to do with grad mode."""
         return isinstance(manager, ast.Call) and isinstance(self.eval(manager.func, frame), Native)
 
-    def _is_foreign(self, manager: ast.expr, frame: Frame) -> bool:
-        """Whether a context manager comes from a package that has nothing to do with grad mode."""
-        return isinstance(manager, ast.Call) and isinstance(self.eval(manager.func, frame), Native)
-
     def do_Try(self, node: ast.Try, frame: Frame) -> int:
         self.guarded += bool(node.handlers)
         try:

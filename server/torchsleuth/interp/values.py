@@ -136,7 +136,6 @@ class Tensor(Ref):
         self.parameter = False
         self.buffer = False
         self.owner: LibraryModule | None = None
-        self.owner: LibraryModule | None = None
 
     @property
     def spec(self) -> TensorSpec:
@@ -165,15 +164,6 @@ class Array(Ref):
     def spec(self) -> TensorSpec:
         spec: TensorSpec = self.slots["spec"]
         return spec
-
-
-@dataclass(frozen=True)
-class Image:
-    """A PIL image. `channels`, `height`, `width`: None where not known."""
-
-    channels: int | None = None
-    height: Size | None = None
-    width: Size | None = None
 
 
 @dataclass(frozen=True)
@@ -357,12 +347,6 @@ class LibraryModule(Ref):
         """Where the parameters are, None where that is not known."""
         place = self.slots["device"]
         return place if isinstance(place, Device) else None
-
-    @property
-    def requires_grad(self) -> bool | None:
-        """Whether the parameters require grad, None where that is not known, or not the same for all."""
-        state = self.slots["requires_grad"]
-        return state if isinstance(state, bool) else None
 
     @property
     def requires_grad(self) -> bool | None:

@@ -30,7 +30,6 @@ from torchsleuth.interp.library.modules import (
 from torchsleuth.interp.library.numpy import binary as array_binary
 from torchsleuth.interp.library.numpy import get_item as array_item
 from torchsleuth.interp.library.optim import trained_parts
-from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.library.python import (
     builtin,
     dataclass_init,
@@ -68,11 +67,7 @@ __all__ = [
     "functions_in",
     "grad_mode",
     "has_own_parameters",
-    "has_own_parameters",
     "has_parameters",
-    "is_autocast",
-    "own_parameters",
-    "trained_parts",
     "is_autocast",
     "own_parameters",
     "trained_parts",

@@ -38,9 +38,6 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
     if isinstance(owner, Image):
         known = vision.image_attribute(owner, name)
         return Bound(owner, name) if known is None else known
-    if isinstance(owner, Image):
-        known = vision.image_attribute(owner, name)
-        return Bound(owner, name) if known is None else known
     if isinstance(owner, LibraryModule):
         return modules.module_attribute(interp, owner, name, frame)
     if isinstance(owner, LibraryObject):
@@ -60,8 +57,6 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
 def _object_attribute(interp: Interpreter, owner: LibraryObject, name: str) -> Value:
     if name in owner.slots:
         return owner.slots[name]
-    if vision.is_dataset(owner):
-        return vision.attribute(interp, owner, name)
     if vision.is_dataset(owner):
         return vision.attribute(interp, owner, name)
     if owner.path.startswith("enum:"):
@@ -136,8 +131,6 @@ def call_method(interp: Interpreter, receiver: Value, name: Any, call: Arguments
         return receiver
     if isinstance(receiver, Array):
         return numpy.method(interp, receiver, name, call)
-    if isinstance(receiver, Image):
-        return vision.image_method(interp, receiver, name, call)
     if isinstance(receiver, Image):
         return vision.image_method(interp, receiver, name, call)
     if isinstance(receiver, LibraryModule) or (isinstance(receiver, Instance) and modules.is_module_method(name)):

@@ -263,19 +263,6 @@ def parts_of(module: Value) -> Iterator[LibraryModule | Tensor]:
         yield from own_parameters(part)
 
 
-def own_parameters(module: Value) -> list[Tensor]:
-    """Parameters that are attributes of a user module."""
-    return [tensor for tensor in _own_tensors(module) if tensor.parameter]
-
-
-def parts_of(module: Value) -> Iterator[LibraryModule | Tensor]:
-    """What holds the parameters of a module: library modules, and parameters that are attributes of the user's."""
-    for part in descendants(module):
-        if isinstance(part, LibraryModule):
-            yield part
-        yield from own_parameters(part)
-
-
 def _own_tensors(module: Value) -> list[Tensor]:
     """Parameters and buffers that are attributes of a user module."""
     if not isinstance(module, Instance):

@@ -144,8 +144,6 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         return data.construct(interp, path, name, call)
     if path in ("torch.autograd.grad", "torch.autograd.backward"):
         return _autograd(interp, name, call)
-    if path in ("torch.autograd.grad", "torch.autograd.backward"):
-        return _autograd(interp, name, call)
     if path.startswith(("torch.autograd.", "torch.func.")):
         interp.escape((*call.args, *call.kwargs.values()))
         return UNKNOWN
@@ -181,49 +179,6 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
     ):
         interp.event("loss", path, call.node, call.frame)
     return interp.operate(path, call.args, call.kwargs, call.node, call.frame)
-
-
-def _autograd(interp: Interpreter, name: str, call: Arguments) -> Value:
-    """``torch.autograd.grad(outputs, inputs)`` and ``torch.autograd.backward(tensors)``."""
-    interp.escape((*call.args, *call.kwargs.values()))
-    is_grad = name == "grad"
-    outputs = call.get(0, "outputs" if is_grad else "tensors")
-    roots = (outputs,) if isinstance(outputs, Tensor) else interp.sequence(outputs, call.node, call.frame)
-    # Several roots share one pass: what the first one frees is no fault of the next.
-    if not call.exact or roots is None or len(roots) != 1 or not isinstance(roots[0], Tensor):
-        return UNKNOWN
-    root = roots[0]
-    create = interp.truth(call.get(4 if is_grad else 3, "create_graph", False))
-    kept = call.get(3 if is_grad else 2, "retain_graph")
-    retain = create if kept is None else interp.truth(kept)
-    gradient = call.get(2, "grad_outputs") if is_grad else call.get(1, "grad_tensors")
-    if is_grad:
-        return _gradients(interp, root, gradient, retain, create, call)
-    interp.event("backward", root, call.node, call.frame, tensor=root)
-    if "inputs" not in call.kwargs:
-        interp.backward(root, gradient, retain, call.node, call.frame)
-    return None
-
-
-def _gradients(
-    interp: Interpreter, root: Tensor, gradient: Value, retain: bool | None, create: bool | None, call: Arguments
-) -> Value:
-    given = call.get(1, "inputs")
-    inputs = (given,) if isinstance(given, Tensor) else interp.sequence(given, call.node, call.frame) or ()
-    tensors = [value for value in inputs if isinstance(value, Tensor)]
-    strict = not call.get(5, "allow_unused") and call.get(7, "materialize_grads", False) is False
-    interp.gradients(root, tensors, gradient, retain, strict, call.node, call.frame)
-    if not inputs or len(tensors) < len(inputs):
-        return UNKNOWN
-    site = interp.site(call.node, call.frame)
-    return tuple(_gradient_of(tensor, create, site) for tensor in tensors)
-
-
-def _gradient_of(tensor: Tensor, create: bool | None, site: Site) -> Tensor:
-    """A tensor like its input; whether it can be differentiated again is known only without ``create_graph``."""
-    made = Tensor(tensor.spec.with_(requires_grad=False if create is False else None, strides=None))
-    made.slots["cut"] = Cut("first_order", site) if create is False else None
-    return made
 
 
 def _autograd(interp: Interpreter, name: str, call: Arguments) -> Value:
@@ -499,14 +454,6 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
     if name in ("apply_", "map_", "bool") and call.args:
         return UNKNOWN
     return interp.operate(f"Tensor.{name}", (tensor, *call.args), call.kwargs, call.node, call.frame)
-
-
-def _number(interp: Interpreter, tensor: Tensor, method: str, call: Arguments) -> Value:
-    """An element of a tensor as a Python number."""
-    dtype = tensor.spec.dtype
-    if dtype is None or dtype.startswith(("float", "bfloat")):
-        return Scalar("float", interp.cut(tensor, method, interp.site(call.node, call.frame)))
-    return Scalar("bool") if dtype == "bool" else interp.fresh_size("?", positive=False)
 
 
 def _number(interp: Interpreter, tensor: Tensor, method: str, call: Arguments) -> Value:
