@@ -32,9 +32,10 @@ CODE = "TS801"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     yield from outdated_uses(analysis, _FUNCTIONS, "removed.use")
-    # The names are still there to say what became of them: only the call raises.
-    yield from outdated_imports(analysis, _FUNCTIONS, "removed.import", "hint")
-    yield from outdated_imports(analysis, _MODULES, "removed.import")
+    # Of some the names are still there, to say what became of them: only the call raises.
+    yield from outdated_imports(analysis, {path: _FUNCTIONS[path] for path in _STUBS}, "removed.import", "hint")
+    gone = {path: old for path, old in _FUNCTIONS.items() if path not in (*_STUBS, "torch.fft")}
+    yield from outdated_imports(analysis, {**gone, **_MODULES}, "removed.import")
     for failure in failures(analysis, CODE):
         old = failure.operation.target
         if old.startswith("Tensor."):
@@ -79,6 +80,7 @@ _INSTEAD = {
 }
 _REWRITES = {"symeig": _symeig, "matrix_rank": _matrix_rank}
 _FUNCTIONS = {f"torch.{name}": Old(instead, rewrite=_REWRITES.get(name)) for name, instead in _INSTEAD.items()}
+_STUBS = tuple(f"torch.{name}" for name in ("symeig", "solve", "lstsq", "eig", "matrix_rank"))
 _MODULES = {
     f"torch._six.{name}": Old(instead)
     for name, instead in {
