@@ -36,6 +36,7 @@ ENGLISH: dict[str, str] = {
     "attention.heads": "{width}={size} is no multiple of {heads}={count} in {layer}: each head needs as many features",
     "attention.width": "{tensor} has {got} features, but {layer} was built with {argument}={built}",
     "unpack.count": "`{names}` are {wanted} names, but {value} has {count} parts: {parts}",
+    "batch.last": "in the last, smaller batch: {error}",
     "view.layout": "{tensor} is {shape} and not contiguous after {producer}: view cannot be used on it, reshape can",
     "operator.error": "{operator}({shapes}): {error}",
     "operator.plain": "{operator}: {error}",

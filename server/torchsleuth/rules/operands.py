@@ -16,6 +16,7 @@ from torchsleuth.rules.describe import argument_nodes, expression_text, shape_te
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -288,7 +289,7 @@ def resized(analysis: Analysis, tensor: Tensor, axis: int, wanted: Size) -> Iter
     frame = site.frame
     for _ in range(3):
         constant = isinstance(node, ast.Constant)
-        options = [] if constant and frame.function is None else [*names_for(frame, wanted), *size_texts(frame, wanted)]
+        options = [*([] if constant else names_for(frame, wanted)), *size_texts(frame, wanted, node)]
         for new in (*options, str(wanted)):
             yield replaced(analysis, Site(frame.source.span(node), node, frame), node, new, safe=False)
         outer = passed_for(node, frame)
@@ -297,17 +298,43 @@ def resized(analysis: Analysis, tensor: Tensor, axis: int, wanted: Size) -> Iter
         node, frame = outer
 
 
-def size_texts(frame: Frame, wanted: Size) -> Iterator[str]:
-    """Sizes of the tensors that a function was given, as expressions: ``x.size(0)``."""
-    if frame.function is None:
-        return
-    for argument in frame.function.node.args.args:
-        value = frame.names.get(argument.arg)
-        if isinstance(value, Tensor) and value.spec.shape is not None:
-            for index, size in enumerate(value.spec.shape):
-                if same(size, wanted):
-                    yield f"{argument.arg}.size({index})"
-                    break
+def size_texts(frame: Frame, wanted: Size, before: ast.AST) -> Iterator[str]:
+    """Sizes of tensors that are at hand above an expression, as expressions: ``x.size(0)``."""
+    for name in tensors_above(frame, before):
+        shape = frame.names[name].spec.shape
+        index = next((index for index, size in enumerate(shape or ()) if same(size, wanted)), None)
+        if index is not None:
+            yield f"{name}.size({index})"
+
+
+def tensors_above(frame: Frame, before: ast.AST) -> list[str]:
+    """The names of tensors that are at hand above an expression."""
+    return [name for name in _names_above(frame, before) if isinstance(frame.names.get(name), Tensor)]
+
+
+def _names_above(frame: Frame, before: ast.AST) -> list[str]:
+    """Parameters, loop variables and names assigned above an expression and in the same blocks."""
+    function = frame.function
+    names = [argument.arg for argument in function.node.args.args] if function is not None else []
+    body = function.node.body if function is not None else parse(frame.source).body
+    line = getattr(before, "lineno", 0)
+    while isinstance(body, list):
+        inner: list[ast.stmt] | None = None
+        for statement in body:
+            if statement.lineno > line:
+                break
+            around = statement.lineno <= line <= (statement.end_lineno or 0)
+            targets: list[ast.expr] = []
+            if isinstance(statement, ast.Assign) and not around:
+                targets = statement.targets
+            elif isinstance(statement, ast.For) and around:
+                targets = [statement.target]
+            for target in targets:
+                names += [part.id for part in ast.walk(target) if isinstance(part, ast.Name)]
+            if around:
+                inner = getattr(statement, "body", None)
+        body = inner  # type: ignore[assignment]
+    return list(dict.fromkeys(names))
 
 
 def attribute_module(site: Site, node: ast.expr | None) -> LibraryModule | None:

@@ -22,6 +22,7 @@ from torchsleuth.schema import Related
 
 PATTERNS: tuple[tuple[str, str], ...] = (
     ("TS801", r"deprecated since version .* is now removed"),
+    ("TS609", r"Expected more than 1"),
     ("TS105", r"view size is not compatible"),
     ("TS312", r"(?:must be|be of type|an?) (?:tuple of )?[Ii]nt(?:eger)?s?\b.*float|received an invalid combination of arguments - got \([^)]*float"),
     ("TS113", r"Expected input batch_size|Expected target size|input and target batch or spatial sizes|weight tensor should"),
@@ -57,7 +58,12 @@ _COMPILED = tuple((code, re.compile(pattern)) for code, pattern in PATTERNS)
 
 
 def code_of(failure: OperatorFailure) -> str:
-    """The code of the family that a failure belongs to; TS199 for the rest."""
+    """The code that a failure is reported under."""
+    return "TS117" if failure.last_batch else family_of(failure)
+
+
+def family_of(failure: OperatorFailure) -> str:
+    """The code of the family that an operator's error belongs to; TS199 for the rest."""
     module = failure.operation.module
     if module is not None and module.type_name in _RECURRENT and "out of bounds" in failure.failure.message:
         return "TS110"
