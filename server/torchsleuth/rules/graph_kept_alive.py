@@ -60,7 +60,7 @@ class _Kept:
     tensor: Tensor
     node: GraphNode
     term: ast.expr | None
-    into: ast.expr
+    into: ast.expr | None
     point: LoopPoint
     holder: GraphNode | None
 
@@ -71,8 +71,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for kept in (*_sums(analysis), *_lists(analysis)):
         if kept.at not in reported and kept.at.path == analysis.source.path and _is_waste(analysis, kept, backwards):
             reported.add(kept.at)
-            name = analysis.source.segment(kept.into)
-            yield Finding(kept.at, message("graph.kept", name=f"`{name}`"), (), tuple(_fixes(analysis, kept)))
+            name = "the running value" if kept.into is None else f"`{analysis.source.segment(kept.into)}`"
+            yield Finding(kept.at, message("graph.kept", name=name), (), tuple(_fixes(analysis, kept)))
 
 
 def _node(value: object) -> GraphNode | None:
@@ -100,7 +100,7 @@ def _sums(analysis: Analysis) -> Iterator[_Kept]:
             holder, term = _carries(operation.nodes[mine], node), operation.nodes[other]
             if holder is None or term is None or _reaches(term, holder):
                 continue
-            into = parts[mine] if isinstance(parts[mine], ast.Name | ast.Attribute | ast.Subscript) else parts[other]
+            into = parts[mine] if isinstance(parts[mine], ast.Name | ast.Attribute | ast.Subscript) else None
             called = _is_called(operation)
             tensor: Tensor = operation.args[other]
             yield _Kept(operation.site.span, called, tensor, term, parts[other], into, point, holder)
@@ -215,17 +215,32 @@ def _fixes(analysis: Analysis, kept: _Kept) -> Iterator[Candidate]:
 
 def _is_plain(analysis: Analysis, kept: _Kept) -> bool:
     """Whether a sum starts from a number and is only computed with and shown, so that it may as well be a number."""
-    wanted = ast.unparse(kept.into)
-    starts = False
+    if kept.into is None:
+        return False
+    wanted, starts = ast.unparse(kept.into), False
     for node in ast.walk(analysis.tree(analysis.source.path)):
-        if isinstance(node, ast.Assign) and any(ast.unparse(target) == wanted for target in node.targets):
-            number = isinstance(node.value, ast.Constant) and isinstance(node.value.value, int | float)
-            starts = starts or number
+        if isinstance(node, ast.Assign):
+            starts = starts or any(_is_number(value) for value in _assigned(node, wanted))
         for part in ast.iter_child_nodes(node):
             if isinstance(part, ast.Name | ast.Attribute) and isinstance(part.ctx, ast.Load):
                 if ast.unparse(part) == wanted and not _is_arithmetic(node):
                     return False
     return starts
+
+
+def _assigned(node: ast.Assign, wanted: str) -> Iterator[ast.expr]:
+    """What an assignment gives to a target, also as one of several."""
+    for target in node.targets:
+        if ast.unparse(target) == wanted:
+            yield node.value
+        elif isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            for part, value in zip(target.elts, node.value.elts):
+                if ast.unparse(part) == wanted:
+                    yield value
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
 
 
 def _is_arithmetic(node: ast.AST) -> bool:

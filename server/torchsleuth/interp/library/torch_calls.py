@@ -147,7 +147,9 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
     if path.startswith(("torch.autograd.", "torch.func.")):
         interp.escape((*call.args, *call.kwargs.values()))
         return UNKNOWN
-    if path.startswith(("torch.utils.", "torch.jit.", "torch.distributed.", "torch.cuda.", "torch.backends.")):
+    if path.startswith(
+        ("torch.utils.", "torch.jit.", "torch.distributed.", "torch.cuda.", "torch.amp.", "torch.backends.")
+    ):
         interp.escape((*call.args, *call.kwargs.values()))
         return UNKNOWN
     if path == "torch.is_tensor":
