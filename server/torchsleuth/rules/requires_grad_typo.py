@@ -28,16 +28,20 @@ from torchsleuth.messages import message
 from torchsleuth.rules.graphs import faults
 from torchsleuth.rules.loops import statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 
 CODE = "TS410"
+_MISSPELT = "require_grad"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[Span] = set()
     for fault in faults(analysis, "wrong_attribute"):
         target = fault.at.node
         if not isinstance(target, ast.Attribute):
             continue
+        seen.add(fault.at.span)
         on_module = isinstance(fault.tensor, Instance | LibraryModule)
         if on_module and _means_something(analysis, fault, target.attr):
             continue
@@ -45,6 +49,23 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         key = "grad.module" if on_module else "grad.typo"
         text = message(key, attribute=f"`{target.attr}`", owner=f"`{owner}`")
         yield Finding(fault.at.span, text, (), tuple(_repairs(analysis, fault, target, owner, on_module)))
+
+    yield from _of_anything(analysis, seen)
+
+
+def _of_anything(analysis: Analysis, seen: set[Span]) -> Iterator[Finding]:
+    """The commonest misspelling, on what is not known to be a tensor: a hint."""
+    if _MISSPELT not in analysis.source.text:
+        return
+    source = analysis.source
+    for node in ast.walk(analysis.tree(source.path)):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Attribute) and target.attr == _MISSPELT and source.span(target) not in seen:
+                owner = source.segment(target.value)
+                words = message("grad.typo", attribute=f"`{_MISSPELT}`", owner=f"`{owner}`")
+                title = message("fix.spelling", old=_MISSPELT, new="requires_grad")
+                edit = edits.replace(source, target, f"{owner}.requires_grad")
+                yield Finding(source.span(target), words, (), (Candidate(title, (edit,), safe=False),), "hint")
 
 
 def _means_something(analysis: Analysis, fault: AutogradFault, name: str) -> bool:
