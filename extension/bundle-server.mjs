@@ -5,8 +5,8 @@ import { basename, join } from "node:path";
 
 const target = "extension/bundled";
 const libraries = join(target, "libs");
-/** pygls brings attrs, cattrs and lsprotocol; the others are needed on Python 3.10 only. */
-const requirements = ["pygls", "exceptiongroup", "typing_extensions", "tomli"];
+/** pygls brings attrs, cattrs and lsprotocol, jedi parso; the last three are needed on Python 3.10 only. */
+const requirements = ["pygls", "jedi", "exceptiongroup", "typing_extensions", "tomli"];
 /** Packages of ours that the editor does not use. */
 const leftOut = ["cli"];
 
@@ -41,10 +41,16 @@ function installLibraries() {
   execFileSync(python(), [...install, ...requirements], { stdio: "inherit" });
 }
 
-/** Scripts, stubs and pip's own notes; licences and metadata stay. */
+/** Scripts, stubs and pip's own notes; licences and metadata stay, and the stubs of the standard library for jedi. */
 function removeNeedless() {
   rmSync(join(libraries, "bin"), { recursive: true, force: true });
+  const stubs = join(libraries, "jedi", "third_party");
+  rmSync(join(stubs, "django-stubs"), { recursive: true, force: true });
+  rmSync(join(stubs, "typeshed", "stubs"), { recursive: true, force: true });
   for (const path of files(libraries)) {
+    if (path.startsWith(stubs)) {
+      continue;
+    }
     if (/\.pyi$|\.dist-info[/\\](RECORD|INSTALLER|REQUESTED|WHEEL)$/.test(path)) {
       rmSync(path);
     }

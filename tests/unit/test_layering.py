@@ -23,9 +23,10 @@ ALLOWED = {
     "runtime": EXCHANGED | {"syntax", "errors"},
     "repair": EXCHANGED | {"syntax", "rules", "runtime"},
     "worker": EXCHANGED | {"syntax", "tensors", "oracle", "interp", "rules", "repair"},
+    "lookup": set(),
     "control": EXCHANGED | {"syntax", "rules", "errors"},
-    "lsp": EXCHANGED | {"syntax", "rules", "runtime", "worker", "control"},
-    "cli": EXCHANGED | {"syntax", "rules", "errors", "runtime", "repair", "worker", "control", "lsp"},
+    "lsp": EXCHANGED | {"syntax", "rules", "runtime", "worker", "control", "lookup"},
+    "cli": EXCHANGED | {"syntax", "rules", "errors", "runtime", "repair", "worker", "control", "lookup", "lsp"},
 }
 """What each room may import beside itself."""
 TORCH = {"oracle", "runtime", "worker/__main__.py"}

@@ -18,8 +18,10 @@ from torchsleuth.control import baseline as baselines
 from torchsleuth.control.configuration import Configurations, selectors
 from torchsleuth.control.selection import ConfigurationError, Layer
 from torchsleuth.control.shown import shown
+from torchsleuth.lookup.modules import Import
+from torchsleuth.lookup.modules import find as find_modules
 from torchsleuth.messages import message
-from torchsleuth.schema import Diagnostic
+from torchsleuth.schema import Diagnostic, FileAnalysis
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
 
@@ -146,7 +148,7 @@ def _analyze(
     complete: list[str] = []
     for path, text in texts.items():
         codes = configurations.of(path).codes()
-        analysis = worker.analyze(path, text, overlay, roots=(os.getcwd(),), codes=codes)
+        analysis = _with_found_modules(worker, path, text, overlay, codes)
         if analysis.stats.get("incomplete"):
             say(message("cli.incomplete", path=path, reason=analysis.stats["incomplete"]))
         else:
@@ -155,6 +157,21 @@ def _analyze(
             key = (diagnostic.path, diagnostic.code, diagnostic.start.line, diagnostic.start.column)
             found.setdefault(key, diagnostic)
     return shown(found.values(), configurations, source_reader({**overlay, **texts}), complete)
+
+
+def _with_found_modules(
+    worker: WorkerClient, path: str, text: str, overlay: Mapping[str, str], codes: tuple[str, ...] | None
+) -> FileAnalysis:
+    """The analysis of a file; once more, with what jedi finds, where it changes ``sys.path`` and imports fail."""
+    roots = (os.getcwd(),)
+    analysis = worker.analyze(path, text, overlay, roots=roots, codes=codes)
+    missing = [Import(name, where, line, text) for name, where, line in analysis.stats.get("missing") or ()]
+    here = [item for item in missing if os.path.abspath(item.path) == os.path.abspath(path)]
+    if here and "sys.path" in text:
+        found = find_modules(here, worker.interpreter, roots)
+        if found:
+            return worker.analyze(path, text, overlay, roots=(*roots, *found), codes=codes)
+    return analysis
 
 
 def _write(before: Mapping[str, str], repairs: Repairs) -> bool:

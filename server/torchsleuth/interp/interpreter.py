@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -617,15 +618,15 @@ class Interpreter(Expressions):
 
     def do_Import(self, node: ast.Import, frame: Frame) -> None:
         for alias in node.names:
-            whole = self.import_module(alias.name, frame, 0)
+            whole = self.import_module(alias.name, frame, 0, node)
             if alias.asname:
                 self.assign_name(alias.asname, whole, frame)
             else:
                 top = alias.name.partition(".")[0]
-                self.assign_name(top, self.import_module(top, frame, 0), frame)
+                self.assign_name(top, self.import_module(top, frame, 0, node), frame)
 
     def do_ImportFrom(self, node: ast.ImportFrom, frame: Frame) -> None:
-        module = self.import_module(node.module or "", frame, node.level)
+        module = self.import_module(node.module or "", frame, node.level, node)
         for alias in node.names:
             if alias.name == "*":
                 if isinstance(module, Namespace):
@@ -637,12 +638,12 @@ class Interpreter(Expressions):
                         self.assign_name(name, self.attribute(module, name, node, frame), frame)
                 continue
             if isinstance(module, Namespace) and alias.name not in module.slots:
-                value = self.import_module(f"{node.module or ''}.{alias.name}".strip("."), frame, node.level)
+                value = self.import_module(f"{node.module or ''}.{alias.name}".strip("."), frame, node.level, node)
             else:
                 value = self.attribute(module, alias.name, node, frame)
             self.assign_name(alias.asname or alias.name, value, frame)
 
-    def import_module(self, name: str, frame: Frame, level: int) -> Value:
+    def import_module(self, name: str, frame: Frame, level: int, node: ast.AST) -> Value:
         """A workspace module, an installed library's module, or an external one known by name only."""
         source = self.workspace.find(name, frame.path, level)
         if source is not None:
@@ -654,6 +655,8 @@ class Interpreter(Expressions):
         try:
             return self.oracle.resolve(name)
         except LookupError:
+            if name.partition(".")[0] not in sys.stdlib_module_names:
+                self.trace.missing.setdefault((name, frame.path), node)
             return Native(name, "external")
 
     # -- assignment --------------------------------------------------------------------------------

@@ -80,8 +80,7 @@ _TAGS = {
         "logits",
     ),
 }
-_LAYOUT_TAGS = frozenset({"batch", "short_batch"})
-"""Tags about the dimensions, which writing new values does not change."""
+
 _DEVICE_FREE = frozenset({"pack_padded_sequence", "PackedSequence", "load_state_dict", "from_numpy"})
 _DROPPED_KEYWORDS = frozenset({"generator", "pin_memory", "non_blocking", "memory_format", "layout"})
 _ERRORS_OF_TYPES = ("must be Tensor, not", "must be tuple of ints", "must be tuple of Tensors", "be list of Tensors")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.documents import Document
+from torchsleuth.lsp.lookups import Lookups
 from torchsleuth.lsp.progress import WorkDone
 from torchsleuth.lsp.scheduling import Scheduler
 from torchsleuth.messages import message
@@ -37,6 +38,7 @@ class StaticAnalysis:
     def __init__(self, server: TorchSleuthServer) -> None:
         self._server = server
         self._scheduler = Scheduler(self._analyze)
+        self._lookups = Lookups(self.request_all)
         self._worker: AsyncWorkerClient | None = None
         self._welcomed = False
         self._cancelled: set[tuple[str, int]] = set()
@@ -65,6 +67,7 @@ class StaticAnalysis:
 
     def close(self) -> None:
         self._scheduler.close()
+        self._lookups.close()
         if self._busy_timer is not None:
             self._busy_timer.cancel()
         self.stop()
@@ -110,8 +113,11 @@ class StaticAnalysis:
             if document is None or (path, document.version) in self._cancelled:
                 return
             overlay = {other.path: other.text for other in self._server.documents if other.path != path}
-            analysis = await worker.analyze(path, document.text, overlay, self._server.roots(), BUDGET_S)
+            roots = (*self._server.roots(), *self._lookups.folders)
+            analysis = await worker.analyze(path, document.text, overlay, roots, BUDGET_S)
             self._accept(worker, document, analysis)
+            missing = analysis.stats.get("missing") or []
+            self._lookups.ask(missing, self._text_of, worker.interpreter, self._server.roots())
         except WorkerUnavailable as error:
             logger.info("no analysis: %s", error)
         finally:
@@ -119,6 +125,9 @@ class StaticAnalysis:
                 progress.end()
         if worker is self._worker and worker.pid is None:
             self._scheduler.request(_START, 0.0)  # it died: be ready again before the next keystroke
+
+    def _text_of(self, path: str) -> str:
+        return self._server.documents.source(path).text
 
     async def _start(self, worker: AsyncWorkerClient) -> None:
         try:

@@ -58,6 +58,7 @@ class Engine:
             "misses": self.oracle.misses - misses,
             "facts": len(facts),
             "incomplete": analysis.trace.incomplete,
+            "missing": _missing(analysis),
             "stumbles": analysis.trace.stumbles[:20],
         }
         return FileAnalysis(path, tuple(diagnostics), facts, stats)
@@ -162,3 +163,11 @@ def _common_shape(specs: list[TensorSpec]) -> tuple[DimJson, ...] | None:
         else "?"
         for column in columns
     )
+
+
+def _missing(analysis: Analysis) -> list[tuple[str, str, int]]:
+    """Imports that nothing was found for: name, file and line; of a package only the first."""
+    found: dict[tuple[str, str], tuple[str, str, int]] = {}
+    for (name, path), node in analysis.trace.missing.items():
+        found.setdefault((name.partition(".")[0], path), (name, path, getattr(node, "lineno", 1)))
+    return list(found.values())
