@@ -438,7 +438,7 @@ class Interpreter(Expressions):
         self.heap.join(after)
         state.iteration = self.heap.mark()
         state.continues = []
-        self.loop_points.append(LoopPoint(node, span, execution, len(after), iteration.over_loader))
+        self.loop_points.append(LoopPoint(node, span, execution, len(after), iteration.over_loader, joined=True))
         self.uncertain += 1
         try:
             if isinstance(node, ast.For):

@@ -601,6 +601,9 @@ class TensorOperations(Autograd):
             seen.append((self.site(node, frame), spec, binding))
 
     def event(self, kind: str, subject: Value, node: ast.AST, frame: Frame, **more: Any) -> None:
+        tensor = more.get("tensor")
+        if isinstance(tensor, Tensor):
+            more |= {"history": tensor.history, "node": node_of(tensor)}
         self.trace.events.append(
             Event(
                 kind,

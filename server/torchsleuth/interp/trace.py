@@ -102,14 +102,16 @@ class MethodCall:
 
 @dataclass(frozen=True)
 class LoopPoint:
-    """One iteration of one execution of a loop. `last`: it is the last one of a loader, on a smaller batch."""
+    """One iteration of one execution of a loop or comprehension. `last`: it is the last one of a loader, on a smaller
+    batch. `joined`: it stands for any number of further iterations, so that nothing in it is certain."""
 
-    node: ast.For | ast.While
+    node: ast.For | ast.While | ast.expr
     span: Span
     execution: int
     iteration: int
     over_loader: bool
     last: bool = False
+    joined: bool = False
 
 
 LOOP_METHODS = frozenset({"zero_grad", "backward", "step", "train", "eval"})
@@ -124,7 +126,8 @@ class Event:
     train, eval, grad_touched.
     `subject`: the module, optimizer, scheduler …, UNKNOWN where it is not known.
     `loops`: the iterations it happened in, outermost first. `certain`: not under a condition that the
-    analysis could not decide. `training`: mode of the module for a forward. `grad`: grad mode.
+    analysis could not decide. `training`: mode of the module for a forward. `grad`: grad mode. `history` and `node`: the
+    forward calls and the graph that the tensor carried then.
     """
 
     kind: str
@@ -137,6 +140,8 @@ class Event:
     training: bool | None = None
     tensor: Tensor | None = None
     forward_id: int | None = None
+    history: frozenset[int] = frozenset()
+    node: GraphNode | None = None
 
 
 @dataclass(frozen=True)
