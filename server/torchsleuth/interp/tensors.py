@@ -7,8 +7,9 @@ import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import library
+from torchsleuth.interp import batch, library
 from torchsleuth.interp.autograd import Autograd
+from torchsleuth.interp.batch import Batch
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import node_of
 from torchsleuth.interp.heap import MISSING, Heap
@@ -81,6 +82,11 @@ _TAGS = {
     ),
 }
 
+_REDUCTIONS = frozenset("sum mean prod norm std var".split())
+_GIVES_TENSOR = _REDUCTIONS | frozenset(
+    "softmax log_softmax sigmoid relu tanh dropout exp log sqrt abs pow square mul add sub div clamp stack cat".split()
+)
+"""Operators whose result is one tensor whatever they are applied to."""
 _DEVICE_FREE = frozenset({"pack_padded_sequence", "PackedSequence", "load_state_dict", "from_numpy"})
 _DROPPED_KEYWORDS = frozenset({"generator", "pin_memory", "non_blocking", "memory_format", "layout"})
 _ERRORS_OF_TYPES = ("must be Tensor, not", "must be tuple of ints", "must be tuple of Tensors", "be list of Tensors")
@@ -307,6 +313,7 @@ class TensorOperations(Autograd):
             tags = tensors[0].tags
         elif name in _JOINS and tensors:
             tags = _joined_tags(tensors)
+        tags = batch.plain(tags)
         history = frozenset(item for tensor in tensors for item in tensor.history)
         origin = Origin(operation.site, operation.target, operation.specs, tuple(tensors))
         made: list[Tensor] = []
@@ -316,7 +323,9 @@ class TensorOperations(Autograd):
             spec = spec.with_(device=place, requires_grad=requires_grad)
             if forget_dtype:
                 spec = spec.with_(dtype=None)
-            tensor = Tensor(spec, origin, tags, history if requires_grad is not False else frozenset())
+            axis = batch.after(operation, tensors, spec.shape, len(made))
+            layout = frozenset() if axis is None else frozenset({Batch(axis)})
+            tensor = Tensor(spec, origin, tags | layout, history if requires_grad is not False else frozenset())
             made.append(tensor)
             self.connect([tensor], operation, tensors)
             if made[0].slots["node"] is not None and tensor.slots["node"] is not None:
@@ -331,7 +340,7 @@ class TensorOperations(Autograd):
         name = operation.target.rpartition(".")[2]
         tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
         if operation.module is None and not (operation.target.startswith("operator.") and name != "getitem"):
-            if name not in _KEEPS_TAGS | {"softmax", "log_softmax", "sigmoid", "relu", "tanh", "dropout"}:
+            if name not in _KEEPS_TAGS | _GIVES_TENSOR:
                 history = frozenset(item for tensor in tensors for item in tensor.history)
                 self.trace.consumed.update(history if not library.is_pure(name) else ())
                 return UNKNOWN
@@ -347,6 +356,8 @@ class TensorOperations(Autograd):
         elif self.grad and (self.is_trainable(operation.module) or any(part.spec.requires_grad for part in tensors)):
             requires_grad = True
         shape = () if operation.module is not None and library.is_reduced_loss(operation.module) else None
+        if name in _REDUCTIONS and len(operation.args) == 1 and not operation.kwargs:
+            shape = ()
         make = self._maker(operation, place)
         tensor = make(TensorSpec(shape, None, place, bool(requires_grad)))
         self.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=requires_grad))
@@ -356,8 +367,7 @@ class TensorOperations(Autograd):
         """Methods ending in an underscore change their receiver and return it."""
         name = operation.target.rpartition(".")[2]
         inplace = operation.target.startswith("Tensor.") and name.endswith("_") and not name.endswith("__")
-        options = (operation.kwargs, operation.module.kwargs if operation.module is not None else {})
-        if any(given.get("inplace") is True for given in options) and operation.args:
+        if self.is_inplace(operation) and operation.args:
             if isinstance(operation.args[0], Tensor) and not self.keeps_values(operation):
                 self._retag(operation.args[0])
                 if isinstance(value, Tensor):
@@ -378,7 +388,8 @@ class TensorOperations(Autograd):
 
     def _retag(self, tensor: Tensor, tags: Tags = frozenset()) -> None:
         """The tensor holds new values: `tags` are true of them, and what was true of the old ones is forgotten."""
-        kept = (tensor.tags & _LAYOUT_TAGS) | (tags - _LAYOUT_TAGS)
+        layout = {tag for tag in tensor.tags if isinstance(tag, Batch)}
+        kept = layout | batch.plain(tags)
         if kept != tensor.tags:
             self.heap.set(tensor.slots, "tags", kept)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from torchsleuth.interp.batch import Batch, plain
 from torchsleuth.interp.library import draws, numpy
 from torchsleuth.interp.pipeline import Refusal
 from torchsleuth.interp.values import (
@@ -34,18 +35,19 @@ if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter
 
 Path = tuple[Any, ...]
-MAX_LISTED = 64
+MAX_LISTED = 256
 """Elements of a batch that are listed one by one."""
+_SAMPLES = frozenset({Batch(0)})
 REFUSED = (Function, Bound, ClassValue, Device, DType, Image, complex)
 
 
 class Collation:
-    """One batch: its size, and the first thing that the default collate refuses."""
+    """One batch: its size, and what the default collate refuses, in order."""
 
     def __init__(self, interp: Interpreter, batch: Size) -> None:
         self.interp = interp
         self.batch = batch
-        self.refusal: Refusal | None = None
+        self.refusals: list[Refusal] = []
 
     def collate(self, samples: list[Value], path: Path = ()) -> Value:
         """What becomes of samples of which these are examples; unknown where one of them is."""
@@ -57,7 +59,7 @@ class Collation:
             good = [sample for sample in samples if not self._refused(sample)]
             if any(_is_text(sample) for sample in good):
                 return UNKNOWN
-            self._refuse("type", path, refused[0])
+            self._refuse("type", path, (refused[0],))
             return self.collate(good, path) if good else UNKNOWN
         for applies, stack in self._kinds():
             if all(applies(sample) for sample in samples):
@@ -88,21 +90,22 @@ class Collation:
             return value.spec.dtype in numpy.TEXT
         return value is None or isinstance(value, REFUSED)
 
-    def _refuse(self, kind: str, path: Path, *values: Value) -> None:
-        if self.refusal is None:
-            self.refusal = Refusal(kind, path, values)
+    def _refuse(
+        self, kind: str, path: Path, values: tuple[Value, ...], dims: tuple[int, ...] | None = None
+    ) -> None:
+        self.refusals.append(Refusal(kind, path, values, dims))
 
     # -- one kind each -----------------------------------------------------------------------------
 
     def _stacked(self, dtype: str) -> Tensor:
-        return Tensor(TensorSpec((self.batch,), dtype, CPU, False))
+        return Tensor(TensorSpec((self.batch,), dtype, CPU, False), tags=_SAMPLES)
 
     def _floats(self, samples: list[Value], path: Path) -> Value:
         return self._stacked("float64")
 
     def _numbers(self, samples: list[Value], path: Path) -> Value:
         """Integers and floats mixed: the first one of a batch decides, and it may be either."""
-        return Tensor(TensorSpec((self.batch,), None, CPU, False))
+        return Tensor(TensorSpec((self.batch,), None, CPU, False), tags=_SAMPLES)
 
     def _strings(self, samples: list[Value], path: Path) -> Value:
         known = isinstance(self.batch, int) and self.batch <= MAX_LISTED
@@ -111,23 +114,27 @@ class Collation:
     def _tensors(self, samples: list[Value], path: Path) -> Value:
         tensors = [numpy.to_tensor(self.interp, one) if isinstance(one, Array) else one for one in samples]
         specs = [self.interp.resolved_spec(tensor.spec) for tensor in tensors]
-        differing = next((other for other in specs[1:] if self.differ(specs[0], other)), None)
-        if differing is not None:
-            self._refuse("ragged", path, samples[0], samples[specs.index(differing)])
+        differences = [self.differences(specs[0], other) for other in specs[1:]]
+        found = [difference for difference in differences if difference != ()]
+        if found:
+            other = differences.index(found[0]) + 1
+            places = None if None in found else tuple(sorted({place for dims in found for place in dims or ()}))
+            self._refuse("ragged", path, (samples[0], samples[other]), places)
         joined = specs[0]
         for spec in specs[1:]:
             joined = self.interp.heap.join_specs(joined, spec)
         tags = frozenset.intersection(*(tensor.tags for tensor in tensors))
         shape = None if joined.shape is None else (self.batch, *joined.shape)
-        return Tensor(joined.with_(shape=shape, strides=None), tensors[0].origin, tags)
+        return Tensor(joined.with_(shape=shape, strides=None), tensors[0].origin, plain(tags) | _SAMPLES)
 
-    def differ(self, left: TensorSpec, right: TensorSpec) -> bool:
-        """Whether two samples are known to have different shapes."""
+    def differences(self, left: TensorSpec, right: TensorSpec) -> tuple[int, ...] | None:
+        """The dimensions in which two samples are known to differ, None where their number does."""
         if left.shape is None or right.shape is None:
-            return False
+            return ()
         if len(left.shape) != len(right.shape):
-            return True
-        return any(draws.vary(self.interp, a, b) for a, b in zip(left.shape, right.shape))
+            return None
+        pairs = enumerate(zip(left.shape, right.shape))
+        return tuple(place for place, (a, b) in pairs if draws.vary(self.interp, a, b))
 
     def _dicts(self, samples: list[Value], path: Path) -> Value:
         dicts = [sample.items for sample in samples]
@@ -136,7 +143,7 @@ class Collation:
             return UNKNOWN
         missing = next((key for key in first for items in dicts if key not in items), None)
         if missing is not None:
-            self._refuse("keys", (*path, missing), *samples[:2])
+            self._refuse("keys", (*path, missing), tuple(samples[:2]))
             return UNKNOWN
         return DictValue({key: self.collate([items[key] for items in dicts], (*path, key)) for key in first})
 
@@ -149,7 +156,7 @@ class Collation:
             columns.append(items)
         other = next((index for index, items in enumerate(columns) if len(items) != len(columns[0])), None)
         if other is not None:
-            self._refuse("length", path, samples[0], samples[other])
+            self._refuse("length", path, (samples[0], samples[other]), (0,))
             return UNKNOWN
         parts = tuple(self.collate(list(column), (*path, place)) for place, column in enumerate(zip(*columns)))
         first = samples[0]

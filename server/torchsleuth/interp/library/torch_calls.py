@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from torchsleuth.interp.batch import plain
 from torchsleuth.interp.graph import AutogradFault, Cut, cut_of
-from torchsleuth.interp.library import data, integers, modules, numpy, python
+from torchsleuth.interp.library import data, integers, modules, numpy, python, sequences
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -154,6 +155,9 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         return UNKNOWN
     if path == "torch.is_tensor":
         return isinstance(call.args[0], Tensor) if call.args and call.args[0] is not UNKNOWN else Scalar("bool")
+    joined = sequences.call(interp, path, call)
+    if joined is not None:
+        return joined
     converted = numpy.tensor_from(interp, path, call)
     if converted is not None:
         converted.slots["cut"] = next((v.slots["cut"] for v in call.args if isinstance(v, Array)), None)
@@ -474,7 +478,7 @@ def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Argum
         return Tensor(UNKNOWN_TENSOR.with_(dtype=tensor.spec.dtype, device=tensor.spec.device), tensor.origin)
     shape = tuple(interp.fresh_size("?") if size == -1 else interp.resolved(size) for size in items)
     return interp.same_graph(
-        tensor, Tensor(tensor.spec.with_(shape=shape, strides=None), tensor.origin, tensor.tags, tensor.history)
+        tensor, Tensor(tensor.spec.with_(shape=shape, strides=None), tensor.origin, plain(tensor.tags), tensor.history)
     )
 
 

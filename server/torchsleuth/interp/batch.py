@@ -1,0 +1,163 @@
+"""Following the dimension along which a loader has stacked its samples, through the operators that keep it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torchsleuth.interp.values import ListValue, SliceValue, Tags, Tensor, Value
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.trace import Operation
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A tag: this dimension of the tensor is that of the samples of a batch."""
+
+    axis: int
+
+
+_LOST = frozenset(
+    "flip roll sort argsort cumsum cumprod outer einsum tensordot kron rot90 scatter index_select".split()
+)
+"""Operators whose result may have the shape of the input and still other samples, or that are not followed."""
+_REDUCTIONS = frozenset(
+    "sum mean max min argmax argmin prod std var norm any all median amax amin logsumexp nansum nanmean".split()
+)
+_RECURRENT = ("RNN", "LSTM", "GRU")
+
+
+def batch_of(tensor: Tensor) -> int | None:
+    """The dimension of the samples, None where it is not known."""
+    return next((tag.axis for tag in tensor.tags if isinstance(tag, Batch)), None)
+
+
+def plain(tags: Tags) -> Tags:
+    """What is true of the values, without the dimension of the samples."""
+    return frozenset(tag for tag in tags if not isinstance(tag, Batch))
+
+
+def after(operation: Operation, tensors: list[Tensor], shape: tuple[Size, ...] | None, position: int) -> int | None:
+    """The dimension of the samples in a result of an operation; `position`: which of its results."""
+    carriers = [(tensor, axis) for tensor in tensors if (axis := batch_of(tensor)) is not None]
+    if not carriers or shape is None:
+        return None
+    tensor, axis = carriers[0]
+    before = next((spec.shape for spec, one in zip(operation.specs, tensors) if one is tensor), None)
+    if before is None or not 0 <= axis < len(before):
+        return None
+    name = operation.target.rpartition(".")[2].strip("_")
+    module = operation.module
+    if module is not None and module.type_name.startswith(_RECURRENT):
+        return _recurrent(operation, axis, before, position)
+    if name in _LOST:
+        return None
+    given = operation.args[1:]
+    moved = _moved(name, axis, before, shape, given, operation.kwargs)
+    if moved is not None:
+        return moved if moved >= 0 else None
+    if len(shape) == len(before) and axis < len(shape) and shape[axis] == before[axis]:
+        return axis
+    if operation.target.startswith("operator.") or name in ("add", "sub", "mul", "div", "where", "matmul", "bmm"):
+        shifted = axis + len(shape) - len(before)
+        return shifted if 0 <= shifted < len(shape) and shape[shifted] == before[axis] else None
+    return axis if axis == 0 and shape and shape[0] == before[0] else None
+
+
+def _recurrent(operation: Operation, axis: int, before: tuple[Size, ...], position: int) -> int | None:
+    """Outputs have the samples where the input has them; hidden states have them in dimension 1."""
+    module = operation.module
+    first = module is not None and module.kwargs.get("batch_first") is True
+    if len(before) != 3:
+        return axis if position == 0 else None
+    if position == 0:
+        return axis
+    return 1 if axis == (0 if first else 1) else None
+
+
+def _moved(
+    name: str,
+    axis: int,
+    before: tuple[Size, ...],
+    shape: tuple[Size, ...],
+    given: tuple[Value, ...],
+    named: dict[str, Value],
+) -> int | None:
+    """Where an operator that moves dimensions puts one; -1 where it is lost, None where the operator is another one."""
+    rank = len(before)
+
+    def place(value: Value, size: int = rank) -> int | None:
+        return value % size if isinstance(value, int) and -size <= value < size else None
+
+    if name in ("transpose", "swapaxes", "swapdims"):
+        one, two = (place(given[index] if index < len(given) else named.get(f"dim{index}")) for index in (0, 1))
+        if one is None or two is None:
+            return -1
+        return two if axis == one else one if axis == two else axis
+    if name in ("t", "T", "mT", "H", "mH"):
+        return rank - 1 - axis if name in ("t", "T", "H") else {rank - 1: rank - 2, rank - 2: rank - 1}.get(axis, axis)
+    if name == "permute":
+        order = _order(given, named)
+        places = [place(value) for value in order]
+        return places.index(axis) if axis in places else -1
+    if name == "unsqueeze":
+        where = place(given[0] if given else named.get("dim"), rank + 1)
+        return -1 if where is None else axis + (where <= axis)
+    if name in ("view", "reshape", "flatten", "unflatten", "squeeze", "reshape_as", "view_as", "Flatten", "Unflatten"):
+        return _reshaped(axis, before, shape)
+    if name == "getitem":
+        return _indexed(axis, rank, given[0] if given else None)
+    if name in _REDUCTIONS:
+        dim = place(given[0] if given else named.get("dim"))
+        if dim is None or dim == axis:
+            return -1
+        return axis if len(shape) == rank else axis - (dim < axis)
+    if name in ("cat", "concat", "stack", "movedim", "gather"):
+        return None if name in ("cat", "concat", "gather") and given and place(given[0]) != axis else -1
+    return None
+
+
+def _order(given: tuple[Value, ...], named: dict[str, Value]) -> tuple[Value, ...]:
+    values = given[0] if len(given) == 1 else given or named.get("dims", ())
+    items = values.items if isinstance(values, ListValue) else values
+    return items if isinstance(items, tuple) else ()
+
+
+def _reshaped(axis: int, before: tuple[Size, ...], shape: tuple[Size, ...]) -> int:
+    """The dimension of a reshaped tensor that is exactly one of the tensor before."""
+    ahead = dims.product(before[:axis])
+    for index, size in enumerate(shape):
+        if size == before[axis] and dims.product(shape[:index]) == ahead:
+            return index
+    return -1
+
+
+def _indexed(axis: int, rank: int, key: Value) -> int:
+    """Where an index of slices and numbers leaves a dimension."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    if any(isinstance(part, Tensor | ListValue) for part in parts):
+        return -1
+    used = sum(part is not None and part is not ... for part in parts)
+    if ... not in parts:
+        parts.append(...)
+    source, target = 0, 0
+    for part in parts:
+        if part is None:
+            target += 1
+        elif part is ...:
+            skipped = rank - used
+            if source <= axis < source + skipped:
+                return target + axis - source
+            source, target = source + skipped, target + skipped
+        elif isinstance(part, SliceValue):
+            if source == axis:
+                return target
+            source, target = source + 1, target + 1
+        else:
+            if source == axis:
+                return -1
+            source += 1
+    return -1
