@@ -5,7 +5,7 @@
 Every script (a folder with a ``main.py`` is one) runs under instrumentation; each tensor expression that the run saw is
 looked up, by its place, in the facts of the analysis. A contradiction is a size, rank, dtype or device that the analysis
 states and the run refutes. Covered is an expression of which the analysis knows the dtype and every size, by number or by
-name.
+name; where its executions differ, those of the execution that was observed.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import tempfile
 import threading
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from torchsleuth.runtime.session import Run
 from torchsleuth.schema import DimJson, Json, Position, TensorFact
-from torchsleuth.worker.engine import Engine
+from torchsleuth.worker.engine import Engine, facts_of
 
 Place = tuple[str, Position, Position]
 REASONS = ("nothing known", "unknown rank", "unknown sizes", "unknown dtype")
@@ -98,8 +98,9 @@ def observe(script: Path, seconds: float, cwd: str | None) -> tuple[int, tuple[T
 def contradiction(known: TensorFact, seen: TensorFact) -> tuple[str | None, bool]:
     """What a run refutes, and whether only some of its executions do."""
     observations = [shape for shape in (seen.shape, seen.later) if shape is not None]
-    if known.shape is not None and observations:
-        wrong = [refuted(known.shape, shape) for shape in observations]
+    if (known.shape is not None or known.variants) and observations:
+        stated = known.variants or (known.shape,)
+        wrong = [_least(refuted(one, shape) for one in stated) for shape in observations]
         if all(wrong):
             return wrong[0], False
         if any(wrong):
@@ -111,6 +112,12 @@ def contradiction(known: TensorFact, seen: TensorFact) -> tuple[str | None, bool
     if known.device is not None and seen.device is not None and not accelerated and known.device != seen.device:
         return "device", False
     return None, False
+
+
+def _least(found: Iterable[str | None]) -> str | None:
+    """None where one of the stated shapes agrees, else what is wrong with one of them."""
+    faults = list(found)
+    return None if None in faults else faults[0]
 
 
 def refuted(stated: tuple[DimJson, ...], shape: tuple[DimJson, ...]) -> str | None:
@@ -126,10 +133,12 @@ def refuted(stated: tuple[DimJson, ...], shape: tuple[DimJson, ...]) -> str | No
     return None
 
 
-def reason(known: TensorFact | None) -> str | None:
+def reason(known: TensorFact | None, seen: TensorFact) -> str | None:
     """Why an expression is not covered, or None."""
     if known is None:
         return REASONS[0]
+    if seen.shape is not None and any("?" not in one and refuted(one, seen.shape) is None for one in known.variants):
+        return REASONS[3] if known.dtype is None else None
     if known.shape is None:
         return REASONS[1]
     if "?" in known.shape:
@@ -141,27 +150,31 @@ def compare(engine: Engine, script: Path, seconds: float, cwd: str | None) -> Co
     result = Comparison(script)
     result.exit_code, observed = observe(script, seconds, cwd)
     static: dict[Place, TensorFact] = {}
-    for path in sorted({fact.path for fact in observed}):
+    paths = {fact.path for fact in observed}
+    main = str(script.resolve())
+    # The script first: it calls what it imports. What it does not reach is known from the file itself.
+    for path in sorted(paths | {main}, key=lambda path: (path != main, path)):
         try:
             text = Path(path).read_text(encoding="utf-8")
-            analysis = engine.analyze(path, text, roots=(str(script.resolve().parent),), verify=False)
+            analysis = engine.interpret(path, {path: text}, (str(script.resolve().parent),))
+            found = [fact for other in paths if path in (main, other) for fact in facts_of(analysis, other)]
         except Exception:
             result.incomplete.append(f"{path}: {traceback.format_exc(limit=-1).splitlines()[-1]}")
             continue
-        if analysis.stats["incomplete"] is not None:
-            result.incomplete.append(f"{path}: {analysis.stats['incomplete']}")
-        for fact in analysis.facts:
-            static.setdefault((path, fact.start, fact.end), fact)
+        trace = analysis.trace
+        result.incomplete += [f"{path}: {fault}" for fault in (trace.incomplete, *trace.stumbles) if fault is not None]
+        for fact in found:
+            static.setdefault((fact.path, fact.start, fact.end), fact)
     lost = {
         (fact.path, fact.start, fact.end): fact
         for fact in observed
-        if reason(static.get((fact.path, fact.start, fact.end))) is not None
+        if reason(static.get((fact.path, fact.start, fact.end)), fact) is not None
     }
     for seen in observed:
         place = (seen.path, seen.start, seen.end)
         known = static.get(place)
         result.observed += 1
-        why = reason(known)
+        why = reason(known, seen)
         at = f"{shown(seen.path)}:{seen.start.line}:{seen.start.column} {' '.join(seen.expression.split())[:80]}"
         if why is None:
             result.covered += 1

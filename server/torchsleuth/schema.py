@@ -179,7 +179,8 @@ class TensorFact:
     ``"?"`` is unknown. `binding` is the variable or attribute that the expression binds (an assignment
     target, a parameter, a loop variable): those become inlay hints. A fact about a container of tensors
     (a tuple of two batches, say) is several facts. A fact from a run has the shape of the first execution;
-    `later` is the last shape of that run that differed from it.
+    `later` is the last shape of that run that differed from it. A static fact has the shape that all executions
+    have in common; `variants` are the shapes of the single ones, where they differ.
     """
 
     path: str
@@ -193,9 +194,12 @@ class TensorFact:
     binding: str | None = None
     layer: Layer = "static"
     later: tuple[DimJson, ...] | None = None
+    variants: tuple[tuple[DimJson, ...], ...] = ()
 
     def to_json(self) -> Json:
         later: Json = {} if self.later is None else {"later": list(self.later)}
+        if self.variants:
+            later["variants"] = [list(shape) for shape in self.variants]
         return {
             "path": self.path,
             "start": self.start.to_json(),
@@ -225,6 +229,7 @@ class TensorFact:
             value["binding"],
             value.get("layer", "static"),
             tuple(value["later"]) if value.get("later") is not None else None,
+            tuple(tuple(shape) for shape in value.get("variants", ())),
         )
 
     def describe(self) -> str:

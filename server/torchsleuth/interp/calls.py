@@ -200,9 +200,7 @@ class Calls(TensorOperations):
             frame.yields = []
         for argument in ast.walk(function.node.args):
             if isinstance(argument, ast.arg):
-                value = names.get(argument.arg)
-                if isinstance(value, Tensor):
-                    self.record_fact(argument, value, frame, argument.arg)
+                self.record_fact(argument, names.get(argument.arg), frame, argument.arg)
         grad, grad_off = self.grad, self.grad_off
         if function.grad_mode is not None:
             self.set_grad(function.grad_mode, Site(source.span(function.node), function.node, frame))

@@ -91,6 +91,7 @@ class Interpreter(Expressions):
         for function in list(self.functions):
             if function.path == source.path and function.node not in self.called:
                 self._protect(lambda function=function: self._try_function(function, frame))  # type: ignore[misc]
+        self.settle_facts()
         return self.trace
 
     def _protect(self, run: Callable[[], Any]) -> None:

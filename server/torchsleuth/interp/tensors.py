@@ -15,7 +15,7 @@ from torchsleuth.interp.graph import node_of
 from torchsleuth.interp.heap import MISSING, Heap
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.trace import DeviceConflict, Event, LoopPoint, Operation, OperatorFailure, Trace
+from torchsleuth.interp.trace import DeviceConflict, Event, LoopPoint, Operation, OperatorFailure, Sighting, Trace
 from torchsleuth.interp.values import (
     UNKNOWN,
     Bound,
@@ -89,6 +89,8 @@ _GIVES_TENSOR = _REDUCTIONS | frozenset(
 """Operators whose result is one tensor whatever they are applied to."""
 _DEVICE_FREE = frozenset({"pack_padded_sequence", "PackedSequence", "load_state_dict", "from_numpy"})
 _DROPPED_KEYWORDS = frozenset({"generator", "pin_memory", "non_blocking", "memory_format", "layout"})
+MAX_SIGHTINGS = 12
+"""Different tensors that are kept for one expression; beyond that they are joined."""
 _ERRORS_OF_TYPES = ("must be Tensor, not", "must be tuple of ints", "must be tuple of Tensors", "be list of Tensors")
 
 
@@ -597,19 +599,34 @@ class TensorOperations(Autograd):
     # -- records -----------------------------------------------------------------------------------
 
     def record_fact(self, node: ast.AST, value: Value, frame: Frame, binding: str | None) -> None:
-        if not isinstance(value, Tensor):
+        if not isinstance(value, Tensor) and value is not UNKNOWN:
             return
-        key = (
+        place = (
             frame.path,
             node.lineno,  # type: ignore[attr-defined]
             node.col_offset,  # type: ignore[attr-defined]
             node.end_lineno,  # type: ignore[attr-defined]
             node.end_col_offset,  # type: ignore[attr-defined]
         )
-        seen = self.trace.facts.setdefault(key, [])
+        if not isinstance(value, Tensor):
+            self.trace.obscure.add(place)
+            return
+        seen = self.trace.facts.get(place)
+        if seen is None:
+            seen = self.trace.facts[place] = Sighting(self.site(node, frame), binding)
         spec = self.resolved_spec(value.spec)
-        if len(seen) < 8 and not any(entry[1] == spec for entry in seen):
-            seen.append((self.site(node, frame), spec, binding))
+        if spec.shape is None and len(seen.shapeless) < MAX_SIGHTINGS:
+            seen.shapeless.append(value)
+        elif spec not in seen.specs:
+            if len(seen.specs) >= MAX_SIGHTINGS:
+                spec = self.heap.join_specs(seen.specs.pop(), spec)
+            seen.specs.append(spec)
+
+    def settle_facts(self) -> None:
+        """Put into the facts what was found out after they were recorded."""
+        for seen in self.trace.facts.values():
+            specs = [*seen.specs, *(tensor.spec for tensor in seen.shapeless)]
+            seen.specs = list(dict.fromkeys(self.resolved_spec(spec) for spec in specs))
 
     def event(self, kind: str, subject: Value, node: ast.AST, frame: Frame, **more: Any) -> None:
         tensor = more.get("tensor")

@@ -155,6 +155,23 @@ class AttributeSet:
     ready: bool
 
 
+Place = tuple[str, int, int, int, int]
+"""Path, line, column, end line, end column of an expression, in the units of ``ast``."""
+
+
+@dataclass
+class Sighting:
+    """The different tensors that an expression gave, in all its executions. `binding`: the name that it binds.
+
+    `shapeless`: tensors whose shape was not known then; it may have been found out later.
+    """
+
+    site: Site
+    binding: str | None
+    specs: list[TensorSpec] = field(default_factory=list)
+    shapeless: list[Tensor] = field(default_factory=list)
+
+
 @dataclass
 class Trace:
     """Everything recorded during the analysis of one document."""
@@ -165,7 +182,9 @@ class Trace:
     events: list[Event] = field(default_factory=list)
     calls: list[LibraryCall] = field(default_factory=list)
     unpackings: list[Unpacking] = field(default_factory=list)
-    facts: dict[tuple[str, int, int, int, int], list[tuple[Site, TensorSpec, str | None]]] = field(default_factory=dict)
+    facts: dict[Place, Sighting] = field(default_factory=dict)
+    obscure: set[Place] = field(default_factory=set)
+    """Expressions of which some execution gave a value that is not known."""
     consumed: set[int] = field(default_factory=set)
     """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""
     autograd: list[AutogradFault] = field(default_factory=list)

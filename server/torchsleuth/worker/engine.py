@@ -43,14 +43,14 @@ class Engine:
         started = time.perf_counter()
         hits, misses = self.oracle.hits, self.oracle.misses
         files = {**(overlay or {}), path: text}
-        analysis = self._run(path, files, roots)
+        analysis = self.interpret(path, files, roots)
         rules = [rule for rule in RULES.values() if (rule.default if codes is None else rule.code in codes)]
         found = self._diagnose(analysis, rules)
         analyzed = time.perf_counter()
         diagnostics = [diagnostic for diagnostic, _ in found]
         if verify:
             diagnostics = self._repair(analysis, found, path, files, roots, rules)
-        facts = _facts(analysis, path)
+        facts = facts_of(analysis, path)
         stats = {
             "analysis_ms": round((analyzed - started) * 1000, 2),
             "verification_ms": round((time.perf_counter() - analyzed) * 1000, 2),
@@ -63,7 +63,8 @@ class Engine:
         }
         return FileAnalysis(path, tuple(diagnostics), facts, stats)
 
-    def _run(self, path: str, files: Mapping[str, str], roots: tuple[str, ...]) -> Analysis:
+    def interpret(self, path: str, files: Mapping[str, str], roots: tuple[str, ...]) -> Analysis:
+        """What the interpreter saw; `files` has the text of the document and of others that are open."""
         workspace = Workspace(files, roots)
         source = SourceText(path, files[path])
         interpreter = Interpreter(self.oracle, workspace, Budget())
@@ -104,7 +105,7 @@ class Engine:
                 return before
             if any(not _parses(text) for text in texts.values()):
                 return before
-            again = self._run(path, {**files, **texts}, roots)
+            again = self.interpret(path, {**files, **texts}, roots)
             return Checked(tuple(diagnostic for diagnostic, _ in self._diagnose(again, rules)), again.trace.undecided)
 
         return [
@@ -121,48 +122,49 @@ def _parses(text: str) -> bool:
     return True
 
 
-def _facts(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
-    """What is known about each tensor expression; where calls differ, the sizes they agree on."""
+def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
+    """What is known about each tensor expression of a file; where executions differ, what they agree on."""
+    source = analysis.source_of(path)
     facts: list[TensorFact] = []
-    for entries in analysis.trace.facts.values():
-        site, spec, _ = entries[0]
-        if site.span.path != path:
+    for place, seen in analysis.trace.facts.items():
+        if place[0] != path or place in analysis.trace.obscure:
             continue
-        specs = [entry[1] for entry in entries]
-        shape = _common_shape(specs)
-        if shape is None and all(item.dtype is None for item in specs):
+        specs = seen.specs
+        first, shapes = specs[0], list(dict.fromkeys(_shape(spec) for spec in specs))
+        shape = _common_shape(shapes)
+        dtype = first.dtype if all(spec.dtype == first.dtype for spec in specs) else None
+        if shape is None and dtype is None:
             continue
-        first = specs[0]
         facts.append(
             TensorFact(
                 path,
-                site.span.start,
-                site.span.end,
-                analysis.source.segment(site.node),
+                seen.site.span.start,
+                seen.site.span.end,
+                source.segment(seen.site.node),
                 shape,
-                first.dtype if all(item.dtype == first.dtype for item in specs) else None,
-                str(first.device) if first.device and all(item.device == first.device for item in specs) else None,
-                first.requires_grad if all(item.requires_grad == first.requires_grad for item in specs) else None,
-                next((binding for _, _, binding in entries if binding), None),
+                dtype,
+                str(first.device) if first.device and all(spec.device == first.device for spec in specs) else None,
+                first.requires_grad if all(spec.requires_grad == first.requires_grad for spec in specs) else None,
+                seen.binding,
+                variants=tuple(shape for shape in shapes if shape is not None)
+                if len(shapes) > 1 and None not in shapes
+                else (),
             )
         )
     return tuple(sorted(facts, key=lambda fact: (fact.start, fact.end)))
 
 
-def _common_shape(specs: list[TensorSpec]) -> tuple[DimJson, ...] | None:
-    shapes = [spec.shape for spec in specs]
-    if any(shape is None for shape in shapes):
+def _shape(spec: TensorSpec) -> tuple[DimJson, ...] | None:
+    if spec.shape is None:
         return None
-    ranks = {len(shape) for shape in shapes if shape is not None}
-    if len(ranks) != 1:
+    return tuple(size if isinstance(size, int) else dims.text(size) for size in spec.shape)
+
+
+def _common_shape(shapes: list[tuple[DimJson, ...] | None]) -> tuple[DimJson, ...] | None:
+    known = [shape for shape in shapes if shape is not None]
+    if len(known) < len(shapes) or len({len(shape) for shape in known}) != 1:
         return None
-    columns = zip(*(shape for shape in shapes if shape is not None))
-    return tuple(
-        (column[0] if isinstance(column[0], int) else dims.text(column[0]))
-        if all(size == column[0] for size in column)
-        else "?"
-        for column in columns
-    )
+    return tuple(column[0] if len(set(column)) == 1 else "?" for column in zip(*known))
 
 
 def _missing(analysis: Analysis) -> list[tuple[str, str, int]]:
