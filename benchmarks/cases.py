@@ -1,0 +1,154 @@
+"""Bug cases: is each found where a user looks, silent once corrected, and repaired by a quick fix into a script that runs?
+
+python -m benchmarks.cases FOLDER…
+
+A case is a folder with `bug.py` and further modules, `fixed/` with the corrected files, and `expect.json`: `file`, `lines`
+(where a diagnostic may stand), `related_lines` and `other_file_lines` (the other end of the fault), `runtime` (a regular
+expression of the exception, null for a silent fault) and `needs_cuda`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from torchsleuth.schema import Diagnostic, Fix
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.worker.engine import Engine
+
+SECONDS = 120
+"""A script that takes longer counts as one that does not run."""
+
+
+@dataclass
+class Outcome:
+    """What became of one case."""
+
+    name: str
+    category: str
+    found: list[str] = field(default_factory=list)
+    elsewhere: list[str] = field(default_factory=list)
+    noise: list[str] = field(default_factory=list)
+    fixes: int = 0
+    repaired: str = "no fix"
+
+
+def cases(paths: list[Path]) -> Iterator[Path]:
+    for path in paths:
+        yield from sorted(file.parent for file in path.rglob("expect.json"))
+
+
+def python_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*.py") if "fixed" not in path.relative_to(folder).parts)
+
+
+def judge(engine: Engine, folder: Path, run: bool) -> Outcome:
+    expected: dict[str, Any] = json.loads((folder / "expect.json").read_text(encoding="utf-8"))
+    outcome = Outcome(folder.name, expected.get("category", ""))
+    at = _accepted(folder, expected)
+    hits: list[Diagnostic] = []
+    for diagnostic in _analyze(engine, folder):
+        text = f"{diagnostic.code} {Path(diagnostic.path).name}:{diagnostic.start.line} {diagnostic.message}"
+        lines = range(diagnostic.start.line, diagnostic.end.line + 1)
+        if any((os.path.realpath(diagnostic.path), line) in at for line in lines):
+            hits.append(diagnostic)
+            outcome.found.append(text)
+        else:
+            outcome.elsewhere.append(text)
+    fixed = folder / "fixed"
+    outcome.noise = [
+        f"{d.code} {Path(d.path).name}:{d.start.line} {d.message}"
+        for d in _analyze(engine, fixed)
+        if d.severity in ("error", "warning")
+    ]
+    fixes = [fix for diagnostic in hits for fix in diagnostic.fixes]
+    outcome.fixes = len(fixes)
+    if fixes:
+        outcome.repaired = _repaired(folder, fixes, expected) if run else "not run"
+    return outcome
+
+
+def _accepted(folder: Path, expected: dict[str, Any]) -> set[tuple[str, int]]:
+    file = os.path.realpath(folder / expected["file"])
+    accepted = {(file, line) for line in (*expected["lines"], *(expected.get("related_lines") or ()))}
+    for name, lines in (expected.get("other_file_lines") or {}).items():
+        accepted |= {(os.path.realpath(folder / name), line) for line in lines}
+    return accepted
+
+
+def _analyze(engine: Engine, folder: Path) -> list[Diagnostic]:
+    found: dict[tuple[str, str, Any], Diagnostic] = {}
+    for path in python_files(folder):
+        text = path.read_text(encoding="utf-8")
+        for item in engine.analyze(str(path), text, roots=(str(folder),)).diagnostics:
+            found.setdefault((item.path, item.code, item.start), item)
+    return list(found.values())
+
+
+def _repaired(folder: Path, fixes: list[Fix], expected: dict[str, Any]) -> str:
+    """Whether the first fix that does so makes the script run."""
+    if expected.get("needs_cuda"):
+        return "needs an accelerator"
+    reasons: list[str] = []
+    for fix in fixes:
+        with tempfile.TemporaryDirectory() as copy:
+            shutil.copytree(folder, copy, dirs_exist_ok=True, ignore=shutil.ignore_patterns("fixed"))
+            _apply(fix, folder, Path(copy))
+            command = [sys.executable, expected["file"]]
+            environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+            try:
+                done = subprocess.run(command, cwd=copy, capture_output=True, text=True, timeout=SECONDS, env=environment)
+            except subprocess.TimeoutExpired:
+                reasons.append("takes too long")
+                continue
+        if done.returncode == 0:
+            return f"runs: {fix.title}"
+        reasons.append(f"{fix.title}: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
+    return "fails: " + " | ".join(reasons)
+
+
+def _apply(fix: Fix, folder: Path, copy: Path) -> None:
+    for path in {edit.path for edit in fix.edits}:
+        target = copy / Path(path).relative_to(folder)
+        source = SourceText(path, target.read_text(encoding="utf-8"))
+        target.write_text(source.apply(tuple(edit for edit in fix.edits if edit.path == path)), encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("paths", type=Path, nargs="+")
+    parser.add_argument("--no-run", action="store_true", help="do not execute the repaired scripts")
+    parser.add_argument("--only", default="", help="regular expression of the names of cases")
+    arguments = parser.parse_args()
+    engine = Engine()
+    outcomes: list[Outcome] = []
+    for folder in cases([path.resolve() for path in arguments.paths]):
+        if not re.search(arguments.only, folder.name):
+            continue
+        outcome = judge(engine, folder, not arguments.no_run)
+        outcomes.append(outcome)
+        print(f"{'found ' if outcome.found else 'MISSED'} {outcome.name}", flush=True)
+        for label, lines in (("", outcome.found), ("elsewhere", outcome.elsewhere), ("NOISE ON FIXED", outcome.noise)):
+            for line in lines:
+                print(f"    {label} {line}".rstrip())
+        print(f"    {outcome.fixes} fixes, {outcome.repaired}")
+    total = len(outcomes)
+    found = sum(bool(outcome.found) for outcome in outcomes)
+    silent = sum(not outcome.noise for outcome in outcomes)
+    fixable = [outcome for outcome in outcomes if outcome.repaired not in ("needs an accelerator",)]
+    runs = sum(outcome.repaired.startswith("runs") for outcome in fixable)
+    print(f"\nfound {found}/{total}, silent on the fixed version {silent}/{total}, repaired and running {runs}/{len(fixable)}")
+
+
+if __name__ == "__main__":
+    main()
