@@ -37,6 +37,15 @@ ENGLISH: dict[str, str] = {
     "attention.width": "{tensor} has {got} features, but {layer} was built with {argument}={built}",
     "unpack.count": "`{names}` are {wanted} names, but {value} has {count} parts: {parts}",
     "batch.last": "in the last, smaller batch: {error}",
+    "flatten.batch": (
+        "{tensor} becomes one vector of {size} numbers, which merges its {samples} samples for {layer}: flatten(1)"
+    ),
+    "flatten.layer": "this layer gets the samples of the batch as one vector",
+    "batch.first": (
+        "{tensor} has its {samples} samples in dimension {axis}, but {layer} was built with batch_first={built} and "
+        "takes dimension {other} for the samples"
+    ),
+    "batch.loss": "this loss takes that dimension for the samples",
     "view.layout": "{tensor} is {shape} and not contiguous after {producer}: view cannot be used on it, reshape can",
     "operator.error": "{operator}({shapes}): {error}",
     "operator.plain": "{operator}: {error}",
@@ -72,9 +81,12 @@ ENGLISH: dict[str, str] = {
     "mse.classes": (
         "{loss} measures a distance between the scores {prediction} and the class numbers {target}: use {whole}"
     ),
-    "loss.broadcast": (
-        "{prediction} and {target} broadcast to {made}: every prediction is compared with every target"
+    "loss.broadcast": ("{prediction} and {target} broadcast to {made}: every prediction is compared with every target"),
+    "softmax.batch": (
+        "{softmax} of {tensor} {shape} goes over dimension 0, the {size} samples of the batch: use dim=1, or -1"
     ),
+    "softmax.no_dim": "{softmax} of {tensor} {shape} is given no dim, so PyTorch guesses dimension {guess}: write it",
+    "softmax.samples": "dimension 0 is taken for the samples here",
     "softmax.cross_entropy": (
         "{tensor} already went through {softmax}, and cross entropy applies log_softmax itself: pass the raw logits"
     ),
@@ -151,7 +163,7 @@ ENGLISH: dict[str, str] = {
     "grad.again": "{tensor} goes back through {operator} (line {line}) at every iteration, but the first backward() frees that graph",
     "grad.saved": "{change} changes a value that {operator} (line {line}) needs for its gradient: backward() fails",
     "grad.saved.here": "{operator} keeps the value for its gradient here",
-    "grad.saved.step": "{operator} (line {line}) still needs the weights that an optimizer has changed since: backward() fails",
+    "grad.saved.step": "{change} changes weights that {operator} (line {line}) still needs for its gradient: backward() fails",
     "grad.leaf": "{tensor} requires grad and is changed in place while autograd records: do it under torch.no_grad()",
     "grad.numpy": "{tensor} requires grad, and numpy() refuses that: detach() it first",
     "grad.missing": "{tensor} never required grad, so {grad} is None",
@@ -181,6 +193,7 @@ ENGLISH: dict[str, str] = {
     "fix.retain": "Keep the graph of line {line} with retain_graph=True",
     "fix.out_of_place": "Write {text}",
     "fix.no_grad_update": "Update under torch.no_grad()",
+    "fix.move_after": "Move {text} after line {line}",
     "fix.detach_numpy": "Detach before numpy()",
     "fix.spelling": "Change {old} to {new}",
     # memory and performance
@@ -449,6 +462,29 @@ ENGLISH: dict[str, str] = {
     "error.weights_only": "the checkpoint holds more than tensors: load it with weights_only=False only if you trust it",
     "error.not_callable": "a {g1} is not called: use square brackets{here}",
     "error.scaler": "the steps of the gradient scaler are out of order: {error}",
+    # data
+    "data.loader": "the loader is made here",
+    "data.getitem": "the samples are made here",
+    "data.iterated": "the batches are made here",
+    "data.ragged": "samples of {dataset} differ in shape{where}, {left} and {right}: the default collate cannot stack them",
+    "data.ragged.drawn": "the shape {left} of the samples of {dataset}{where} is drawn at random: the default collate cannot stack them",
+    "data.ragged.length": "lists in the samples of {dataset} differ in length{where}, {left} and {right}: the default collate cannot batch them",
+    "data.none": "{dataset}.__getitem__ returns None for some samples, which the default collate cannot batch",
+    "data.none.always": "{dataset}.__getitem__ returns None: it has no return for the sample that it makes",
+    "data.type": "samples of {dataset} hold {kind}{where}, which the default collate cannot batch",
+    "data.keys": "samples of {dataset} are dicts with different keys: {key} is missing in some, and the default collate raises KeyError",
+    "data.len": "{dataset} has no __len__, which the {sampler} of this loader needs",
+    "data.len.class": "{dataset} is defined here, without __len__",
+    "data.len.named": "this looks like __len__ under another name",
+    "data.sampler": "shuffle=True and a sampler exclude each other: the sampler already decides the order",
+    "data.batch_sampler": "batch_sampler excludes {option}: it already decides the batches",
+    "data.iterable": "{dataset} is an IterableDataset: it decides the order itself, and DataLoader refuses {option} for it",
+    "fix.pad_collate": "Pad each batch with pad_sequence in a collate_fn",
+    "fix.pad_largest": "Pad each batch to its largest sample in a collate_fn",
+    "fix.drop_samples": "Leave out the samples that are None in a collate_fn",
+    "fix.return": "Return {text}",
+    "fix.len": "Define __len__ by the length of {text}",
+    "fix.rename": "Rename {old} to {new}",
     "fix.append": "Write {expression}{suffix}",
     "fix.replace": "Change {old} to {new}",
     "fix.add_argument": "Add {argument}",

@@ -1,0 +1,222 @@
+"""softmax-over-batch: probabilities that sum to 1 over the samples instead of the classes.
+
+What it finds
+    softmax and log_softmax along the dimension of the batch: dimension 0 of what a loader batched, of what a loss takes
+    as its prediction, or of what argmax then picks classes from in another dimension. Also softmax without `dim`, where
+    PyTorch guesses: dimension 0 of a tensor with three dimensions, 1 of a matrix.
+Why it hurts
+    Every sample competes with the others of its batch. Nothing is raised, the loss hardly moves, and a prediction depends
+    on what else is in the batch.
+Example
+    probabilities = torch.softmax(logits, dim=0)         # (32, 10)
+Use instead
+    probabilities = torch.softmax(logits, dim=1)
+Fix safety
+    Safe: the classes are in dimension 1, or in the last one.
+References
+    torch.nn.Softmax, torch.nn.functional.softmax
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.batch import batch_of
+from torchsleuth.interp.trace import Operation
+from torchsleuth.interp.values import Site, Tensor, Value
+from torchsleuth.messages import message
+from torchsleuth.rules.activations import written_call
+from torchsleuth.rules.constructors import constructor_related
+from torchsleuth.rules.describe import call_trail, shape_text
+from torchsleuth.rules.operands import Operand, operand, replaced, source_at
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.schema import Related
+from torchsleuth.syntax import edits
+from torchsleuth.tensors import dims
+
+CODE = "TS308"
+_NAMES = ("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin", "Softmin")
+_KEEPS = (
+    "log",
+    "clamp",
+    "add",
+    "mul",
+    "neg",
+    "dropout",
+    "Dropout",
+    "to",
+    "float",
+    "contiguous",
+    "clone",
+    "detach",
+    "div",
+)
+"""What may come between the softmax and its use without moving a dimension."""
+_PREDICTIONS = tuple(
+    "CrossEntropyLoss NLLLoss BCELoss MSELoss KLDivLoss cross_entropy nll_loss binary_cross_entropy mse_loss "
+    "kl_div".split()
+)
+_PICKS = ("argmax", "max", "topk")
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    uses = list(_uses(analysis))
+    seen: set[tuple[str, int, int]] = set()
+    for operation in analysis.trace.operations:
+        if operation.target.rpartition(".")[2] not in _NAMES:
+            continue
+        used = operand(operation, 0, "input", "self")
+        start = operation.site.span.start
+        key = (operation.site.span.path, start.line, start.column)
+        if used is None or used.spec.rank is None or used.spec.rank < 2 or key in seen:
+            continue
+        dim = _dim(operation)
+        if isinstance(dim, int) and dim in (0, -used.spec.rank):
+            proof = _proof(operation, used, uses)
+            if proof is not None:
+                seen.add(key)
+                yield _finding(analysis, operation, used, proof)
+        elif dim is None:
+            seen.add(key)
+            yield _finding(analysis, operation, used, None)
+
+
+def _dim(operation: Operation) -> Value:
+    """The `dim` argument; None where it is not given."""
+    if operation.module is not None:
+        return operation.module.kwargs.get("dim", operation.module.args[0] if operation.module.args else None)
+    return operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
+
+
+def _uses(analysis: Analysis) -> Iterator[tuple[Site, Operation]]:
+    """Where a softmax goes to a loss, an argmax or a batched product with its dimensions in place."""
+    for operation in analysis.trace.operations:
+        name = operation.target.rpartition(".")[2]
+        if name not in (*_PREDICTIONS, *_PICKS, "bmm"):
+            continue
+        used = operand(operation, 0, "input", "self")
+        source = _softmax_behind(used.tensor) if used is not None else None
+        if source is not None:
+            yield source, operation
+
+
+def _softmax_behind(tensor: Tensor) -> Site | None:
+    current = tensor
+    for _ in range(6):
+        origin = current.origin
+        if origin is None:
+            return None
+        name = origin.operator.rpartition(".")[2].strip("_")
+        if name in _NAMES:
+            return origin.site
+        if name not in _KEEPS or not origin.sources:
+            return None
+        current = origin.sources[0]
+    return None
+
+
+def _proof(operation: Operation, used: Operand, uses: list[tuple[Site, Operation]]) -> Operation | str | None:
+    """Why dimension 0 is that of the samples: a loader made it, or a later operation takes it as that."""
+    axis = batch_of(used.tensor)
+    if axis is not None:
+        return "loader" if axis == 0 else None
+    for source, use in uses:
+        if source is not operation.site:
+            continue
+        name = use.target.rpartition(".")[2]
+        if name in _PICKS and used.spec.rank == 2 and _picked(use, name) in (1, -1):
+            return use
+        if name in _PREDICTIONS and _is_prediction(use, used):
+            return use
+        if name == "bmm":
+            return use
+    return None
+
+
+def _picked(use: Operation, name: str) -> Value:
+    position = 2 if name == "topk" else 1
+    return use.kwargs.get("dim", use.args[position] if len(use.args) > position else None)
+
+
+def _is_prediction(use: Operation, used: Operand) -> bool:
+    """Whether a loss takes dimension 0 as the samples: one target for each, or a row of targets."""
+    target = operand(use, 1, "target")
+    return target is not None and bool(target.spec.shape) and target.spec.shape[0] == used.shape[0]  # type: ignore[index]
+
+
+def _finding(analysis: Analysis, operation: Operation, used: Operand, proof: Operation | str | None) -> Finding:
+    name = operation.target.rpartition(".")[2]
+    places: list[Related] = []
+    if isinstance(proof, Operation):
+        places.append(related(source_at(analysis, proof.site), proof.site.node, message("softmax.samples")))
+    if operation.module is not None:
+        places += constructor_related(analysis, operation.module, None, None)
+    places += call_trail(operation.site.frame, limit=1)
+    text = message(
+        "softmax.batch" if proof is not None else "softmax.no_dim",
+        softmax=name,
+        tensor=used.text("the input"),
+        shape=shape_text(used.spec),
+        size=dims.text(used.shape[0]),
+        guess=0 if len(used.shape) == 3 else 1,
+    )
+    return Finding(operation.site.span, text, tuple(places), tuple(_candidates(analysis, operation, used)))
+
+
+def _candidates(analysis: Analysis, operation: Operation, used: Operand) -> Iterator[Candidate]:
+    site = written_call(operation)
+    if site is None or not isinstance(site.node, ast.Call):
+        return
+    source, call = source_at(analysis, site), site.node
+    position = 0 if operation.module is not None or operation.target.startswith("Tensor.") else 1
+    node = next((item.value for item in call.keywords if item.arg == "dim"), None)
+    if node is None and len(call.args) > position:
+        node = call.args[position]
+    for dim in (1, -1) if len(used.shape) == 2 else (-1, 1):
+        if node is not None:
+            yield replaced(analysis, site, node, str(dim))
+        else:
+            text = f"dim={dim}"
+            edit = edits.add_argument(source, call, text)
+            yield Candidate(message("fix.add_argument", argument=text), (edit,))
+
+
+RULE = Rule(
+    CODE,
+    "softmax-over-batch",
+    "warning",
+    "dtype and loss",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+model = nn.Linear(16, 10)
+for x, y in DataLoader(TensorDataset(torch.randn(64, 16), torch.randint(0, 10, (64,))), batch_size=32):
+    probabilities = torch.softmax(model(x), dim=0)
+    #               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS308: softmax of `model(x)` (32, 10) goes over dimension 0, the 32 samples of the batch
+""",
+            fixed="""
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+model = nn.Linear(16, 10)
+for x, y in DataLoader(TensorDataset(torch.randn(64, 16), torch.randint(0, 10, (64,))), batch_size=32):
+    probabilities = torch.softmax(model(x), dim=1)
+""",
+            good="""
+import torch
+
+instances = torch.randn(100, 1)
+weights = torch.softmax(instances, dim=0)
+bag = (weights * torch.randn(100, 64)).sum(dim=0)
+""",
+        ),
+    ),
+)
