@@ -86,7 +86,12 @@ class Calls(TensorOperations):
         exact = True
         for argument in node.args:
             if isinstance(argument, ast.Starred):
-                more = self.sequence(self.eval(argument.value, frame), argument, frame)
+                spread = self.eval(argument.value, frame)
+                more = self.sequence(spread, argument, frame)
+                if more is None and len(node.args) == 1 and isinstance(callee, Native):
+                    columns = library.transposed(self.interpreter, callee.path, spread, argument, frame)
+                    if columns is not None:
+                        return columns
                 if more is None:
                     exact = False
                 else:

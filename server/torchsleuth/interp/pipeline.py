@@ -14,12 +14,13 @@ class Refusal:
 
     kind: ragged (tensors of different shapes), length (lists of different lengths), type (something it has no rule
     for), keys (dicts with different keys). `path`: where in the sample, such as ``(0,)`` or ``("image",)``. `values`:
-    those that differ, or the one refused.
+    those that differ, or the one refused. `dims`: the dimensions of the tensors that differ, None where their number does.
     """
 
     kind: str
     path: tuple[Any, ...]
     values: tuple[Value, ...]
+    dims: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,6 @@ class DataFault:
     loader: LibraryObject | None = None
     dataset: Value = None
     getitem: Function | None = None
-    refusal: Refusal | None = None
+    refusals: tuple[Refusal, ...] = ()
     sample: Value = None
     values: tuple[Value, ...] = ()

@@ -45,6 +45,7 @@ from torchsleuth.interp.library.python import (
     is_named_tuple,
     is_pure,
     make_set,
+    transposed,
 )
 
 __all__ = [
@@ -89,4 +90,5 @@ __all__ = [
     "set_requires_grad",
     "tensors_in",
     "training_of",
+    "transposed",
 ]

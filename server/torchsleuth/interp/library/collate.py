@@ -90,9 +90,7 @@ class Collation:
             return value.spec.dtype in numpy.TEXT
         return value is None or isinstance(value, REFUSED)
 
-    def _refuse(
-        self, kind: str, path: Path, values: tuple[Value, ...], dims: tuple[int, ...] | None = None
-    ) -> None:
+    def _refuse(self, kind: str, path: Path, values: tuple[Value, ...], dims: tuple[int, ...] | None = None) -> None:
         self.refusals.append(Refusal(kind, path, values, dims))
 
     # -- one kind each -----------------------------------------------------------------------------

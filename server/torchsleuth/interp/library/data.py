@@ -250,10 +250,10 @@ def _batch(interp: Interpreter, loader: LibraryObject, found: Examples, size: Si
         return interp.call(function, Arguments((samples,), {}, site.node, site.frame))
     collation = Collation(interp, size)
     batch = collation.collate(found.values)
-    refusal = collation.refusal
-    if refusal is not None and _certain(interp, loader, refusal, size):
+    refusals = tuple(collation.refusals)
+    if refusals and _certain(interp, loader, refusals[0], size):
         fine = next((value for value in found.values if value is not None and value is not UNKNOWN), None)
-        _fault(interp, DataFault("collate", site, loader, found.dataset, found.getitem, refusal, fine))
+        _fault(interp, DataFault("collate", site, loader, found.dataset, found.getitem, refusals, fine))
     return batch
 
 

@@ -134,6 +134,18 @@ def _zip(interp: Interpreter, call: Arguments) -> Value:
     return _stream(Iteration((first,), False, any(iteration.over_loader for iteration in iterations)))
 
 
+def transposed(interp: Interpreter, path: str, rows: Value, node: ast.AST, frame: Frame) -> Value | None:
+    """``zip(*rows)`` for rows whose number is not known; None for any other call."""
+    if path != "builtins.zip":
+        return None
+    iteration = interp.iterate(rows, node, frame)
+    tuples = [interp.sequence(row, node, frame) for row in iteration.items if isinstance(row, tuple | ListValue)]
+    if len(tuples) != len(iteration.items) or any(row is None for row in tuples) or iteration.last is not None:
+        return None
+    columns = list(zip(*(row for row in tuples if row is not None)))
+    return ListValue(tuple(ListValue(interp.heap.several(column)) for column in columns))
+
+
 @_model("reversed")
 def _reversed(interp: Interpreter, call: Arguments) -> Value:
     items = interp.sequence(call.get(0, "sequence"), call.node, call.frame)
@@ -230,7 +242,19 @@ def _map(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("filter")
 def _filter(interp: Interpreter, call: Arguments) -> Value:
-    return ListValue(None)
+    from torchsleuth.interp.calls import Arguments as Args
+
+    iteration = interp.iterate(call.get(1, "iterable"), call.node, call.frame)
+    test = call.get(0, "function")
+    if UNKNOWN in iteration.items:
+        return ListValue(None)
+    verdicts = [
+        interp.truth(item if test is None else interp.call(test, Args((item,), {}, call.node, call.frame)))
+        for item in iteration.items
+    ]
+    kept = tuple(item for item, verdict in zip(iteration.items, verdicts) if verdict is not False)
+    exact = iteration.exact and None not in verdicts
+    return ListValue(kept if exact else interp.heap.several(kept))
 
 
 @_model("int")

@@ -158,6 +158,9 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
     joined = sequences.call(interp, path, call)
     if joined is not None:
         return joined
+    joined = sequences.call(interp, path, call)
+    if joined is not None:
+        return joined
     converted = numpy.tensor_from(interp, path, call)
     if converted is not None:
         converted.slots["cut"] = next((v.slots["cut"] for v in call.args if isinstance(v, Array)), None)

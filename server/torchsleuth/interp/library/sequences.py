@@ -1,0 +1,115 @@
+"""Operators over lists of tensors whose number is not known, and over tensors of different lengths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp.library import numpy
+from torchsleuth.interp.values import Array, ListValue, Several, Tensor, Value
+from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import DType, ListSpec, Result, TensorSpec
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+_JOINS = frozenset("torch.stack torch.cat torch.concat torch.concatenate torch.hstack torch.vstack".split())
+
+
+def call(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
+    """The result of an operator over a list whose length is not known; None for anything else."""
+    first = call.args[0] if call.args else call.kwargs.get("tensors", call.kwargs.get("sequences"))
+    elements = first.elements if isinstance(first, ListValue) else first
+    if not isinstance(elements, tuple) or not elements or not call.exact:
+        return None
+    spec: TensorSpec | None = None
+    if path.endswith("rnn.pad_sequence"):
+        spec = _padded(interp, elements, call)
+    elif isinstance(elements, Several) and path in _JOINS:
+        spec = _joined(interp, path, elements, call)
+    elif isinstance(elements, Several) and path in (
+        "torch.tensor",
+        "torch.as_tensor",
+        "torch.LongTensor",
+        "torch.Tensor",
+    ):
+        spec = _listed(interp, path, first, call)
+    return None if spec is None else interp.gathered(path, spec, call)
+
+
+def _specs(interp: Interpreter, elements: tuple[Value, ...]) -> list[TensorSpec] | None:
+    """The elements' specs, if all are tensors of known shapes."""
+    specs = [interp.resolved_spec(element.spec) for element in elements if isinstance(element, Tensor)]
+    known = all(spec.shape is not None for spec in specs)
+    return specs if known and len(specs) == len(elements) else None
+
+
+def _padded(interp: Interpreter, elements: tuple[Value, ...], call: Arguments) -> TensorSpec | None:
+    """``pad_sequence``: (L, \\*) each to (B, T, \\*) or (T, B, \\*), where T is the greatest L."""
+    specs = _specs(interp, elements)
+    shapes = [spec.shape for spec in specs or () if spec.shape]
+    if specs is None or len(shapes) != len(specs) or len({shape[1:] for shape in shapes}) != 1:
+        return None
+    lengths = {shape[0] for shape in shapes}
+    known = [length for length in lengths if isinstance(length, int)]
+    longest: Size = interp.fresh_size("T")
+    if not isinstance(elements, Several) and len(known) == len(lengths):
+        longest = max(known)
+    elif len(lengths) == 1 and known:
+        longest = known[0]
+    count: Size = interp.fresh_size("batch") if isinstance(elements, Several) else len(elements)
+    first = call.get(1, "batch_first", False)
+    if not isinstance(first, bool):
+        return None
+    shape = (count, longest, *shapes[0][1:]) if first else (longest, count, *shapes[0][1:])
+    return TensorSpec(shape, _common(specs), specs[0].device, False)
+
+
+def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) -> TensorSpec | None:
+    """The shape that two such elements give, with the joined size not known."""
+    specs = _specs(interp, elements)
+    if specs is None or len({spec.shape for spec in specs}) != 1:
+        return None
+    arguments: tuple[Any, ...] = (ListSpec((specs[0], specs[0])),)
+    dim = call.get(1, "dim", 0)
+    if path not in ("torch.hstack", "torch.vstack"):
+        if not isinstance(dim, int):
+            return None
+        arguments = (*arguments, dim)
+    outcome = interp.oracle.call(path, arguments, {}, interp.fresh_symbol, False)
+    if not isinstance(outcome, Result) or not isinstance(outcome.value, TensorSpec) or not outcome.value.shape:
+        return None
+    shape, own = outcome.value.shape, specs[0].shape or ()
+    place = 0 if path == "torch.vstack" else (0 if len(own) < 2 else 1) if path == "torch.hstack" else dim % len(shape)
+    count = interp.fresh_size("?")
+    grown = tuple(count if index == place else size for index, size in enumerate(shape))
+    return TensorSpec(grown, _common(specs), specs[0].device, False)
+
+
+def _listed(interp: Interpreter, path: str, value: Value, call: Arguments) -> TensorSpec | None:
+    """``torch.tensor`` of a list of numbers."""
+    array = numpy.as_array(interp, value, call.frame)
+    if array is None or array.spec.dtype is None:
+        return None
+    asked = call.kwargs.get("dtype")
+    if "device" in call.kwargs or (asked is not None and not isinstance(asked, DType)):
+        return None
+    plain = not _has_arrays(value)
+    dtype = "float32" if plain and array.spec.dtype == "float64" else array.spec.dtype
+    dtype = {"torch.LongTensor": "int64", "torch.Tensor": "float32"}.get(path, dtype)
+    made = numpy.to_tensor(interp, array, asked.name if isinstance(asked, DType) else dtype)
+    return made.spec
+
+
+def _has_arrays(value: Value) -> bool:
+    if isinstance(value, Array):
+        return True
+    elements = value.elements if isinstance(value, ListValue) else value
+    return isinstance(elements, tuple) and any(_has_arrays(element) for element in elements)
+
+
+def _common(specs: list[TensorSpec]) -> str | None:
+    return specs[0].dtype if len({spec.dtype for spec in specs}) == 1 else None
+
+
+__all__ = ["call"]

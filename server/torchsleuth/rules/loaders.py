@@ -1,0 +1,123 @@
+"""What the data rules share: loaders by their construction, how a collate function is added to one, names as written."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from torchsleuth.interp.library.data import LOADER
+from torchsleuth.interp.pipeline import DataFault
+from torchsleuth.interp.trace import LibraryCall
+from torchsleuth.interp.values import Instance, LibraryObject, Value
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis
+from torchsleuth.schema import Edit, Position, Related, Span
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.names import Names
+from torchsleuth.syntax.text import SourceText
+
+
+def constructions(analysis: Analysis) -> Iterator[tuple[LibraryCall, LibraryObject, ast.Call]]:
+    """Every construction of a DataLoader, once for each place."""
+    seen: set[Span] = set()
+    for call in analysis.trace.calls:
+        made, node = call.result, call.site.node
+        if call.path == LOADER and isinstance(made, LibraryObject) and isinstance(node, ast.Call):
+            if call.site.span not in seen:
+                seen.add(call.site.span)
+                yield call, made, node
+
+
+def construction_of(loader: LibraryObject | None) -> ast.Call | None:
+    """The call that made a loader, as it is written."""
+    node = loader.site.node if loader is not None and loader.site is not None else None
+    return node if isinstance(node, ast.Call) else None
+
+
+def head(analysis: Analysis, path: str, call: ast.Call) -> Span:
+    """The name that is called: the place of a call that spans many lines."""
+    return analysis.source_of(path).span(call.func)
+
+
+def keyword(call: ast.Call, name: str) -> ast.keyword | None:
+    return next((part for part in call.keywords if part.arg == name), None)
+
+
+def dataset_text(dataset: Value) -> str:
+    """A dataset, as a message names it."""
+    if isinstance(dataset, Instance):
+        return dataset.cls.name
+    return dataset.type_name if isinstance(dataset, LibraryObject) else "the dataset"
+
+
+def made_here(analysis: Analysis, loader: LibraryObject | None) -> tuple[Related, ...]:
+    """The place where a loader is constructed."""
+    call = construction_of(loader)
+    if call is None or loader is None or loader.site is None:
+        return ()
+    span = head(analysis, loader.site.span.path, call)
+    return (Related(span.path, span.start, span.end, message("data.loader")),)
+
+
+def affected(analysis: Analysis, fault: DataFault) -> list[LibraryObject]:
+    """The loaders that meet the same fault: those over the same class of dataset, one for each place."""
+    found: dict[Span, LibraryObject] = {}
+    for other in analysis.trace.data:
+        if other.kind == fault.kind and other.getitem is fault.getitem and other.loader is not None:
+            same = other.dataset is fault.dataset or fault.getitem is not None
+            if same and other.loader.site is not None and construction_of(other.loader) is not None:
+                found.setdefault(other.loader.site.span, other.loader)
+    return list(found.values())
+
+
+def spelled(analysis: Analysis, path: str, name: str) -> tuple[str, tuple[Edit, ...]]:
+    """How to write a library name in a file, and the import it needs if none serves."""
+    tree = analysis.tree(path)
+    names = Names(tree)
+    short = names.bound_to(name)
+    if short is not None:
+        return short, ()
+    package, _, rest = name.rpartition(".")
+    while package:
+        bound = names.bound_to(package)
+        if bound is not None:
+            return f"{bound}.{rest}", ()
+        package, _, last = package.rpartition(".")
+        rest = f"{last}.{rest}"
+    return name, edits.add_import(analysis.source_of(path), tree, f"import {name.partition('.')[0]}")
+
+
+def free_name(analysis: Analysis, path: str, wanted: str) -> str:
+    names = Names(analysis.tree(path))
+    return next(name for name in (wanted, *(f"{wanted}_{n}" for n in range(2, 100))) if names.is_free(name))
+
+
+def with_collate(
+    analysis: Analysis, loaders: Iterable[LibraryObject], name: str, body: list[str], imports: tuple[Edit, ...]
+) -> tuple[Edit, ...]:
+    """A collate function, defined above the first of these loaders' statements, and given to each of them. Empty where the
+    loaders are made in different files."""
+    calls = [(loader.site.span.path, call) for loader in loaders if loader.site and (call := construction_of(loader))]
+    paths = {path for path, _ in calls}
+    if len(paths) != 1:
+        return ()
+    path = paths.pop()
+    source, tree = analysis.source_of(path), analysis.tree(path)
+    first = min((call for _, call in calls), key=lambda call: call.lineno)
+    above = next((part for part in tree.body if _first_line(part) <= first.lineno <= (part.end_lineno or 0)), None)
+    if above is None:
+        return ()
+    end = edits.line_ending(source)
+    text = end.join([f"def {name}(batch):", *(f"    {line}" for line in body), "", "", ""])
+    changes = [_given(source, call, f"collate_fn={name}") for _, call in calls]
+    return (*imports, edits.insert(source, Position(_first_line(above), 1), text), *changes)
+
+
+def _given(source: SourceText, call: ast.Call, text: str) -> Edit:
+    old = keyword(call, "collate_fn")
+    return edits.add_argument(source, call, text) if old is None else edits.replace(source, old, text)
+
+
+def _first_line(statement: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])

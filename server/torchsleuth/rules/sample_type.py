@@ -1,0 +1,227 @@
+"""sample-type: samples that the default collate has no rule for.
+
+What it finds
+    A Dataset whose __getitem__ returns None on some path, has no return at all, or holds something else that is neither a
+    tensor, an array, a number, a string, nor a dict, list or tuple of those: a PIL image, an object of a class, a set, an
+    array of strings; dicts whose keys differ from sample to sample. Only where a loader with the default collate is
+    iterated.
+Why it hurts
+    The loader raises TypeError "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists", or an
+    error about NoneType, once such a sample is drawn.
+Example
+    def __getitem__(self, index):
+        if self.values[index].isnan().any():
+            return None
+        return self.values[index]
+Use instead
+    def collate_present(batch):
+        return default_collate([sample for sample in batch if sample is not None])
+
+    loader = DataLoader(dataset, batch_size=32, collate_fn=collate_present)
+Fix safety
+    Leaving out what is None is what such a dataset means; batches become smaller by that. A batch in which every sample
+    is None still fails.
+References
+    torch.utils.data.default_collate, torch.utils.data.DataLoader
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.pipeline import DataFault, Refusal
+from torchsleuth.interp.values import Array, Function, Image, Instance, ListValue, Value
+from torchsleuth.messages import message
+from torchsleuth.rules.loaders import affected, dataset_text, free_name, made_here, spelled, with_collate
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.schema import Related, Span
+from torchsleuth.syntax import edits
+
+CODE = "TS602"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[int] = set()
+    for fault in analysis.trace.data:
+        refusal = next((item for item in fault.refusals if item.kind in ("type", "keys")), None)
+        if fault.kind != "collate" or refusal is None or id(fault.getitem or fault.dataset) in seen:
+            continue
+        seen.add(id(fault.getitem or fault.dataset))
+        if refusal.kind == "type" and refusal.values[0] is None and not refusal.path:
+            yield _none(analysis, fault)
+            continue
+        places = (*made_at(analysis, fault), *made_here(analysis, fault.loader))
+        yield Finding(fault.at.span, _text(fault, refusal), places)
+
+
+def _text(fault: DataFault, refusal: Refusal) -> str:
+    name = dataset_text(fault.dataset)
+    if refusal.kind == "keys":
+        return message("data.keys", dataset=name, key=repr(refusal.path[-1]))
+    return message("data.type", dataset=name, kind=_kind(refusal.values[0]), where=where(refusal.path))
+
+
+def where(path: tuple[object, ...]) -> str:
+    return "".join(f"[{part!r}]" for part in path) and f" in sample{''.join(f'[{part!r}]' for part in path)}"
+
+
+def _kind(value: Value) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, Image):
+        return "a PIL image"
+    if isinstance(value, Instance):
+        return f"an object of {value.cls.name}"
+    if isinstance(value, Array):
+        return "an array of strings or objects"
+    return "a set" if isinstance(value, ListValue) else f"a {type(value).__name__.lower()}"
+
+
+def made_at(analysis: Analysis, fault: DataFault) -> tuple[Related, ...]:
+    """The method that makes the samples."""
+    method = fault.getitem
+    if method is None or isinstance(method.node, ast.Lambda):
+        return ()
+    last = [part for part in ast.walk(method.node) if isinstance(part, ast.Return)]
+    source = analysis.source_of(method.path)
+    return (related(source, last[-1] if last else method.node.body[-1], message("data.getitem")),)
+
+
+# -- None ------------------------------------------------------------------------------------------
+
+
+def _none(analysis: Analysis, fault: DataFault) -> Finding:
+    method = fault.getitem
+    name = dataset_text(fault.dataset)
+    written = _returned_none(method)
+    iterated = Related(fault.at.span.path, fault.at.span.start, fault.at.span.end, message("data.iterated"))
+    if method is not None and written is not None:
+        at: Span = analysis.source_of(method.path).span(written)
+        places: tuple[Related, ...] = (iterated, *made_here(analysis, fault.loader))
+    else:
+        at, places = fault.at.span, (*made_at(analysis, fault), *made_here(analysis, fault.loader))
+    if fault.sample is None:
+        return Finding(at, message("data.none.always", dataset=name), places, tuple(_returning(analysis, method)))
+    return Finding(at, message("data.none", dataset=name), places, tuple(_left_out(analysis, fault)))
+
+
+def _returned_none(method: Function | None) -> ast.Return | None:
+    """The first ``return None`` of a method."""
+    for part in ast.walk(method.node) if method is not None else ():
+        if isinstance(part, ast.Return):
+            if part.value is None or (isinstance(part.value, ast.Constant) and part.value.value is None):
+                return part
+    return None
+
+
+def _left_out(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
+    loaders = affected(analysis, fault)
+    if not loaders or loaders[0].site is None:
+        return
+    path = loaders[0].site.span.path
+    collate, imports = spelled(analysis, path, "torch.utils.data.default_collate")
+    name = free_name(analysis, path, "collate_present")
+    body = ["batch = [sample for sample in batch if sample is not None]", f"return {collate}(batch)"]
+    changes = with_collate(analysis, loaders, name, body, imports)
+    if changes:
+        yield Candidate(message("fix.drop_samples"), changes)
+
+
+def _returning(analysis: Analysis, method: Function | None) -> Iterator[Candidate]:
+    """A method that makes a sample and forgets to return it: the value of its last statement is meant."""
+    if method is None or isinstance(method.node, ast.Lambda):
+        return
+    last = method.node.body[-1]
+    source = analysis.source_of(method.path)
+    if isinstance(last, ast.Expr) and not isinstance(last.value, ast.Constant | ast.Yield):
+        edit = edits.insert(source, source.start_of(last), "return ")
+        yield Candidate(message("fix.return", text=source.segment(last)), (edit,))
+    if isinstance(last, ast.Assign) and isinstance(last.targets[0], ast.Name):
+        name = last.targets[0].id
+        yield Candidate(message("fix.return", text=name), (edits.insert_line_after(source, last, f"return {name}"),))
+
+
+RULE = Rule(
+    CODE,
+    "sample-type",
+    "error",
+    "data",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Readings(Dataset):
+    def __init__(self):
+        self.values = torch.randn(100, 8)
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, index):
+        if self.values[index].isnan().any():
+            return None
+#           ^^^^^^^^^^^ TS602: Readings.__getitem__ returns None for some samples
+        return self.values[index]
+
+
+loader = DataLoader(Readings(), batch_size=10)
+for batch in loader:
+    print(batch.mean())
+""",
+            fixed="""
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Readings(Dataset):
+    def __init__(self):
+        self.values = torch.randn(100, 8)
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, index):
+        if self.values[index].isnan().any():
+            return None
+        return self.values[index]
+
+
+def collate_present(batch):
+    batch = [sample for sample in batch if sample is not None]
+    return torch.utils.data.default_collate(batch)
+
+
+loader = DataLoader(Readings(), batch_size=10, collate_fn=collate_present)
+for batch in loader:
+    print(batch.mean())
+""",
+            good="""
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Readings(Dataset):
+    def __init__(self):
+        values = torch.randn(100, 8)
+        self.values = values[~values.isnan().any(dim=1)]
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, index):
+        return self.values[index]
+
+
+loader = DataLoader(Readings(), batch_size=10)
+for batch in loader:
+    print(batch.mean())
+""",
+        ),
+    ),
+)
