@@ -123,6 +123,8 @@ class Calls(TensorOperations):
                 site = self.site(node, call.frame)
                 self.trace.method_calls.append(MethodCall(name, site, callee.receiver, callee.function))
             if isinstance(callee.function, Function):
+                if node is not None and callee.function.name in LOOP_METHODS:
+                    self.trace.own_calls.add(call.frame.source.span(node))
                 args = (callee.receiver, *call.args)
                 return self.call_function(callee.function, args, call.kwargs, node, call.frame)
             value = library.call_method(self.interpreter, callee.receiver, callee.function, call)

@@ -16,6 +16,7 @@ from torchsleuth.interp.calls import Arguments, Calls
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MAX_KINDS, MISSING
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -466,17 +467,17 @@ class Expressions(Calls):
     # -- comprehensions ----------------------------------------------------------------------------
 
     def on_ListComp(self, node: ast.ListComp, frame: Frame) -> Value:
-        return ListValue(self._comprehend(node.generators, node.elt, frame))
+        return ListValue(self._comprehend(node, node.elt, frame))
 
     def on_SetComp(self, node: ast.SetComp, frame: Frame) -> Value:
-        return library.make_set(self.interpreter, self._comprehend(node.generators, node.elt, frame))
+        return library.make_set(self.interpreter, self._comprehend(node, node.elt, frame))
 
     def on_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
-        return ListValue(self._comprehend(node.generators, node.elt, frame), "generator")
+        return ListValue(self._comprehend(node, node.elt, frame), "generator")
 
     def on_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
         pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
-        items = self._comprehend(node.generators, pair, frame)
+        items = self._comprehend(node, pair, frame)
         if items is None or isinstance(items, Several):
             return DictValue(None)
         if not all(isinstance(item[0], str | int | float | bool) for item in items):
@@ -484,7 +485,7 @@ class Expressions(Calls):
         return DictValue({item[0]: item[1] for item in items})
 
     def _comprehend(
-        self, generators: list[ast.comprehension], element: ast.expr, frame: Frame
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, element: ast.expr, frame: Frame
     ) -> tuple[Value, ...] | None:
         """The elements, or some that stand for them where their number is not known; None if nothing is known of them."""
         inner = Frame(
@@ -500,28 +501,39 @@ class Expressions(Calls):
             self.heap.mark(),
         )
         inner.loops = frame.loops
+        span = frame.source.span(node)
         results: list[Value] = []
         exact = True
 
         def run(position: int) -> None:
             nonlocal exact
-            if position == len(generators):
+            if position == len(node.generators):
                 results.append(self.eval(element, inner))
                 return
-            generator = generators[position]
+            generator = node.generators[position]
             scope = frame if position == 0 else inner
             iteration = self.iterate(self.eval(generator.iter, scope), generator.iter, scope)
-            items = iteration.items
+            items = list(iteration.items)
             if not iteration.exact or len(items) > MAX_SEQUENCE:
                 exact, items = False, items[:MAX_KINDS]
-            for item in items:
-                self.assign(generator.target, item, inner)
-                verdicts = [self.truth(self.eval(test, inner)) for test in generator.ifs]
-                if False in verdicts:
-                    continue
-                if None in verdicts:
-                    exact = False
-                run(position + 1)
+            execution, begun = next(self.loop_executions), len(self.trace.events)
+            for number, item in enumerate(items):
+                uncertain = self.uncertain
+                self.loop_points.append(LoopPoint(node, span, execution, number, iteration.over_loader))
+                try:
+                    self.assign(generator.target, item, inner)
+                    verdicts = [self.truth(self.eval(test, inner)) for test in generator.ifs]
+                    if None in verdicts:
+                        exact = False
+                        self.uncertain += 1
+                    if False not in verdicts:
+                        run(position + 1)
+                finally:
+                    self.loop_points.pop()
+                    self.uncertain = uncertain
+                trains = any(event.kind in ("backward", "step") for event in self.trace.events[begun:])
+                if trains and len(items) == 1 and not iteration.exact:
+                    items.append(item)  # it changes the state, as a loop does: once more from there
 
         run(0)
         if exact:

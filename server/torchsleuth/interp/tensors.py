@@ -122,6 +122,7 @@ class TensorOperations(Autograd):
     classes: list[ClassValue]
     functions: list[Function]
     forward_ids: itertools.count[int]
+    loop_executions: itertools.count[int]
     tick: Callable[..., None]
     fresh_symbol: Callable[..., Symbol]
     fresh_size: Callable[..., Size]

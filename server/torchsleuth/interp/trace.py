@@ -191,6 +191,8 @@ class Trace:
     data: list[DataFault] = field(default_factory=list)
     optimizers: list[LibraryObject] = field(default_factory=list)
     method_calls: list[MethodCall] = field(default_factory=list)
+    own_calls: set[Span] = field(default_factory=set)
+    """Calls of methods that have the names of LOOP_METHODS and are functions of the user's."""
     attributes: list[AttributeSet] = field(default_factory=list)
     escaped: set[int] = field(default_factory=set)
     """Identities of modules and optimizers that were handed to code that is not known."""

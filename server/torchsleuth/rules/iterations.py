@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import LibraryCall, LoopPoint
@@ -10,17 +11,21 @@ from torchsleuth.rules.rule import Analysis
 
 def in_every_step(analysis: Analysis, paths: tuple[str, ...], kinds: tuple[str, ...]) -> Iterator[LibraryCall]:
     """Calls of these functions in each iteration of a loop in which events of these kinds happen."""
-    steps = {event.loops[-1] for event in analysis.trace.events if event.kind in kinds and event.loops}
+    steps = {innermost(event.loops) for event in analysis.trace.events if event.kind in kinds} - {None}
     inside = [
-        call
+        (call, point)
         for call in analysis.trace.calls
-        if call.path in paths and call.certain and call.loops and call.loops[-1] in steps
+        if call.path in paths and call.certain and (point := innermost(call.loops)) in steps and point is not None
     ]
-    seen = {(call.site.span, call.loops[-1].execution, call.loops[-1].iteration) for call in inside}
-    for call in inside:
-        point = call.loops[-1]
+    seen = {(call.site.span, point.execution, point.iteration) for call, point in inside}
+    for call, point in inside:
         if (call.site.span, point.execution, point.iteration + 1) in seen:
             yield call
+
+
+def innermost(loops: tuple[LoopPoint, ...]) -> LoopPoint | None:
+    """The innermost loop that is a statement: a comprehension in it is a part of its step."""
+    return next((point for point in reversed(loops) if isinstance(point.node, ast.For | ast.While)), None)
 
 
 def next_iteration(last: tuple[LoopPoint, ...], now: tuple[LoopPoint, ...]) -> LoopPoint | None:

@@ -29,7 +29,7 @@ from torchsleuth.interp.library.modules import (
 )
 from torchsleuth.interp.library.numpy import binary as array_binary
 from torchsleuth.interp.library.numpy import get_item as array_item
-from torchsleuth.interp.library.optim import trained_parts
+from torchsleuth.interp.library.optim import schedule, trained_parts
 from torchsleuth.interp.library.python import (
     builtin,
     dataclass_init,

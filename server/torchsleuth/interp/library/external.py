@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import copies, draws, numpy, vision
+from torchsleuth.interp.library import copies, draws, numpy, optim, vision
 from torchsleuth.interp.values import (
     UNKNOWN,
     Builtin,
@@ -91,7 +91,7 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
         return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
     if path.startswith(("functools.wraps", "functools.lru_cache")):
         return Builtin(path, lambda inner: inner.args[0] if inner.args else UNKNOWN)
-    return UNKNOWN
+    return optim.schedule(interp, path, call) or UNKNOWN
 
 
 def _random(interp: Interpreter, name: str, call: Arguments) -> Value:

@@ -263,6 +263,22 @@ def parts_of(module: Value) -> Iterator[LibraryModule | Tensor]:
         yield from own_parameters(part)
 
 
+def has_unknown_parts(module: Value) -> bool:
+    """Whether something in a module is not known, so that other modules may be in there."""
+    if not isinstance(module, LibraryModule | Instance):
+        return True
+    for part in descendants(module):
+        if isinstance(part, LibraryModule) and part.slots["children"] is UNKNOWN:
+            return True
+        if isinstance(part, Instance) and (part.cls.opaque or any(_may_hold_modules(v) for v in part.slots.values())):
+            return True
+    return False
+
+
+def _may_hold_modules(value: Value) -> bool:
+    return value is UNKNOWN or isinstance(value, tuple) and any(_may_hold_modules(item) for item in value)
+
+
 def _own_tensors(module: Value) -> list[Tensor]:
     """Parameters and buffers that are attributes of a user module."""
     if not isinstance(module, Instance):

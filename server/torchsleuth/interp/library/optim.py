@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -22,17 +23,32 @@ if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
     from torchsleuth.interp.interpreter import Interpreter
 
+_SCHEDULE = re.compile(r"schedul|warm_?up|LR$", re.IGNORECASE)
+
+
 
 
 def construct(interp: Interpreter, path: str, call: Arguments) -> Value:
     made = LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
     if is_optimizer(made):
+        _give(interp, made, made.argument(0, "params", UNKNOWN) if call.exact else UNKNOWN)
         interp.trace.optimizers.append(made)
     return made
 
 
+def schedule(interp: Interpreter, path: str, call: Arguments) -> LibraryObject | None:
+    """A scheduler of another package, made for an optimizer: it changes learning rates, and nothing else."""
+    given = [value for value in (*call.args, *call.kwargs.values()) if isinstance(value, LibraryObject)]
+    optimizer = next((value for value in given if is_optimizer(value)), None)
+    if optimizer is None or not _SCHEDULE.search(path.rpartition(".")[2]):
+        return None
+    return LibraryObject(path, (optimizer,), {}, interp.site(call.node, call.frame))
+
+
 def is_scheduler(value: LibraryObject) -> bool:
-    return value.path.startswith(("torch.optim.lr_scheduler", "torch.optim.swa_utils.SWALR"))
+    if value.path.startswith("torch."):
+        return value.path.startswith(("torch.optim.lr_scheduler", "torch.optim.swa_utils.SWALR"))
+    return bool(value.args) and isinstance(value.args[0], LibraryObject) and is_optimizer(value.args[0])
 
 
 def is_optimizer(value: LibraryObject) -> bool:
@@ -52,12 +68,16 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
 
     if is_scaler(receiver):
         if name == "scale":
-            interp.event("scale", receiver, call.node, call.frame)
-            return call.args[0] if call.args else UNKNOWN
-        if name == "step" and call.args and isinstance(call.args[0], LibraryObject):
+            scaled = call.args[0] if call.args else UNKNOWN
+            tensor = scaled if isinstance(scaled, Tensor) else None
+            interp.event("scale", receiver, call.node, call.frame, tensor=tensor)
+            return scaled
+        if name == "step":
+            optimizer = call.args[0] if call.args else UNKNOWN
             interp.event("scaler_step", receiver, call.node, call.frame)
-            interp.event("step", call.args[0], call.node, call.frame)
-            interp.stepped(call.args[0], interp.site(call.node, call.frame))
+            interp.event("step", optimizer, call.node, call.frame)
+            if isinstance(optimizer, LibraryObject):
+                interp.stepped(optimizer, interp.site(call.node, call.frame))
         elif name == "update":
             interp.event("scaler_update", receiver, call.node, call.frame)
         elif name == "unscale_" and call.args:
@@ -84,38 +104,55 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
             interp.cleared(trained_parts(receiver))
         return None
     if name == "add_param_group":
+        _give(interp, receiver, call.get(0, "param_group", UNKNOWN))
         return None
     return UNKNOWN
 
 
-def trained_parts(optimizer: LibraryObject) -> list[LibraryModule | Tensor]:
+def trained_parts(optimizer: LibraryObject) -> tuple[LibraryModule | Tensor, ...]:
     """The parameters that an optimizer was given, by the library modules that hold them, as far as they are known."""
-    return list(_parts(optimizer.argument(0, "params")))
+    parts: tuple[LibraryModule | Tensor, ...] = optimizer.slots.get("parts", ())
+    return parts
 
 
-def _parts(given: Value) -> Iterator[LibraryModule | Tensor]:
+def has_unknown_parts(optimizer: LibraryObject) -> bool:
+    """Whether the optimizer was given something else, too, or something else instead."""
+    return optimizer.slots.get("open") is not False
+
+
+def _give(interp: Interpreter, optimizer: LibraryObject, given: Value) -> None:
+    """The parameters as they are now: what is put into a module later is not among them."""
+    parts = list(_parts(given))
+    known = tuple(part for part in parts if isinstance(part, LibraryModule | Tensor))
+    interp.heap.set(optimizer.slots, "parts", (*trained_parts(optimizer), *known))
+    interp.heap.set(optimizer.slots, "open", optimizer.slots.get("open", False) or len(known) < len(parts))
+
+
+def _parts(given: Value) -> Iterator[Value]:
+    """What holds the parameters, UNKNOWN where that is not known."""
     if isinstance(given, Parameters):
         for module in given.modules:
             yield from modules.parts_of(module)
+            if modules.has_unknown_parts(module):
+                yield UNKNOWN
     elif isinstance(given, Tensor):
         yield given if given.owner is None else given.owner
     elif isinstance(given, ListValue | tuple):
-        for part in (given.elements or ()) if isinstance(given, ListValue) else given:
+        for part in (given.elements or (UNKNOWN,)) if isinstance(given, ListValue) else given:
             yield from _parts(part)
-    elif isinstance(given, DictValue) and given.items is not None:
-        yield from _parts(given.items.get("params"))
-
-
-def parameters_of(optimizer: LibraryObject) -> Value:
-    return optimizer.argument(0, "params")
+    elif isinstance(given, DictValue):
+        yield from _parts((given.items or {}).get("params", UNKNOWN))
+    elif not isinstance(given, str | Scalar):
+        yield UNKNOWN
 
 
 __all__ = [
     "construct",
     "handles",
+    "has_unknown_parts",
     "is_optimizer",
     "is_scheduler",
     "method",
-    "parameters_of",
+    "schedule",
     "trained_parts",
 ]
