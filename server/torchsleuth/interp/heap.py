@@ -110,10 +110,12 @@ class Heap:
 
     def join_all(self, values: tuple[Value, ...]) -> Value:
         """The least value that covers all of these; MISSING if there are none."""
+        outer = self._sizes, self._joined
         self._sizes = {}
         joined: Value = MISSING
         for self._joined, value in enumerate(values):
             joined = self.join_values(joined, value)
+        self._sizes, self._joined = outer
         return joined
 
     def _join_sizes(self, left: Size, right: Size) -> Size:
@@ -196,14 +198,12 @@ class Heap:
     def several(self, elements: tuple[Value, ...]) -> Several:
         """A few elements that stand for these, in any number."""
         kept: list[Value] = []
-        for element in elements:
-            if not any(_alike(element, other) for other in kept):
-                kept.append(element)
-        if len(kept) > MAX_KINDS:
-            joined = kept[0]
-            for element in kept[1:]:
-                joined = self.join_values(joined, element)
-            kept = [joined]
+        for position, element in enumerate(elements):
+            if any(_alike(element, other) for other in kept):
+                continue
+            kept.append(element)
+            if len(kept) > MAX_KINDS:
+                return Several((self.join_all((*kept, *elements[position + 1 :])),))
         return Several(kept)
 
     @staticmethod
