@@ -12,6 +12,7 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import (
     CONTRACTIONS,
     FREES,
+    INPLACE_POSITION,
     MAY_RETURN_OPERAND,
     NEEDS_WEIGHT,
     PRODUCTS,
@@ -34,9 +35,11 @@ from torchsleuth.interp.values import (
     Parameters,
     Ref,
     Site,
+    SliceValue,
     Slots,
     Tensor,
     Value,
+    is_int,
 )
 from torchsleuth.tensors.spec import TensorSpec
 
@@ -88,6 +91,15 @@ class Autograd:
         return None if None in grads else False
 
     @staticmethod
+    def is_inplace(operation: Operation) -> bool:
+        """Whether an operator was asked to write its result into its operand."""
+        given: Any = operation if operation.module is None else operation.module
+        position = INPLACE_POSITION.get(operation.target.rpartition(".")[2])
+        if position is not None and position < len(given.args):
+            return given.args[position] is True
+        return given.kwargs.get("inplace") is True
+
+    @staticmethod
     def keeps_values(operation: Operation) -> bool:
         """Whether an operation with inplace=True may leave its operand as it is: dropout that is off."""
         name = operation.target.rpartition(".")[2].lower()
@@ -107,10 +119,13 @@ class Autograd:
         node: GraphNode | None = None
         for result in results:
             requires_grad = result.spec.requires_grad
-            if name in VIEWS and tensors:
+            if tensors and (name in VIEWS or (name == "getitem" and _is_basic_index(operation.args[1]))):
                 result.storage = tensors[0].storage
             if requires_grad is False:
                 result.slots["cut"] = self._cut(name, operation, tensors)
+            elif requires_grad and self.grad is False:
+                # Changed in place or seen through a view without recording: it stays where it was.
+                result.slots["node"] = tensors[0].slots["node"] if tensors else None
             elif requires_grad:
                 node = node or self._node(name, operation, tensors)
                 result.slots["node"] = node
@@ -205,6 +220,7 @@ class Autograd:
         site = self.site(node, frame)
         if self.grad and tensor.spec.requires_grad is True and is_leaf(tensor):
             self.fault(AutogradFault("leaf_in_place", site, tensor))
+            return
         self._count_change(tensor.storage, site)
         made = node_of(value) if value is not None else None
         unknown = value is not None and value.spec.requires_grad is None
@@ -418,6 +434,12 @@ class Autograd:
         if not self.guarded and key not in self.interpreter.failures_seen:
             self.interpreter.failures_seen.add(key)
             self.trace.autograd.append(fault)
+
+
+def _is_basic_index(key: Value) -> bool:
+    """Whether indexing gives a view: not so with tensors and lists of positions."""
+    parts = key if isinstance(key, tuple) else (key,)
+    return all(part is None or part is ... or is_int(part) or isinstance(part, SliceValue) for part in parts)
 
 
 def _is_differentiable(dtype: str | None) -> bool:

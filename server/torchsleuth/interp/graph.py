@@ -55,6 +55,14 @@ VIEWS = frozenset(
     "unflatten chunk split unbind unfold".split()
 )
 """Operators whose result shares memory with their first operand."""
+INPLACE_POSITION = {
+    **dict.fromkeys("ReLU ReLU6 SiLU Mish Hardswish Hardsigmoid SELU".split(), 0),
+    **dict.fromkeys("LeakyReLU ELU CELU Dropout Dropout1d Dropout2d Dropout3d AlphaDropout".split(), 1),
+    **dict.fromkeys("relu relu6 silu mish hardswish hardsigmoid selu".split(), 1),
+    **dict.fromkeys("leaky_relu elu celu".split(), 2),
+    **dict.fromkeys("dropout dropout1d dropout2d dropout3d alpha_dropout".split(), 3),
+}
+"""Where the argument `inplace` of a constructor or a function stands."""
 ZERO_GRADIENT = frozenset("round floor ceil sign trunc sgn fix".split())
 """Differentiable in name only: their gradient is zero everywhere."""
 MAY_RETURN_OPERAND = frozenset("to contiguous float type_as expand_as dropout Dropout Identity".split())

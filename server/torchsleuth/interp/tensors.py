@@ -337,6 +337,13 @@ class TensorOperations(Autograd):
 
         return make
 
+    def gathered(self, path: str, spec: TensorSpec, call: Any) -> Tensor:
+        """The result of an operator over a list, of which all is known but its place in the graph."""
+        operation = self._operation(path, call.args, call.kwargs, call.node, call.frame, None)
+        grads = [tensor.spec.requires_grad for tensor in library.tensors_in((*call.args, *call.kwargs.values()))]
+        recorded = self.grad is not False and True in grads
+        return self._maker(operation, spec.device)(spec.with_(requires_grad=recorded))
+
     def _undecided(self, operation: Operation, place: Device | None) -> Value:
         """The value of an operator whose outcome is not known: a tensor where that much is certain."""
         self.trace.undecided += 1

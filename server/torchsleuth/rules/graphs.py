@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.graph import AutogradFault, Cut
 from torchsleuth.interp.library.optim import trained_parts
-from torchsleuth.interp.values import Site, Tensor
+from torchsleuth.interp.values import ListValue, Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, related
@@ -56,6 +56,10 @@ def cut_text(analysis: Analysis, cut: Cut) -> str:
         return f"`.{cut.kind}`" if cut.kind == "data" else f"`.{cut.kind}()`"
     if cut.kind == "no_grad":
         return "the block without gradients" if cut.mode else "code that runs without gradients"
+    if cut.kind == "frozen":
+        statement = statement_of(analysis, cut.site)
+        if isinstance(statement, ast.Assign):
+            return f"`{analysis.source_of(cut.site.span.path).segment(statement)}`"
     return f"`{text_of(analysis, cut.site)}`"
 
 
@@ -151,15 +155,22 @@ def _unwrapped(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
     data = node.args[0]
     package = source.segment(node.func).rpartition(".")[0]
     stack = f"{package}.stack" if package else "stack"
-    texts = [_without_item(source, data), f"{stack}({_without_item(source, data)})"]
-    if isinstance(data, ast.List | ast.Tuple):
-        texts = texts[::-1] if len(data.elts) > 1 else [_without_item(source, data.elts[0]), *texts[::-1]]
+    bare = _without_item(source, data)
+    texts = [f"{stack}({bare})"] if _is_listed(analysis, cut.site) else [bare]
+    if isinstance(data, ast.List | ast.Tuple) and len(data.elts) == 1:
+        texts.insert(0, _without_item(source, data.elts[0]))
     inside = cut.before is not None and _within(data, cut.before.site.node)
     before = () if inside or cut.before is None else tuple(uncut(analysis, cut.before))
     for text in texts:
         yield _replaced(source, node, text)
         for earlier in before:
             yield _replaced(source, node, text, earlier.safe, earlier.edits)
+
+
+def _is_listed(analysis: Analysis, site: Site) -> bool:
+    """Whether a tensor is made from a list."""
+    calls = (call for call in analysis.trace.calls if call.site.span == site.span and call.args)
+    return any(isinstance(call.args[0], ListValue | tuple) for call in calls)
 
 
 def _within(outer: ast.expr, node: ast.AST | None) -> bool:

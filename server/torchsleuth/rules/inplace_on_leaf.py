@@ -20,6 +20,7 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.graph import AutogradFault
@@ -41,9 +42,44 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _update(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     path = fault.at.span.path
     statement, torch = statement_of(analysis, fault.at), torch_name(fault.at)
-    if statement is not None and torch is not None and is_simple(statement, analysis, path):
-        wrapped = edits.wrap(analysis.source_of(path), statement, f"with {torch}.no_grad():")
-        yield Candidate(message("fix.no_grad_update"), wrapped)
+    if statement is None or torch is None or not is_simple(statement, analysis, path):
+        return
+    source, header = analysis.source_of(path), f"with {torch}.no_grad():"
+    wrapped = edits.wrap_all(source, _updates_around(analysis, statement, path), header)
+    yield Candidate(message("fix.no_grad_update"), wrapped)
+
+
+def _updates_around(analysis: Analysis, statement: ast.stmt, path: str) -> list[ast.stmt]:
+    """The updates of other tensors beside this one, and what is done to gradients between them."""
+    at_fault = [statement_of(analysis, fault.at) for fault in faults(analysis, "leaf_in_place")]
+    body = next(
+        (
+            block
+            for part in ast.walk(analysis.tree(path))
+            for block in (getattr(part, "body", None), getattr(part, "orelse", None))
+            if isinstance(block, list) and statement in block
+        ),
+        [statement],
+    )
+    start = end = body.index(statement)
+    while start > 0 and (body[start - 1] in at_fault or _is_about_grad(body[start - 1])):
+        start -= 1
+    while end + 1 < len(body) and (body[end + 1] in at_fault or _is_about_grad(body[end + 1])):
+        end += 1
+    around = body[start : end + 1]
+    while around[0] not in at_fault:
+        around = around[1:]
+    while around[-1] not in at_fault:
+        around = around[:-1]
+    return around
+
+
+def _is_about_grad(statement: ast.stmt) -> bool:
+    """``x.grad.zero_()`` or ``x.grad = None``"""
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "value", None)
+    return isinstance(statement, ast.Assign | ast.Expr) and any(
+        isinstance(part, ast.Attribute) and part.attr == "grad" for part in ast.walk(target or statement)
+    )
 
 
 RULE = Rule(

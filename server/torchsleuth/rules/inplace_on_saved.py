@@ -43,13 +43,47 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         needs = {"operator": node.operator, "line": node.site.span.start.line}
         source = analysis.source_of(node.site.span.path)
-        places = [related(source, node.site.node, message("grad.saved.here", operator=node.operator))]
-        if fault.at is fault.cause:
-            yield Finding(fault.at.span, message("grad.saved.step", **needs), tuple(places))
-            continue
-        places.append(call_place(analysis, fault.cause, message("grad.backward")))
-        text = message("grad.saved", change=f"`{text_of(analysis, fault.at)}`", **needs)
-        yield Finding(fault.at.span, text, tuple(places), tuple(_out_of_place(analysis, fault)))
+        change = f"`{text_of(analysis, fault.at)}`"
+        places = (
+            related(source, node.site.node, message("grad.saved.here", operator=node.operator)),
+            call_place(analysis, fault.cause, message("grad.backward")),
+        )
+        if _is_step(fault.at.node):
+            text, repairs = message("grad.saved.step", change=change, **needs), _step_later(analysis, fault)
+        else:
+            text, repairs = message("grad.saved", change=change, **needs), _kept_apart(analysis, fault)
+        yield Finding(fault.at.span, text, places, tuple(repairs))
+
+
+def _is_step(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step"
+
+
+def _step_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    """The optimizer's step after the backward() that needs the old weights."""
+    path = fault.at.span.path
+    step = statement_of(analysis, fault.at)
+    backward = statement_of(analysis, fault.cause) if fault.cause is not None else None
+    if isinstance(step, ast.Expr) and backward is not None and fault.cause and fault.cause.span.path == path:
+        source = analysis.source_of(path)
+        if step.lineno == step.end_lineno and step.lineno < backward.lineno and is_simple(step, analysis, path):
+            text = source.segment(step)
+            changes = (edits.remove_line(source, step.lineno), edits.insert_line_after(source, backward, text))
+            yield Candidate(message("fix.move_after", text=text, line=backward.lineno), changes, safe=False)
+
+
+def _kept_apart(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    """The change out of place, or else a copy for the operator that needs the old values."""
+    yield from _out_of_place(analysis, fault)
+    assert fault.node is not None
+    node, source = fault.node.site.node, analysis.source_of(fault.node.site.span.path)
+    operands = (
+        node.args if isinstance(node, ast.Call) else [node.left, node.right] if isinstance(node, ast.BinOp) else []
+    )
+    for operand in operands:
+        if isinstance(operand, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
+            title = message("fix.replace", old=source.segment(operand), new=f"{source.segment(operand)}.clone()")
+            yield Candidate(title, (edits.insert_after_node(source, operand, ".clone()"),))
 
 
 def _out_of_place(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
@@ -76,6 +110,9 @@ def _out_of_place(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidat
         constructor = constructor_of(analysis, fault)
         for owner, call in ((source, node), *constructor):
             index = next((n for n, keyword in enumerate(call.keywords) if keyword.arg == "inplace"), None)
+            flag = next((part for part in call.args if isinstance(part, ast.Constant) and part.value is True), None)
+            if index is None and flag is not None:
+                yield Candidate(message("fix.replace", old="True", new="False"), (edits.replace(owner, flag, "False"),))
             if index is not None:
                 parts: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
                 keyword = call.keywords[index]

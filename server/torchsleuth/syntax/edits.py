@@ -51,14 +51,20 @@ def insert_line_after(source: SourceText, statement: ast.stmt, text: str) -> Edi
 
 
 def wrap(source: SourceText, statement: ast.stmt, header: str) -> tuple[Edit, ...]:
-    """Put a statement into a block: the header above it, every one of its lines indented one step further.
+    """Put a statement into a block of its own."""
+    return wrap_all(source, [statement], header)
+
+
+def wrap_all(source: SourceText, statements: list[ast.stmt], header: str) -> tuple[Edit, ...]:
+    """Put statements that follow each other into a block: the header above them, every one of their lines indented one
+    step further.
 
     Lines inside a string that spans several lines keep their text; comments and blank lines stay as they are.
     """
-    first, last = statement.lineno, statement.end_lineno or statement.lineno
+    first, last = statements[0].lineno, statements[-1].end_lineno or statements[-1].lineno
     indent = indentation(source, first)
     step = "\t" if indent.endswith("\t") else "    "
-    frozen = _lines_inside_strings(statement)
+    frozen = {line for statement in statements for line in _lines_inside_strings(statement)}
     edits = [insert(source, Position(first, 1), indent + header + line_ending(source) + step)]
     for line in range(first + 1, last + 1):
         if line not in frozen and source.line(line).strip():

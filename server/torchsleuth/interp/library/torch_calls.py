@@ -302,7 +302,7 @@ def _factory(interp: Interpreter, path: str, name: str, call: Arguments) -> Valu
     sources = modules.tensors_in(call.args)
     if place is MISSING_DEVICE:
         place = sources[0].spec.device if sources and name in ("tensor", "as_tensor", "asarray", "normal") else CPU
-    grad = kwargs.pop("requires_grad", False)
+    kwargs.pop("requires_grad", None)
     args = call.args
     if name in ("full", "linspace", "logspace", "normal"):
         args = tuple(interp.resolved(value) for value in args)
@@ -325,17 +325,22 @@ def _factory(interp: Interpreter, path: str, name: str, call: Arguments) -> Valu
         known = dtype.name if isinstance(dtype, DType) else None
         value = Tensor(UNKNOWN_TENSOR.with_(dtype=known))
     spec = value.spec.with_(device=place if isinstance(place, Device) else None)
-    if isinstance(grad, bool):
-        spec = spec.with_(requires_grad=grad)
-        if grad:
-            interp.heap.set(value.slots, "leaf", True)
     interp.heap.set(value.slots, "spec", spec)
     held = integers.of_factory(interp, name, call) if spec.dtype is not None and "int" in spec.dtype else None
     if held is not None:
         interp.heap.set(value.slots, "tags", value.tags | {held})
-    if name == "tensor" and call.args:
-        _rewrapped(interp, value, call)
+    if name != "normal" or not sources:
+        _made_anew(interp, value, call)
     return value
+
+
+def _made_anew(interp: Interpreter, value: Tensor, call: Arguments) -> None:
+    """A tensor made of sizes or data is a leaf, whatever it was made of."""
+    grad = interp.truth(call.kwargs.get("requires_grad", False))
+    interp.heap.set(value.slots, "spec", value.spec.with_(requires_grad=grad))
+    interp.heap.set(value.slots, "leaf", grad is True)
+    if call.args:
+        _rewrapped(interp, value, call)
 
 
 def _rewrapped(interp: Interpreter, value: Tensor, call: Arguments) -> None:
