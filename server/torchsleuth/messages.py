@@ -46,6 +46,10 @@ ENGLISH: dict[str, str] = {
         "takes dimension {other} for the samples"
     ),
     "batch.loss": "this loss takes that dimension for the samples",
+    "reshape.scrambles": (
+        "{tensor} {old} is cut into {new}, but a view moves no elements: size {size} of dimension {axis} is not in "
+        "dimension {place} then, transpose or permute moves it there"
+    ),
     "view.layout": "{tensor} is {shape} and not contiguous after {producer}: view cannot be used on it, reshape can",
     "operator.error": "{operator}({shapes}): {error}",
     "operator.plain": "{operator}: {error}",
@@ -462,29 +466,6 @@ ENGLISH: dict[str, str] = {
     "error.weights_only": "the checkpoint holds more than tensors: load it with weights_only=False only if you trust it",
     "error.not_callable": "a {g1} is not called: use square brackets{here}",
     "error.scaler": "the steps of the gradient scaler are out of order: {error}",
-    # data
-    "data.loader": "the loader is made here",
-    "data.getitem": "the samples are made here",
-    "data.iterated": "the batches are made here",
-    "data.ragged": "samples of {dataset} differ in shape{where}, {left} and {right}: the default collate cannot stack them",
-    "data.ragged.drawn": "the shape {left} of the samples of {dataset}{where} is drawn at random: the default collate cannot stack them",
-    "data.ragged.length": "lists in the samples of {dataset} differ in length{where}, {left} and {right}: the default collate cannot batch them",
-    "data.none": "{dataset}.__getitem__ returns None for some samples, which the default collate cannot batch",
-    "data.none.always": "{dataset}.__getitem__ returns None: it has no return for the sample that it makes",
-    "data.type": "samples of {dataset} hold {kind}{where}, which the default collate cannot batch",
-    "data.keys": "samples of {dataset} are dicts with different keys: {key} is missing in some, and the default collate raises KeyError",
-    "data.len": "{dataset} has no __len__, which the {sampler} of this loader needs",
-    "data.len.class": "{dataset} is defined here, without __len__",
-    "data.len.named": "this looks like __len__ under another name",
-    "data.sampler": "shuffle=True and a sampler exclude each other: the sampler already decides the order",
-    "data.batch_sampler": "batch_sampler excludes {option}: it already decides the batches",
-    "data.iterable": "{dataset} is an IterableDataset: it decides the order itself, and DataLoader refuses {option} for it",
-    "fix.pad_collate": "Pad each batch with pad_sequence in a collate_fn",
-    "fix.pad_largest": "Pad each batch to its largest sample in a collate_fn",
-    "fix.drop_samples": "Leave out the samples that are None in a collate_fn",
-    "fix.return": "Return {text}",
-    "fix.len": "Define __len__ by the length of {text}",
-    "fix.rename": "Rename {old} to {new}",
     # data
     "data.loader": "the loader is made here",
     "data.getitem": "the samples are made here",

@@ -1,0 +1,268 @@
+"""reshape-instead-of-transpose: a view that puts a dimension where its elements are not.
+
+What it finds
+    view and reshape to sizes taken from a shape (`b, t, c = x.shape`, `x.size(1)`) in another order than the tensor has
+    them: `x.view(t, b, c)`, `x.reshape(b, h, w, c)` of (b, c, h, w), `x.view(b, heads, t, d)` of (b, t, heads * d), or
+    back without a transpose.
+Why it hurts
+    A view never moves elements, it only cuts their row into other pieces. The sizes look right, nothing is raised, and
+    the values of different samples, steps or channels are mixed.
+Example
+    b, t, c = x.shape
+    x = x.view(t, b, c)
+Use instead
+    x = x.transpose(0, 1)
+Fix safety
+    Safe: the sizes stay the same, and each element goes where the sizes say.
+References
+    torch.Tensor.view, torch.Tensor.permute
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import permutations
+from typing import TypeVar
+
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.trace import LibraryCall
+from torchsleuth.interp.values import ListValue, Tensor, Value, is_int
+from torchsleuth.messages import message
+from torchsleuth.rules.describe import call_trail, expression_text, origin_trail
+from torchsleuth.rules.operands import Shape, replaced, same, same_shape, source_at, written
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
+
+CODE = "TS120"
+T = TypeVar("T")
+_VIEWS = ("Tensor.view", "Tensor.reshape", "torch.reshape")
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[tuple[str, int, int]] = set()
+    for call in analysis.trace.calls:
+        node = call.site.node
+        origin = call.result.origin if isinstance(call.result, Tensor) else None
+        if call.path not in _VIEWS or not isinstance(node, ast.Call) or origin is None or origin.operator != call.path:
+            continue
+        start = call.site.span.start
+        key = (call.site.span.path, start.line, start.column)
+        old = origin.inputs[0].shape if origin.inputs else None
+        new = call.result.spec.shape
+        axis = _misplaced(analysis, call, node, old, new) if old is not None and new is not None else None
+        if old is not None and axis is not None and key not in seen:
+            seen.add(key)
+            yield _finding(analysis, call, node, old, new, axis)
+
+
+def _misplaced(analysis: Analysis, call: LibraryCall, node: ast.Call, old: Shape, new: Shape) -> tuple[int, int] | None:
+    """A dimension of the tensor, and where the view claims to have it although its elements are not there."""
+    sizes, values = _sizes(call, node)
+    if len(sizes) != len(new) or 0 in new or 0 in old:
+        return None
+    kept = {index for index in range(len(old)) if any(_aligned(old, index, new, place) for place in range(len(new)))}
+    taken = {place for place in range(len(new)) if any(_aligned(old, index, new, place) for index in range(len(old)))}
+    for place, (size, value) in enumerate(zip(sizes, values)):
+        if place in taken or not is_int(value) or new[place] == 1 or not _from_shape(analysis, call.site.frame, size):
+            continue
+        axes = [index for index, one in enumerate(old) if same(one, new[place])]
+        if len(axes) == 1 and axes[0] not in kept:
+            return axes[0], place
+    return None
+
+
+def _aligned(old: Shape, index: int, new: Shape, place: int) -> bool:
+    """Whether a dimension of the view may be one of the tensor: of the same size, with as many elements in front."""
+    pairs = ((old[index], new[place]), (dims.product(old[:index]), dims.product(new[:place])))
+    return all(dims.equal(*pair) is not False for pair in pairs)
+
+
+def _sizes(call: LibraryCall, node: ast.Call) -> tuple[list[ast.expr], list[Value]]:
+    """The sizes of a view as they are written, and their values."""
+    nodes, values = list(node.args), list(call.args)
+    if call.path == "torch.reshape":
+        nodes, values = nodes[1:], values[1:]
+    if len(nodes) == 1 and isinstance(nodes[0], ast.Tuple | ast.List):
+        nodes = list(nodes[0].elts)
+    if len(values) == 1 and isinstance(values[0], tuple | ListValue):
+        given = values[0].items if isinstance(values[0], ListValue) else values[0]
+        values = list(given or ())
+    if len(nodes) != len(values) or any(isinstance(part, ast.Starred) for part in nodes):
+        return [], []
+    return nodes, values
+
+
+def _from_shape(analysis: Analysis, frame: Frame, node: ast.expr, depth: int = 3) -> bool:
+    """Whether an expression is a size of a tensor: ``x.size(1)``, ``x.shape[1]``, or a name that was given one."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Attribute) and node.func.attr == "size" and len(node.args) == 1
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+    if not isinstance(node, ast.Name) or not depth:
+        return False
+    scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
+    found = False
+    for statement in ast.walk(scope):
+        if not isinstance(statement, ast.Assign | ast.AugAssign | ast.For | ast.NamedExpr | ast.AnnAssign):
+            continue
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            names = [part.id for part in ast.walk(target) if isinstance(part, ast.Name)]
+            if node.id not in names:
+                continue
+            value = getattr(statement, "value", None)
+            if isinstance(statement, ast.AugAssign | ast.For) or value is None:
+                return False
+            whole = isinstance(target, ast.Tuple | ast.List) and _is_shape(value)
+            part = value
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+                part = value.elts[names.index(node.id)] if len(names) == len(value.elts) else value
+            if not whole and (part is node or not _from_shape(analysis, frame, part, depth - 1)):
+                return False
+            found = True
+    return found
+
+
+def _is_shape(node: ast.expr) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr == "shape"
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "size"
+        and not node.args
+    )
+
+
+def _finding(
+    analysis: Analysis, call: LibraryCall, node: ast.Call, old: Shape, new: Shape, axis: tuple[int, int]
+) -> Finding:
+    name = expression_text(_receiver(call, node), "the tensor")
+    text = message(
+        "reshape.scrambles",
+        tensor=name,
+        old=_text(old),
+        new=_text(new),
+        size=dims.text(old[axis[0]]),
+        axis=axis[0],
+        place=axis[1],
+    )
+    tensor = call.receiver if isinstance(call.receiver, Tensor) else call.get(0, "input")
+    places = origin_trail(tensor, name) if isinstance(tensor, Tensor) else []
+    places += call_trail(call.site.frame, limit=1)
+    return Finding(call.site.span, text, tuple(places), tuple(_candidates(analysis, call, node, old, new, axis)))
+
+
+def _receiver(call: LibraryCall, node: ast.Call) -> ast.expr | None:
+    if call.path == "torch.reshape":
+        return node.args[0] if node.args else None
+    return node.func.value if isinstance(node.func, ast.Attribute) else None
+
+
+def _text(shape: Shape) -> str:
+    return f"({', '.join(dims.text(size) for size in shape)})"
+
+
+def _candidates(
+    analysis: Analysis, call: LibraryCall, node: ast.Call, old: Shape, new: Shape, axis: tuple[int, int]
+) -> Iterator[Candidate]:
+    receiver = _receiver(call, node)
+    if receiver is None:
+        return
+    source = source_at(analysis, call.site)
+    text, nodes = written(source, receiver), _sizes(call, node)[0]
+    sizes = [source.segment(part) for part in nodes]
+    from_index, to_index = axis
+    if len(old) == len(new):
+        orders = [order for order in permutations(range(len(old))) if order[to_index] == from_index]
+        named = _named_order(analysis, call.site.frame, nodes)
+        for order in ([named] if named in orders else []) + orders:
+            if order is not None and same_shape(tuple(old[index] for index in order), new):
+                yield replaced(analysis, call.site, node, f"{text}{_move(order)}")
+    for first, second in ((1, 2), (0, 1), (2, 3)):
+        if len(new) == len(old) + 1 and second < len(new) and to_index in (first, second):
+            if all(_fits(old, _swapped(new, first, second), index) for index in range(len(old))):
+                view = f"{text}.view({', '.join(_swapped(tuple(sizes), first, second))}).transpose({first}, {second})"
+                yield replaced(analysis, call.site, node, view)
+        if len(new) == len(old) - 1 and second < len(old) and {from_index, to_index} == {first, second}:
+            if all(_fits(new, _swapped(old, first, second), index) for index in range(len(new))):
+                moved = f"{text}.transpose({first}, {second}).reshape({', '.join(sizes)})"
+                yield replaced(analysis, call.site, node, moved)
+
+
+def _swapped(items: tuple[T, ...], first: int, second: int) -> tuple[T, ...]:
+    changed = list(items)
+    changed[first], changed[second] = changed[second], changed[first]
+    return tuple(changed)
+
+
+def _named_order(analysis: Analysis, frame: Frame, nodes: list[ast.expr]) -> tuple[int, ...] | None:
+    """The order that names from one unpacked shape ask for: (0, 2, 1) for ``b, c, t`` after ``b, t, c = x.shape``."""
+    scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
+    names = [node.id if isinstance(node, ast.Name) else "" for node in nodes]
+    for statement in ast.walk(scope):
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple):
+            given = [part.id if isinstance(part, ast.Name) else "?" for part in statement.targets[0].elts]
+            if _is_shape(statement.value) and sorted(given) == sorted(names) and len(set(given)) == len(given):
+                return tuple(given.index(name) for name in names)
+    return None
+
+
+def _fits(coarse: Shape, fine: Shape, index: int) -> bool:
+    """Whether a dimension of the coarser shape is one dimension, or several adjacent ones, of the finer."""
+    ahead: Size = dims.product(coarse[:index])
+    for start in range(len(fine) + 1):
+        if same(dims.product(fine[:start]), ahead):
+            return any(same(dims.product(fine[start:end]), coarse[index]) for end in range(start, len(fine) + 1))
+    return False
+
+
+def _move(order: tuple[int, ...]) -> str:
+    moved = [index for index, place in enumerate(order) if index != place]
+    if len(moved) == 2:
+        return f".transpose({moved[0]}, {moved[1]})"
+    return f".permute({', '.join(str(index) for index in order)})"
+
+
+RULE = Rule(
+    CODE,
+    "reshape-instead-of-transpose",
+    "warning",
+    "shape",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+
+def time_first(x):
+    b, t, c = x.shape
+    return x.reshape(t, b, c)
+    #      ^^^^^^^^^^^^^^^^^^ TS120: `x` (8, 20, 64) is cut into (20, 8, 64), but a view moves no elements: size 20 of dimension 1 is not in dimension 0 then
+
+steps = time_first(torch.randn(8, 20, 64))
+""",
+            fixed="""
+import torch
+
+def time_first(x):
+    b, t, c = x.shape
+    return x.transpose(0, 1)
+
+steps = time_first(torch.randn(8, 20, 64))
+""",
+            good="""
+import torch
+
+def split_heads(x, heads):
+    b, t, c = x.shape
+    return x.view(b, t, heads, c // heads).transpose(1, 2)
+
+heads = split_heads(torch.randn(8, 20, 64), 4)
+""",
+        ),
+    ),
+)
