@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,44 @@ def test_a_fault_of_the_analysis_costs_one_value(monkeypatch: pytest.MonkeyPatch
         "script.py:3: KeyError: 'no such handler'",
     ]
     assert survived.diagnostics == complete.diagnostics != ()
+
+
+def test_a_sequential_that_fills_itself_runs_what_it_was_filled_with() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Transition(nn.Sequential):
+            def __init__(self, before, after):
+                super().__init__()
+                self.add_module("norm", nn.BatchNorm2d(before))
+                self.conv = nn.Conv2d(before, after, 1)
+
+        y = Transition(8, 4)(torch.randn(2, 8, 5, 5))
+        """
+    check(text)
+    assert fact(textwrap.dedent(text), "y").shape == (2, 4, 5, 5)
+
+
+def test_what_a_hook_fills_is_not_known() -> None:
+    check(
+        """
+        import torch
+        from torch import nn
+
+        features, names = [], {}
+        net = nn.Sequential(nn.Linear(4, 8), nn.ReLU())
+        net[0].register_forward_hook(lambda module, inputs, output: features.append(output))
+
+        def hook(module, inputs, output):
+            names["last"] = output
+
+        net[1].register_forward_hook(hook)
+        net(torch.randn(2, 4))
+        print(torch.cat(features).shape, names["last"].shape)
+        """
+    )
+
+
+def test_names_made_by_formatting_are_known() -> None:
+    assert fact('import torch\nx = torch.zeros(len("block%d" % 12), len("%s_%i" % ("a", 7)))\n', "x").shape == (7, 3)

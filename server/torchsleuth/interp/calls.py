@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import library
@@ -17,12 +18,12 @@ from torchsleuth.interp.values import (
     Builtin,
     ClassValue,
     DictValue,
-    EntryArguments,
     Function,
     Instance,
     LibraryModule,
     LibraryObject,
     ListValue,
+    OpenArguments,
     Partial,
     Several,
     Site,
@@ -83,7 +84,7 @@ class Calls(TensorOperations):
         callee = self.eval(node.func, frame)
         args: list[Value] = []
         kwargs: dict[str, Value] = {}
-        exact = True
+        exact = placed = True
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 spread = self.eval(argument.value, frame)
@@ -92,12 +93,14 @@ class Calls(TensorOperations):
                     columns = library.transposed(self.interpreter, callee.path, spread, argument, frame)
                     if columns is not None:
                         return columns
-                if more is None:
-                    exact = False
-                else:
-                    args.extend(more)
             else:
-                args.append(self.eval(argument, frame))
+                more = (self.eval(argument, frame),)
+            if more is None:
+                exact = placed = False
+            elif placed:
+                args.extend(more)
+            else:
+                self.escape(more)
         for keyword in node.keywords:
             value = self.eval(keyword.value, frame)
             if keyword.arg is not None:
@@ -112,8 +115,12 @@ class Calls(TensorOperations):
         """The value of a call; unknown where the callee is."""
         self.tick()
         if not call.exact and not isinstance(callee, Builtin):
-            self.escape((*call.args, *call.kwargs.values()))
-            return UNKNOWN
+            if not self._takes_unknown(callee):
+                self.escape((*call.args, *call.kwargs.values()))
+                return UNKNOWN
+            known = OpenArguments(call.kwargs)
+            known.defaults = False
+            call = replace(call, kwargs=known)
         node = call.node if isinstance(call.node, ast.Call) else None
         if isinstance(callee, Function):
             return self.call_function(callee, call.args, call.kwargs, node, call.frame)
@@ -154,6 +161,14 @@ class Calls(TensorOperations):
         if value is UNKNOWN:
             self.escape((*call.args, *call.kwargs.values()))
         return value
+
+    @staticmethod
+    def _takes_unknown(callee: Value) -> bool:
+        """Whether a call with unknown ``*args`` or ``**kwargs`` says something all the same."""
+        if isinstance(callee, Native):
+            return callee.kind == "module-class"
+        function = callee.function if isinstance(callee, Bound | Partial) else callee
+        return isinstance(function, Function | ClassValue | Instance)
 
     def _record_call(self, path: str, receiver: Value, call: Arguments, result: Value) -> None:
         if path and not path.startswith("builtins."):
@@ -266,9 +281,8 @@ class Calls(TensorOperations):
         if len(args) > len(positional):
             if spec.vararg is None:
                 return None
-            names[spec.vararg.arg] = args[len(positional) :]
-        elif spec.vararg is not None:
-            names[spec.vararg.arg] = UNKNOWN if isinstance(kwargs, EntryArguments) else ()
+        if spec.vararg is not None:
+            names[spec.vararg.arg] = UNKNOWN if isinstance(kwargs, OpenArguments) else args[len(positional) :]
         keyword_only = {argument.arg for argument in spec.kwonlyargs}
         extra: dict[Any, Value] = {}
         for name, value in kwargs.items():
@@ -281,7 +295,10 @@ class Calls(TensorOperations):
             else:
                 return None
         if spec.kwarg is not None:
-            names[spec.kwarg.arg] = DictValue(None if isinstance(kwargs, EntryArguments) else extra)
+            names[spec.kwarg.arg] = DictValue(None if isinstance(kwargs, OpenArguments) else extra)
+        if isinstance(kwargs, OpenArguments) and not kwargs.defaults:
+            for name in (*positional, *keyword_only):
+                names.setdefault(name, UNKNOWN)
         for name, default in zip(reversed(positional), reversed(function.defaults)):
             names.setdefault(name, default)
         for name in keyword_only:
@@ -305,7 +322,9 @@ class Calls(TensorOperations):
         node: ast.Call | None,
         frame: Frame,
     ) -> Value:
-        self.instantiated.add(cls)
+        exact = not isinstance(kwargs, OpenArguments) or kwargs.defaults
+        if exact:
+            self.instantiated.add(cls)
         if library.is_enum(cls):
             return UNKNOWN
         instance = Instance(cls)
@@ -315,9 +334,11 @@ class Calls(TensorOperations):
         if isinstance(init, Function):
             self.call_function(init, (instance, *args), kwargs, node, frame)
         elif cls.is_dataclass or library.is_named_tuple(cls):
+            if not exact:
+                return UNKNOWN
             library.dataclass_init(self.interpreter, instance, args, kwargs, frame)
         elif init is MISSING and cls.native_base() is not None:
-            library.native_init(self.interpreter, instance, Arguments(args, kwargs, node or ast.Pass(), frame))
+            library.native_init(self.interpreter, instance, Arguments(args, kwargs, node or ast.Pass(), frame, exact))
         elif cls.opaque:
             return UNKNOWN
         return instance
@@ -393,6 +414,16 @@ class Calls(TensorOperations):
             self.trace.consumed.update(tensor.history)
         for value in values:
             self.trace.escaped.update(library.objects_in(value))
+            for function in library.functions_in(value):
+                self.forget_captured(function)
+
+    def forget_captured(self, function: Function) -> None:
+        """A function that may be called at any time: what the containers hold that it fills is not known any more."""
+        for target in _filled(function.node):
+            scopes = (*function.closure, function.globals)
+            held = next((scope[target.id] for scope in scopes if target.id in scope), None)
+            if isinstance(held, ListValue | DictValue):
+                self.heap.set(held.slots, "items", None)
 
     def site(self, node: ast.AST, frame: Frame) -> Site:
         return Site(frame.source.span(node), node, frame)
@@ -406,3 +437,21 @@ class Calls(TensorOperations):
     @staticmethod
     def is_module(value: Value) -> bool:
         return is_module(value)
+
+
+_FILLS = frozenset("append appendleft extend insert add update setdefault pop popleft clear remove".split())
+
+
+def _filled(function: ast.AST) -> Iterator[ast.Name]:
+    """Variables whose containers a function changes: ``x.append(…)``, ``x[…] = …``."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLS:
+            target: ast.expr = node.func.value
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            target = node.value
+        else:
+            continue
+        while isinstance(target, ast.Subscript):
+            target = target.value
+        if isinstance(target, ast.Name):
+            yield target

@@ -331,7 +331,7 @@ class Expressions(Calls):
                             return ListValue(None if items is None else items * count)
                         return ListValue(self.heap.several(items))
         if name == "mod" and isinstance(left, str):
-            return Scalar("str")
+            return _formatted(left, right)
         if name == "or_" and isinstance(left, DictValue) and isinstance(right, DictValue):
             if left.items is not None and right.items is not None:
                 return DictValue({**left.items, **right.items})
@@ -689,6 +689,18 @@ class Expressions(Calls):
         if isinstance(value, Tensor):
             return self.iterate_tensor(value, node, frame)
         return library.iterate(self.interpreter, value, node, frame)
+
+
+def _formatted(template: str, values: Value) -> Value:
+    """``"block%d" % number``"""
+    given = values if isinstance(values, tuple) else (values,)
+    if not all(isinstance(value, str | int | float) for value in given) or len(template) > MAX_SEQUENCE:
+        return Scalar("str")
+    try:
+        text = template % values
+    except (TypeError, ValueError, OverflowError):
+        return UNKNOWN
+    return text if len(text) <= MAX_SEQUENCE else Scalar("str")
 
 
 def _arithmetic(name: str, left: Value, right: Value) -> Value:

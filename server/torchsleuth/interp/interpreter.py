@@ -21,13 +21,13 @@ from torchsleuth.interp.values import (
     Array,
     ClassValue,
     DictValue,
-    EntryArguments,
     Function,
     Instance,
     LibraryModule,
     LibraryObject,
     ListValue,
     Namespace,
+    OpenArguments,
     Parameters,
     Scalar,
     Site,
@@ -108,7 +108,7 @@ class Interpreter(Expressions):
     def _try_class(self, cls: ClassValue, frame: Frame) -> None:
         """A module class that nothing instantiates: built with its defaults, called with unknown tensors."""
         found = self.class_attribute(cls, "__init__")
-        kwargs = EntryArguments()
+        kwargs = OpenArguments()
         if isinstance(found, Function):
             kwargs = self._symbolic_arguments(found, skip=1, constructor=True)
         self.symbolic_depth += 1
@@ -134,14 +134,14 @@ class Interpreter(Expressions):
         finally:
             self.symbolic_depth -= 1
 
-    def _symbolic_arguments(self, function: Function, skip: int, constructor: bool) -> EntryArguments:
+    def _symbolic_arguments(self, function: Function, skip: int, constructor: bool) -> OpenArguments:
         """Arguments for parameters without defaults. A constructor's unannotated ones are unknown; those of
         `forward` are tensors of unknown rank."""
         spec = function.node.args
         positional = [*spec.posonlyargs, *spec.args][skip:]
         required = positional[: len(positional) - len(spec.defaults)] if spec.defaults else positional
         required += [argument for argument, default in zip(spec.kwonlyargs, spec.kw_defaults) if default is None]
-        values = EntryArguments()
+        values = OpenArguments()
         for argument in required:
             annotation = ast.unparse(argument.annotation) if argument.annotation else ""
             if annotation == "int":
@@ -750,6 +750,9 @@ class Interpreter(Expressions):
                 if owner.is_module:
                     site = self.site(node, frame)
                     self.trace.attributes.append(AttributeSet(owner, name, value, site, bool(owner.state.get("ready"))))
+                native = owner.native
+                if isinstance(native, LibraryModule) and native.children is not None and self.is_module(value):
+                    library.set_module_attribute(self, native, name, value)
             self.heap.set(owner.slots, name, value)
         elif isinstance(owner, Namespace):
             self.heap.set(owner.slots, name, value)

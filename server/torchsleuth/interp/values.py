@@ -235,8 +235,14 @@ class Function:
     is_generator: bool = False
 
 
-class EntryArguments(dict[str, Value]):
-    """The keyword arguments of a function that nothing calls: callers may add others to ``*args`` and ``**kwargs``."""
+class OpenArguments(dict[str, Value]):
+    """Keyword arguments that unknown others may follow.
+
+    `defaults`: those not given are the defaults, as for a function that nothing calls; otherwise they are not known, as
+    in a call with unknown ``*args`` or ``**kwargs``.
+    """
+
+    defaults = True
 
 
 @dataclass(eq=False)

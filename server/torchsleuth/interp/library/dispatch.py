@@ -100,6 +100,7 @@ def native_init(interp: Interpreter, instance: Instance, call: Arguments) -> Val
         native = LibraryModule(base.path, call.args, call.kwargs, site)
         if base.path in modules.CONTAINERS:
             modules.make_container(interp, native, call)
+        native.broken = native.broken or not call.exact
         instance.native = native
     elif base.path.startswith(("torch.utils.data.", "torch.optim", vision.DATASETS)):
         instance.native = LibraryObject(base.path, call.args, call.kwargs, site)

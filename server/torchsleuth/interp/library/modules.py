@@ -250,6 +250,24 @@ def descendants(module: Value, seen: set[int] | None = None) -> Iterator[Value]:
         yield from descendants(part, seen)
 
 
+def _children_known(module: Value) -> bool:
+    """Whether `named_children` are all the children that there are."""
+    if isinstance(module, LibraryModule):
+        return module.children is not None
+    if not isinstance(module, Instance) or module.cls.opaque or module.state.get("open"):
+        return False
+    if module.native is not None and not _children_known(module.native):
+        return False
+    return not any(value is UNKNOWN for value in module.slots.values())
+
+
+def _listed(interp: Interpreter, module: Value, parts: list[Any], whole: bool) -> ListValue:
+    """A list of modules below this one: of all of them, or of some that stand for them."""
+    if all(_children_known(part) for part in (descendants(module) if whole else (module,))):
+        return ListValue(tuple(parts))
+    return ListValue(interp.heap.several((*parts, UNKNOWN)))
+
+
 def own_parameters(module: Value) -> list[Tensor]:
     """Parameters that are attributes of a user module."""
     return [tensor for tensor in _own_tensors(module) if tensor.parameter]
@@ -370,6 +388,8 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
         return Parameters((module,), name.startswith("named"))
     if name in ("buffers", "named_buffers"):
         return UNKNOWN
+    if name.startswith("register_") and name.endswith("_hook"):
+        interp.escape((*call.args, *call.kwargs.values()))
     if name in ("state_dict", "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"):
         return LibraryObject(f"torch.nn.Module.{name}", (module,), {}, interp.site(call.node, call.frame))
     if name == "zero_grad":
@@ -389,12 +409,12 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
         return _call_forward(interp, module, call)
     if name in ("children", "modules"):
         parts = [part for _, part in named_children(module)] if name == "children" else list(descendants(module))
-        return ListValue(tuple(parts))
+        return _listed(interp, module, parts, name == "modules")
     if name in ("named_children", "named_modules", "items"):
         pairs = named_children(module) if name != "named_modules" else [("", part) for part in descendants(module)]
-        return ListValue(tuple((key, value) for key, value in pairs))
+        return _listed(interp, module, pairs, name == "named_modules")
     if name in ("keys", "values"):
-        return ListValue(tuple(pair[0 if name == "keys" else 1] for pair in named_children(module)))
+        return _listed(interp, module, [pair[0 if name == "keys" else 1] for pair in named_children(module)], False)
     if name in ("append", "extend", "insert"):
         return _grow(interp, module, name, call)
     if name in ("add_module", "register_module"):
@@ -403,6 +423,12 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
             interp.set_attribute(module, key, value, call.node, call.frame)
         elif isinstance(module, LibraryModule) and isinstance(key, str):
             set_module_attribute(interp, module, key, value)
+        else:
+            container = module.native if isinstance(module, Instance) else module
+            if isinstance(container, LibraryModule) and container.children is not None:
+                interp.heap.set(container.slots, "children", UNKNOWN)
+            elif isinstance(module, Instance):
+                interp.heap.set(module.state, "open", True)
         return None
     if name in ("register_buffer", "register_parameter"):
         key, value = call.get(0, "name"), call.get(1, "tensor", call.get(1, "param"))

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 _SCHEDULE = re.compile(r"schedul|warm_?up|LR$", re.IGNORECASE)
 
 
-
-
 def construct(interp: Interpreter, path: str, call: Arguments) -> Value:
     made = LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
     if is_optimizer(made):
@@ -109,47 +107,50 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
     return UNKNOWN
 
 
+def given_to(optimizer: LibraryObject) -> tuple[Value, ...]:
+    """What an optimizer was given: `Parameters` and tensors, UNKNOWN for what is not known."""
+    given: tuple[Value, ...] = optimizer.slots.get("given", (UNKNOWN,))
+    return given
+
+
 def trained_parts(optimizer: LibraryObject) -> tuple[LibraryModule | Tensor, ...]:
-    """The parameters that an optimizer was given, by the library modules that hold them, as far as they are known."""
+    """The same by the library modules that hold the parameters, as far as they are known."""
     parts: tuple[LibraryModule | Tensor, ...] = optimizer.slots.get("parts", ())
     return parts
 
 
-def has_unknown_parts(optimizer: LibraryObject) -> bool:
-    """Whether the optimizer was given something else, too, or something else instead."""
-    return optimizer.slots.get("open") is not False
-
-
-def _give(interp: Interpreter, optimizer: LibraryObject, given: Value) -> None:
+def _give(interp: Interpreter, optimizer: LibraryObject, value: Value) -> None:
     """The parameters as they are now: what is put into a module later is not among them."""
-    parts = list(_parts(given))
-    known = tuple(part for part in parts if isinstance(part, LibraryModule | Tensor))
-    interp.heap.set(optimizer.slots, "parts", (*trained_parts(optimizer), *known))
-    interp.heap.set(optimizer.slots, "open", optimizer.slots.get("open", False) or len(known) < len(parts))
+    given = tuple(_flattened(value))
+    parts = tuple(part for item in given for part in _parts(item))
+    interp.heap.set(optimizer.slots, "given", (*optimizer.slots.get("given", ()), *given))
+    interp.heap.set(optimizer.slots, "parts", (*trained_parts(optimizer), *parts))
 
 
-def _parts(given: Value) -> Iterator[Value]:
-    """What holds the parameters, UNKNOWN where that is not known."""
+def _flattened(value: Value) -> Iterator[Value]:
+    if isinstance(value, ListValue | tuple):
+        for item in (value.elements or (UNKNOWN,)) if isinstance(value, ListValue) else value:
+            yield from _flattened(item)
+    elif isinstance(value, DictValue):
+        yield from _flattened((value.items or {}).get("params", UNKNOWN))
+    elif isinstance(value, Parameters | Tensor):
+        yield value
+    elif not isinstance(value, str | Scalar):
+        yield UNKNOWN
+
+
+def _parts(given: Value) -> Iterator[LibraryModule | Tensor]:
     if isinstance(given, Parameters):
         for module in given.modules:
             yield from modules.parts_of(module)
-            if modules.has_unknown_parts(module):
-                yield UNKNOWN
     elif isinstance(given, Tensor):
         yield given if given.owner is None else given.owner
-    elif isinstance(given, ListValue | tuple):
-        for part in (given.elements or (UNKNOWN,)) if isinstance(given, ListValue) else given:
-            yield from _parts(part)
-    elif isinstance(given, DictValue):
-        yield from _parts((given.items or {}).get("params", UNKNOWN))
-    elif not isinstance(given, str | Scalar):
-        yield UNKNOWN
 
 
 __all__ = [
     "construct",
+    "given_to",
     "handles",
-    "has_unknown_parts",
     "is_optimizer",
     "is_scheduler",
     "method",

@@ -461,6 +461,8 @@ def _getattr(interp: Interpreter, call: Arguments) -> Value:
 def _setattr(interp: Interpreter, call: Arguments) -> Value:
     if len(call.args) == 3 and isinstance(call.args[1], str):
         interp.set_attribute(call.args[0], call.args[1], call.args[2], call.node, call.frame)
+    elif call.args and isinstance(call.args[0], Instance):
+        interp.heap.set(call.args[0].state, "open", True)
     return None
 
 
@@ -529,6 +531,8 @@ _TRANSPARENT = (
 def functions_in(value: Value) -> list[Function]:
     if isinstance(value, Function):
         return [value]
+    if isinstance(value, Partial):
+        return functions_in(value.function)
     return [value.function] if isinstance(value, Bound) and isinstance(value.function, Function) else []
 
 

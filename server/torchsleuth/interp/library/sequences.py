@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.library import numpy
 from torchsleuth.interp.values import Array, ListValue, Several, Tensor, Value
+from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import DType, ListSpec, Result, TensorSpec
 
@@ -62,7 +63,7 @@ def _padded(interp: Interpreter, elements: tuple[Value, ...], call: Arguments) -
     if not isinstance(first, bool):
         return None
     shape = (count, longest, *shapes[0][1:]) if first else (longest, count, *shapes[0][1:])
-    return TensorSpec(shape, _common(specs), specs[0].device, False)
+    return TensorSpec(shape, _common(specs), _place(specs), False)
 
 
 def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) -> TensorSpec | None:
@@ -83,7 +84,7 @@ def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) 
     place = 0 if path == "torch.vstack" else (0 if len(own) < 2 else 1) if path == "torch.hstack" else dim % len(shape)
     count = interp.fresh_size("?")
     grown = tuple(count if index == place else size for index, size in enumerate(shape))
-    return TensorSpec(grown, _common(specs), specs[0].device, False)
+    return TensorSpec(grown, _common(specs), _place(specs), False)
 
 
 def _listed(interp: Interpreter, path: str, value: Value, call: Arguments) -> TensorSpec | None:
@@ -106,6 +107,10 @@ def _has_arrays(value: Value) -> bool:
         return True
     elements = value.elements if isinstance(value, ListValue) else value
     return isinstance(elements, tuple) and any(_has_arrays(element) for element in elements)
+
+
+def _place(specs: list[TensorSpec]) -> Device | None:
+    return specs[0].device if all(spec.device == specs[0].device for spec in specs) else None
 
 
 def _common(specs: list[TensorSpec]) -> str | None:

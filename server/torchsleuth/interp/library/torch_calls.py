@@ -157,9 +157,8 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         return isinstance(call.args[0], Tensor) if call.args and call.args[0] is not UNKNOWN else Scalar("bool")
     joined = sequences.call(interp, path, call)
     if joined is not None:
-        return joined
-    joined = sequences.call(interp, path, call)
-    if joined is not None:
+        if not path.endswith(("stack", "cat", "concat", "concatenate", "pad_sequence")):
+            _made_anew(interp, joined, call)
         return joined
     converted = numpy.tensor_from(interp, path, call)
     if converted is not None:
