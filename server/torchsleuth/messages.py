@@ -103,7 +103,9 @@ ENGLISH: dict[str, str] = {
     "nll.logits": "{tensor} is the raw output of {layer}, and {loss} wants log probabilities: use {whole}",
     "nll.probabilities": "{tensor} holds softmax probabilities, and {loss} wants their logarithm: use log_softmax",
     # loop
-    "zero_grad.missing": "gradients of {optimizer} are never cleared: each backward() adds to those of the steps before",
+    "zero_grad.missing": (
+        "gradients of {optimizer} are not cleared in this loop: each backward() adds to those of the steps before"
+    ),
     "zero_grad.step": "{optimizer} steps here with the gradients of all iterations so far",
     "no_grad.missing": (
         "{module} is evaluated here with autograd recording: no backward() follows, so the graph only costs memory"
@@ -237,6 +239,8 @@ ENGLISH: dict[str, str] = {
     "fix.remove_softmax": "Remove {softmax}",
     "fix.apply": "Apply {function} to {tensor}",
     "fix.zero_grad": "Insert {optimizer}.zero_grad() before backward()",
+    "fix.zero_grad_after": "Insert {optimizer}.zero_grad() after the step",
+    "fix.parentheses": "Call it: {text}()",
     "fix.no_grad": "Wrap in with torch.no_grad():",
     "fix.clip": "Clip gradients between backward() and step()",
     # analysis

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.library.modules import descendants
+from torchsleuth.interp.library.modules import descendants, has_own_parameters, parts_of
+from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.interp.values import (
     UNKNOWN,
@@ -13,34 +14,30 @@ from torchsleuth.interp.values import (
     Instance,
     LibraryModule,
     LibraryObject,
-    ListValue,
     Parameters,
     Site,
+    Tensor,
     Value,
 )
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax import edits
 
 
-def modules_of(optimizer: LibraryObject) -> list[Value]:
+def modules_of(optimizer: Value) -> list[Value]:
     """The modules whose parameters an optimizer was given, as far as they are known."""
-    given = optimizer.argument(0, "params")
-    parts = given.items or () if isinstance(given, ListValue) else (given,)
-    found: list[Value] = []
-    for part in parts:
-        if isinstance(part, Parameters):
-            found.extend(part.modules)
-    return found
+    if not isinstance(optimizer, LibraryObject):
+        return []
+    return [module for given in given_to(optimizer) if isinstance(given, Parameters) for module in given.modules]
 
 
 def trained_by(optimizer: Value, module: Value) -> bool:
-    """Whether the module is one that the optimizer was given, or inside one, or contains one."""
+    """Whether an optimizer was given parameters of the module."""
     if not isinstance(module, LibraryModule | Instance) or not isinstance(optimizer, LibraryObject):
         return False
-    for trained in modules_of(optimizer):
-        if any(part is module for part in descendants(trained)) or any(part is trained for part in descendants(module)):
-            return True
-    return False
+    if any(part is module for given in modules_of(optimizer) for part in descendants(given)):
+        return True
+    given = {id(part) for part in trained_parts(optimizer) if isinstance(part, Tensor) or has_own_parameters(part)}
+    return any(id(part) in given for part in parts_of(module))
 
 
 def innermost(event: Event) -> LoopPoint | None:
@@ -146,24 +143,45 @@ def enclosing_block(analysis: Analysis, event: Event) -> ast.stmt | None:
     return best
 
 
-def unseen(analysis: Analysis, method: str, *kinds: str) -> bool:
-    """Whether the files hold a call ``x.method()`` without arguments that the analysis did not see as such an event:
-    in a branch it did not take, or on a value it does not know."""
-    events = [event for event in analysis.trace.events if event.kind in kinds]
-    if any(event.subject is UNKNOWN for event in events):
-        return True
-    seen = {(event.site.span.path, event.site.span.start) for event in events}
+def unseen(analysis: Analysis, method: str) -> bool:
+    """Whether the files hold a call ``x.method()`` that the analysis did not see: in a branch it did not take, or on a
+    value of which it does not know what the method does."""
+    seen = {event.site.span for event in analysis.trace.events} | analysis.trace.own_calls
+    starts = {(span.path, span.start) for span in seen}
     paths = {analysis.source.path, *(event.site.span.path for event in analysis.trace.events)}
     for path in paths:
         source = analysis.source_of(path)
         for node in ast.walk(analysis.tree(path)):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != method:
                 continue
-            if node.args or (isinstance(node.func.value, ast.Name) and node.func.value.id == "self"):
+            if len(node.args) > (method in ("train", "eval")) or (path, source.start_of(node)) in starts:
                 continue
-            if (path, source.start_of(node)) not in seen:
-                return True
+            return True
     return False
+
+
+def uncalled(analysis: Analysis, path: str, name: str, method: str) -> ast.Expr | None:
+    """The statement ``name.method``, of which the parentheses are missing."""
+    for node in ast.walk(analysis.tree(path)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute) and node.value.attr == method:
+            if ast.unparse(node.value.value) == name:
+                return node
+    return None
+
+
+def optimizer_text(analysis: Analysis, step: Event) -> str | None:
+    """The optimizer as it is written where it steps: in ``optimizer.step()`` or ``scaler.step(optimizer)``."""
+    node = step.site.node
+    source = analysis.source_of(step.site.span.path)
+    if any(event.kind == "scaler_step" and event.site.span == step.site.span for event in analysis.trace.events):
+        return source.segment(node.args[0]) if isinstance(node, ast.Call) and node.args else None
+    return receiver_text(analysis, step.site)
+
+
+def common_loop(one: Event, other: Event) -> LoopPoint | None:
+    """The innermost execution of a loop in which both events happened."""
+    pairs = [pair for pair in zip(one.loops, other.loops) if pair[0].execution == pair[1].execution]
+    return pairs[-1][0] if pairs else None
 
 
 def within(event: Event, point: LoopPoint) -> bool:
@@ -207,6 +225,7 @@ def covers(mode: Event, module: Value) -> bool:
 
 __all__ = [
     "called_text",
+    "common_loop",
     "covers",
     "edits",
     "enclosing_block",
@@ -216,11 +235,13 @@ __all__ = [
     "mode_dependent",
     "modules_of",
     "name_in",
+    "optimizer_text",
     "place_in",
     "receiver_text",
     "same_iteration",
     "statement_of",
     "trained_by",
+    "uncalled",
     "unseen",
     "within",
 ]

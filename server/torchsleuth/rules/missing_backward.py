@@ -27,9 +27,19 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import Tensor
+from torchsleuth.interp.values import LibraryObject, Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import is_simple, receiver_text, same_iteration, statement_of, trained_by, unseen, within
+from torchsleuth.rules.gradients import changes_gradients, feeds
+from torchsleuth.rules.loops import (
+    common_loop,
+    is_simple,
+    optimizer_text,
+    same_iteration,
+    statement_of,
+    trained_by,
+    uncalled,
+    unseen,
+)
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
@@ -39,57 +49,71 @@ _BY_HAND = ("torch.autograd.backward", "torch.autograd.grad", "torch.func.grad",
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
-    if any(event.kind == "grad_touched" for event in trace.events) or any(c.path in _BY_HAND for c in trace.calls):
+    if any(call.path in _BY_HAND for call in trace.calls):
         return
-    if unseen(analysis, "backward", "backward"):
-        return
-    for optimizer in trace.optimizers:
-        steps = [event for event in trace.events if event.kind == "step" and event.subject is optimizer]
-        if optimizer.identity in trace.escaped or not all(step.certain for step in steps):
-            continue
-        for first, second in zip(steps, steps[1:]):
-            forward = _unused(analysis, first, second)
-            if forward is not None:
-                yield _finding(analysis, forward, second)
-                break
+    found = [between for optimizer in trace.optimizers if (between := _without_gradients(analysis, optimizer))]
+    if found and not unseen(analysis, "backward") and not changes_gradients(analysis):
+        for forward, step in found:
+            yield _finding(analysis, forward, step)
+
+
+def _without_gradients(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Event] | None:
+    """A forward and the step after it, if no step of the optimizer has gradients."""
+    events = analysis.trace.events
+    steps = [event for event in events if event.kind == "step" and event.subject is optimizer]
+    steps = [step for step in steps if not any(point.joined for point in step.loops)]
+    if optimizer.identity in analysis.trace.escaped or not all(step.certain for step in steps):
+        return None
+    if any(event.kind == "backward" and feeds(event, optimizer) is not False for event in events):
+        return None
+    for first, second in zip(steps, steps[1:]):
+        forward = _unused(analysis, first, second) if common_loop(first, second) is not None else None
+        if forward is not None:
+            return forward, second
+    return None
 
 
 def _unused(analysis: Analysis, first: Event, second: Event) -> Event | None:
-    """The last forward between two steps of one loop, if nothing goes backward there or ever takes its graph."""
-    if not first.loops or not second.loops or not within(second, first.loops[-1]):
-        return None
-    between = analysis.trace.events[first.index : second.index]
-    if any(event.kind in ("backward", "scaler_step") for event in between):
-        return None
-    forwards = [
+    """The last forward between two steps of one loop, if nothing ever takes its graph."""
+    recorded = [
         event
-        for event in between
-        if event.kind == "forward" and event.grad and event.certain and trained_by(second.subject, event.subject)
+        for event in analysis.trace.events[first.index : second.index]
+        if event.kind == "forward"
+        and event.grad
+        and event.certain
+        and event.tensor is not None
+        and event.tensor.spec.requires_grad is True
+        and trained_by(second.subject, event.subject)
     ]
-    recorded = [e for e in forwards if e.tensor is not None and e.tensor.spec.requires_grad is True]
     if not recorded or any(event.forward_id in analysis.trace.consumed for event in recorded):
         return None
     return recorded[-1]
 
 
 def _finding(analysis: Analysis, forward: Event, step: Event) -> Finding:
-    name = receiver_text(analysis, step.site) or "the optimizer"
+    name = optimizer_text(analysis, step)
     source = analysis.source_of(forward.site.span.path)
     places = (related(source, forward.site.node, message("backward.missing.forward")),)
-    loss = _loss_name(forward, step)
-    text = message("backward.missing", optimizer=f"`{name}`", loss=f"`{loss}`" if loss else "the loss")
+    loss = _loss_name(analysis, step)
+    text = message(
+        "backward.missing",
+        optimizer=f"`{name}`" if name else "the optimizer",
+        loss=f"`{loss}`" if loss else "the loss",
+    )
     return Finding(step.site.span, text, places, tuple(_inserted(analysis, forward, step, loss)))
 
 
-def _loss_name(forward: Event, step: Event) -> str | None:
-    """The scalar in the scope of the step that carries the graph of the forward."""
-    found = [
-        str(name)
-        for name, value in step.site.frame.names.items()
-        if isinstance(value, Tensor) and value.spec.shape == () and value.slots["history"]
-    ]
-    named = [name for name in found if "loss" in name.lower()] or found
-    return named[-1] if named else None
+def _loss_name(analysis: Analysis, step: Event) -> str | None:
+    """The scalar that was assigned last before the step, in the same function."""
+    held = step.site.frame.names
+    line = step.site.span.start.line
+    found: list[tuple[bool, int, str]] = []
+    for node in ast.walk(analysis.tree(step.site.span.path)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < line:
+            value = held.get(node.id)
+            if isinstance(value, Tensor) and value.spec.shape == () and value.spec.requires_grad is not False:
+                found.append(("loss" in node.id.lower(), node.lineno, node.id))
+    return max(found)[2] if found else None
 
 
 def _inserted(analysis: Analysis, forward: Event, step: Event, loss: str | None) -> Iterator[Candidate]:
@@ -97,17 +121,22 @@ def _inserted(analysis: Analysis, forward: Event, step: Event, loss: str | None)
     readers = [
         event
         for event in analysis.trace.events[forward.index : step.index + 1]
-        if event.kind in ("clip", "step") and same_iteration(step, event)
+        if event.kind in ("clip", "unscale", "scaler_step", "step")
+        and same_iteration(step, event)
+        and event.site.frame.function is step.site.frame.function
     ]
-    statement = statement_of(analysis, readers[0].site)
-    if loss is None or statement is None or not isinstance(statement, ast.Expr):
+    path = step.site.span.path
+    forgotten = uncalled(analysis, path, loss, "backward") if loss else None
+    if forgotten is not None:
+        edit = edits.insert_after_node(analysis.source_of(path), forgotten, "()")
+        yield Candidate(message("fix.parentheses", text=f"{loss}.backward"), (edit,))
         return
-    if readers[0].site.frame.function is step.site.frame.function and is_simple(
-        statement, analysis, step.site.span.path
-    ):
-        source = analysis.source_of(readers[0].site.span.path)
+    statement = statement_of(analysis, readers[0].site)
+    if loss is not None and statement is not None and is_simple(statement, analysis, path):
         text = f"{loss}.backward()"
-        yield Candidate(message("fix.insert", text=text), (edits.insert_line_before(source, statement, text),))
+        yield Candidate(
+            message("fix.insert", text=text), (edits.insert_line_before(analysis.source_of(path), statement, text),)
+        )
 
 
 RULE = Rule(

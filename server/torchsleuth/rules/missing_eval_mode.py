@@ -54,7 +54,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         layer = _in_training_mode(analysis, event)
         if layer is not None and event.site.span not in reported:
             reported.add(event.site.span)
-            if not unseen(analysis, "eval", "eval"):
+            if not unseen(analysis, "eval"):
                 yield _finding(analysis, event, layer)
 
 

@@ -26,17 +26,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryObject
+from torchsleuth.interp.values import UNKNOWN, LibraryObject
 from torchsleuth.messages import message
+from torchsleuth.rules.gradients import feeds, reads_gradients
 from torchsleuth.rules.loops import (
     is_simple,
-    modules_of,
     name_in,
     receiver_text,
     same_iteration,
     statement_of,
-    trained_by,
+    uncalled,
     unseen,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
@@ -48,32 +49,27 @@ CODE = "TS503"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
-    if any(event.kind == "grad_touched" for event in trace.events):
-        return
-    if unseen(analysis, "step", "step", "scheduler_step", "scaler_step"):
-        return
     stepped = [event.subject for event in trace.events if event.kind == "step"]
+    if any(optimizer is UNKNOWN for optimizer in stepped):
+        return
+    moved = {id(part) for optimizer in stepped for part in trained_parts(optimizer)}
+    found: list[tuple[LibraryObject, Event]] = []
     for optimizer in trace.optimizers:
-        if optimizer.identity in trace.escaped or not modules_of(optimizer):
+        parts = trained_parts(optimizer)
+        if optimizer.identity in trace.escaped or not parts or any(other is optimizer for other in stepped):
             continue
-        if any(other is optimizer for other in stepped):
-            continue
-        modules = [event for event in trace.events if event.kind == "forward" and trained_by(optimizer, event.subject)]
-        if any(trained_by(other, event.subject) for other in stepped for event in modules):
-            continue
-        backward = _repeated(trace.events, modules)
-        if backward is not None:
+        backward = next((event for event in trace.events if _fills(event, optimizer)), None)
+        if backward is not None and not any(id(part) in moved for part in parts):
+            found.append((optimizer, backward))
+    if found and not unseen(analysis, "step") and not reads_gradients(analysis):
+        for optimizer, backward in found:
             yield _finding(analysis, optimizer, backward)
 
 
-def _repeated(events: list[Event], forwards: list[Event]) -> Event | None:
-    """A backward() of the trained module that happens in a loop, whatever the conditions."""
-    ids = {event.forward_id for event in forwards}
-    for event in events:
-        if event.kind == "backward" and event.certain and event.loops and event.tensor is not None:
-            if ids & event.tensor.slots["history"]:
-                return event
-    return None
+def _fills(event: Event, optimizer: LibraryObject) -> bool:
+    """A backward() in a loop, whatever the conditions, that computes gradients for the optimizer."""
+    certain = event.kind == "backward" and event.certain and bool(event.loops)
+    return certain and feeds(event, optimizer) is True
 
 
 def _finding(analysis: Analysis, optimizer: LibraryObject, backward: Event) -> Finding:
@@ -91,20 +87,41 @@ def _finding(analysis: Analysis, optimizer: LibraryObject, backward: Event) -> F
 
 
 def _inserted(analysis: Analysis, backward: Event, name: str | None) -> Iterator[Candidate]:
-    """``optimizer.step()`` after the last thing that is done to the gradients."""
-    after = [
-        event
-        for event in analysis.trace.events[backward.index :]
-        if event.kind in ("backward", "clip", "unscale")
-        and same_iteration(backward, event)
-        and event.site.frame is backward.site.frame
-    ]
-    statement = statement_of(analysis, after[-1].site)
+    """``optimizer.step()`` after the last thing that is done to the gradients, or before they are cleared."""
+    rest = [event for event in analysis.trace.events[backward.index :] if same_iteration(backward, event)]
+    here = [event for event in rest if event.site.frame is backward.site.frame]
+    done = [event for event in here if event.kind in ("backward", "clip", "unscale")]
     path = backward.site.span.path
-    if name is not None and isinstance(statement, ast.Expr | ast.Assign) and is_simple(statement, analysis, path):
-        text = f"{name}.step()"
-        edit = edits.insert_line_after(analysis.source_of(path), statement, text)
-        yield Candidate(message("fix.insert", text=text), (edit,))
+    source = analysis.source_of(path)
+    if name is None:
+        return
+    forgotten = uncalled(analysis, path, name, "step")
+    if forgotten is not None:
+        edit = edits.insert_after_node(source, forgotten, "()")
+        yield Candidate(message("fix.parentheses", text=f"{name}.step"), (edit,))
+        return
+    text = f"{name}.step()"
+    clearing = _clearing(analysis, backward, name)
+    if clearing is not None and is_simple(clearing, analysis, path):
+        yield Candidate(message("fix.insert", text=text), (edits.insert_line_before(source, clearing, text),))
+        return
+    statement = statement_of(analysis, done[-1].site)
+    if isinstance(statement, ast.Expr | ast.Assign) and is_simple(statement, analysis, path):
+        yield Candidate(message("fix.insert", text=text), (edits.insert_line_after(source, statement, text),))
+
+
+def _clearing(analysis: Analysis, backward: Event, name: str) -> ast.stmt | None:
+    """``optimizer.zero_grad()`` below the backward() in the same loop: a step is due right before it."""
+    statement = statement_of(analysis, backward.site)
+    if statement is None:
+        return None
+    around = edits.path_to(analysis.tree(backward.site.span.path), statement)
+    loop = next((part for part in reversed(around) if isinstance(part, ast.For | ast.While)), None)
+    for node in ast.walk(loop) if loop is not None else ():
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.lineno > statement.lineno:
+            if ast.unparse(node.value.func) == f"{name}.zero_grad":
+                return node
+    return None
 
 
 RULE = Rule(

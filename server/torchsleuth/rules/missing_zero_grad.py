@@ -1,8 +1,8 @@
 """missing-zero-grad: gradients pile up from step to step.
 
 What it finds
-    An optimizer that steps again and again, with a backward() before each step, while nothing ever clears the
-    gradients: no optimizer.zero_grad(), no model.zero_grad(), no `grad = None`, anywhere.
+    An optimizer that steps again and again in a loop, with a backward() before each step, while nothing in that loop
+    clears the gradients: no optimizer.zero_grad(), no model.zero_grad(), no `grad = None`.
 Why it hurts
     backward() adds to `.grad`. Without clearing, each step follows the sum of all gradients so far; training drifts
     or diverges without an error.
@@ -18,7 +18,7 @@ Use instead
         loss.backward()
         optimizer.step()
 Fix safety
-    Safe: a loop that means to accumulate clears its gradients at some point, and then the rule is silent.
+    Safe: a loop that means to accumulate clears its gradients after a step, and then the rule is silent.
 References
     torch.optim.Optimizer.zero_grad
 """
@@ -27,65 +27,145 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.interp.values import UNKNOWN, LibraryObject
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import is_simple, receiver_text, statement_of, trained_by
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.schema import Related
+from torchsleuth.rules.gradients import changes_gradients, feeds
+from torchsleuth.rules.loops import (
+    common_loop,
+    is_simple,
+    name_in,
+    optimizer_text,
+    statement_of,
+    trained_by,
+    uncalled,
+    unseen,
+    within,
+)
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
 CODE = "TS501"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    optimizers = [o for o in analysis.trace.optimizers if o.type_name != "LBFGS"]
+    found = [(optimizer, between) for optimizer in optimizers if (between := _piled_up(analysis, optimizer))]
+    if found and not unseen(analysis, "zero_grad") and not changes_gradients(analysis):
+        for optimizer, (backward, step) in found:
+            yield _finding(analysis, optimizer, backward, step)
+
+
+def _piled_up(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Event] | None:
+    """The last backward() between two steps of an optimizer in a loop that never clears what the one before left."""
     events = analysis.trace.events
-    if any(event.kind == "grad_touched" for event in events):
-        return
-    for optimizer in analysis.trace.optimizers:
-        if "LBFGS" in optimizer.path or any(_clears(event, optimizer) for event in events):
+    if optimizer.identity in analysis.trace.escaped:
+        return None
+    steps = [event for event in events if event.kind == "step" and event.subject is optimizer and event.certain]
+    for first, second in zip(steps, steps[1:]):
+        point = common_loop(first, second)
+        if point is None or any(within(event, point) and _may_clear(event, optimizer) for event in events):
             continue
-        steps = [event for event in events if event.kind == "step" and event.subject is optimizer]
-        between = _repeated(events, steps)
-        if between is not None:
-            yield _finding(analysis, *between)
-
-
-def _clears(event: Event, optimizer: LibraryObject) -> bool:
-    if event.kind != "zero_grad":
-        return False
-    return event.subject is optimizer or not isinstance(event.subject, LibraryObject) and _may_clear(event, optimizer)
-
-
-def _may_clear(event: Event, optimizer: LibraryObject) -> bool:
-    from torchsleuth.rules.loops import modules_of
-
-    return event.subject is UNKNOWN or not modules_of(optimizer) or trained_by(optimizer, event.subject)
-
-
-def _repeated(events: list[Event], steps: list[Event]) -> tuple[Event, Event] | None:
-    """A backward between two certain steps of one optimizer: the gradients of the first are still there."""
-    certain = [step for step in steps if step.certain and step.loops]
-    for first, second in zip(certain, certain[1:]):
-        for event in events[first.index : second.index]:
-            if event.kind == "backward" and event.certain and event.tensor is not None:
-                return event, second
+        cleared = [event.index for event in events[: first.index] if _may_clear(event, optimizer)]
+        before = _last_backward(events[max(cleared, default=0) : first.index], optimizer)
+        between = _last_backward(events[first.index : second.index], optimizer)
+        if before is not None and between is not None:
+            return between, second
     return None
 
 
-def _finding(analysis: Analysis, backward: Event, step: Event) -> Finding:
-    name = receiver_text(analysis, step.site) or "the optimizer"
-    span = step.site.span
-    places = (Related(span.path, span.start, span.end, message("zero_grad.step", optimizer=f"`{name}`")),)
-    candidates: list[Candidate] = []
+def _may_clear(event: Event, optimizer: LibraryObject) -> bool:
+    if event.kind != "zero_grad":
+        return False
+    if isinstance(event.subject, LibraryObject):
+        given = {id(part) for part in trained_parts(optimizer)}
+        return event.subject is optimizer or any(id(part) in given for part in trained_parts(event.subject))
+    if event.subject is UNKNOWN or trained_by(optimizer, event.subject):
+        return True
+    return any(given is UNKNOWN for given in given_to(optimizer))
+
+
+def _last_backward(events: list[Event], optimizer: LibraryObject) -> Event | None:
+    """The last backward() that gives gradients to an optimizer, or may do so."""
+    fed = [event for event in events if event.kind == "backward" and event.certain]
+    return next((event for event in reversed(fed) if feeds(event, optimizer) is not False), None)
+
+
+def _finding(analysis: Analysis, optimizer: LibraryObject, backward: Event, step: Event) -> Finding:
+    name = optimizer_text(analysis, step)
+    shown = f"`{name}`" if name else "the optimizer"
+    source = analysis.source_of(step.site.span.path)
+    places = (related(source, step.site.node, message("zero_grad.step", optimizer=shown)),)
+    text = message("zero_grad.missing", optimizer=shown)
+    return Finding(backward.site.span, text, places, tuple(_repairs(analysis, optimizer, backward, step)))
+
+
+def _repairs(analysis: Analysis, optimizer: LibraryObject, backward: Event, step: Event) -> Iterator[Candidate]:
+    """``optimizer.zero_grad()`` before backward(), or after the step where only that function knows the optimizer."""
+    path, name = backward.site.span.path, optimizer_text(analysis, step)
+    if backward.site.frame.function is not step.site.frame.function or path != step.site.span.path:
+        name = name_in(backward.site.frame, optimizer)
+    forgotten = uncalled(analysis, path, name, "zero_grad") if name else None
+    if forgotten is not None:
+        edit = edits.insert_after_node(analysis.source_of(path), forgotten, "()")
+        yield Candidate(message("fix.parentheses", text=f"{name}.zero_grad"), (edit,))
+        return
     statement = statement_of(analysis, backward.site)
-    same_scope = backward.site.frame is step.site.frame or backward.site.frame.function is step.site.frame.function
-    if statement is not None and same_scope and is_simple(statement, analysis, backward.site.span.path):
-        source = analysis.source_of(backward.site.span.path)
-        edit = edits.insert_line_before(source, statement, f"{name}.zero_grad()")
-        candidates.append(Candidate(message("fix.zero_grad", optimizer=name), (edit,)))
-    text = message("zero_grad.missing", optimizer=f"`{name}`")
-    return Finding(backward.site.span, text, places, tuple(candidates))
+    if name and statement is not None and is_simple(statement, analysis, path):
+        edit = edits.insert_line_before(analysis.source_of(path), statement, f"{name}.zero_grad()")
+        yield Candidate(message("fix.zero_grad", optimizer=name), (edit,))
+    name, path, statement = optimizer_text(analysis, step), step.site.span.path, statement_of(analysis, step.site)
+    if name and statement is not None and is_simple(statement, analysis, path):
+        edit = edits.insert_line_after(analysis.source_of(path), statement, f"{name}.zero_grad()")
+        yield Candidate(message("fix.zero_grad_after", optimizer=name), (edit,))
 
 
-RULE = Rule(CODE, "missing-zero-grad", "warning", "training loop", __doc__, find)
+RULE = Rule(
+    CODE,
+    "missing-zero-grad",
+    "warning",
+    "training loop",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
+    loss.backward()
+#   ^^^^^^^^^^^^^^^ TS501: gradients of `optimizer` are not cleared in this loop
+    optimizer.step()
+""",
+            fixed="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+            good="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    model.zero_grad()
+    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
+    loss.backward()
+    optimizer.step()
+""",
+        ),
+    ),
+)

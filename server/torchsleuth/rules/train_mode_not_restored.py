@@ -58,7 +58,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             switch is not None
             and layer is not None
             and event.subject is began.subject
-            and not unseen(analysis, "train", "train")
+            and not unseen(analysis, "train")
         ):
             reported.add(span)
             yield _finding(analysis, event, switch, layer)

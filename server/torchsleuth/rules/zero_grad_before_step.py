@@ -24,11 +24,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.library.modules import descendants
+from torchsleuth.interp.library.modules import parts_of
+from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryObject
+from torchsleuth.interp.values import UNKNOWN, LibraryObject
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import is_simple, modules_of, receiver_text, same_iteration, statement_of
+from torchsleuth.rules.gradients import changes_gradients
+from torchsleuth.rules.loops import is_simple, receiver_text, same_iteration, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
@@ -37,7 +39,7 @@ CODE = "TS504"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     events = analysis.trace.events
-    if any(event.kind == "grad_touched" for event in events):
+    if changes_gradients(analysis):
         return
     reported: set[object] = set()
     for step in events:
@@ -68,9 +70,9 @@ def _clears(event: Event, optimizer: LibraryObject) -> bool:
     """Whether all gradients of an optimizer are gone."""
     if event.subject is optimizer:
         return True
-    cleared = {id(part) for part in descendants(event.subject)}
-    modules = modules_of(optimizer)
-    return bool(modules) and all(id(module) in cleared for module in modules)
+    cleared = {id(part) for part in parts_of(event.subject)}
+    given = trained_parts(optimizer)
+    return bool(given) and UNKNOWN not in given_to(optimizer) and all(id(part) in cleared for part in given)
 
 
 def _finding(analysis: Analysis, clearing: Event, step: Event) -> Finding:

@@ -1,0 +1,100 @@
+"""Which backward() gives gradients to which optimizer, and where a script reads or changes ``.grad`` by itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.library.optim import given_to, trained_parts
+from torchsleuth.interp.trace import Event
+from torchsleuth.interp.values import UNKNOWN, LibraryObject, Tensor, Value
+from torchsleuth.rules.rule import Analysis
+
+_ALIASES = frozenset("data detach view reshape flatten squeeze unsqueeze T t contiguous".split())
+"""Attributes and methods of a gradient that give the same memory again."""
+_READERS = frozenset("print isnan isinf isfinite norm all any abs allclose stack cat tensor float len str repr".split())
+"""Functions that look at a gradient and leave it as it is."""
+
+
+def feeds(backward: Event, optimizer: LibraryObject) -> bool | None:
+    """Whether a backward() computes gradients for parameters of an optimizer; None where that is not known."""
+    if backward.node is None:
+        return None
+    parts = {id(part) for part in trained_parts(optimizer)}
+    nodes = list(backward.node.reachable())
+    for node in nodes:
+        if any(id(part) in parts or _owner(part) in parts for part in (node.module, *node.leaves)):
+            return True
+    unknown = any(node.open for node in nodes) or any(given is UNKNOWN for given in given_to(optimizer))
+    return None if unknown else False
+
+
+def _owner(part: Value) -> int | None:
+    return id(part.owner) if isinstance(part, Tensor) and part.owner is not None else None
+
+
+def reads_gradients(analysis: Analysis) -> bool:
+    """Whether the files use ``.grad`` of some tensor in any way."""
+    if any(event.kind == "grad_touched" for event in analysis.trace.events):
+        return True
+    return any(True for path in _paths(analysis) for _ in _uses(analysis.tree(path)))
+
+
+def changes_gradients(analysis: Analysis) -> bool:
+    """Whether the files set, clear or change ``.grad``, or hand it on to where that may happen."""
+    return any(_changes(use) for path in _paths(analysis) for use in _uses(analysis.tree(path)))
+
+
+def _paths(analysis: Analysis) -> set[str]:
+    sites = [event.site for event in analysis.trace.events] + [call.site for call in analysis.trace.calls]
+    return {analysis.source.path, *(site.span.path for site in sites)}
+
+
+def _uses(tree: ast.Module) -> Iterator[list[ast.AST]]:
+    """Each ``x.grad`` with the nodes around it, from the inside to the outside."""
+    pending: list[tuple[ast.AST, list[ast.AST]]] = [(tree, [])]
+    while pending:
+        node, around = pending.pop()
+        called = bool(around) and isinstance(around[0], ast.Call) and around[0].func is node
+        if (
+            isinstance(node, ast.Attribute)
+            and node.attr == "grad"
+            and not called
+            or isinstance(node, ast.Constant)
+            and node.value == "grad"
+        ):
+            yield [node, *around]
+        inner = [node, *around]
+        pending += [(child, inner) for child in ast.iter_child_nodes(node)]
+
+
+def _changes(use: list[ast.AST]) -> bool:
+    node, *around = use
+    if isinstance(node, ast.Constant):
+        names = [part.func for part in around[:1] if isinstance(part, ast.Call)]
+        return any(isinstance(name, ast.Name) and name.id in ("setattr", "delattr") for name in names)
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        return True
+    for parent in around:
+        if isinstance(parent, ast.Attribute):
+            if parent.attr.endswith("_") or not isinstance(parent.ctx, ast.Load):
+                return True
+            if parent.attr not in _ALIASES:
+                return False
+        elif isinstance(parent, ast.Call) and parent.func is not node:
+            name = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
+            return name not in _READERS
+        elif (
+            isinstance(parent, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.BinOp | ast.JoinedStr | ast.FormattedValue)
+            or isinstance(parent, ast.If | ast.While | ast.IfExp)
+            and parent.test is node
+        ):
+            return False
+        elif (
+            isinstance(parent, ast.Subscript)
+            and not isinstance(parent.ctx, ast.Load)
+            or not isinstance(parent, ast.Call | ast.Subscript)
+        ):
+            return True
+        node = parent
+    return True
