@@ -45,6 +45,10 @@ from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native
 NORMAL, BREAK, CONTINUE, RETURN, RAISE = range(5)
 
 
+EXITS_UNROLLED = 4
+"""Iterations that are executed one by one of a loop that may end before the last of them."""
+
+
 class Interpreter(Expressions):
     """Runs one document (and what it imports from the workspace) and fills a `Trace`."""
 
@@ -340,7 +344,7 @@ class Interpreter(Expressions):
         state = LoopState(self.heap.mark(), self.heap.mark())
         frame.loops.append(state)
         span = frame.source.span(node)
-        steps_before = self.steps
+        steps_before, returns_before = self.steps, len(frame.returns)
         after: list[Delta] = []
         left_early = False
         completion = NORMAL
@@ -377,6 +381,12 @@ class Interpreter(Expressions):
                     break
                 if number == 0 or not iteration.exact:
                     after.append(self.heap.delta(state.start))
+                exits = bool(state.breaks) or len(frame.returns) > returns_before
+                if number == 1 and iteration.exact and exits and len(iteration.items) > EXITS_UNROLLED:
+                    # How many iterations there are depends on the data.
+                    after.append(self.heap.delta(state.start))
+                    iteration = Iteration(iteration.items, exact=False, over_loader=iteration.over_loader)
+                    state.limit = 2
                 if number == 0 and iteration.exact and not self._affordable(len(iteration.items), steps_before):
                     iteration = Iteration(iteration.items, exact=False, over_loader=iteration.over_loader)
                     state.limit = 2
