@@ -24,17 +24,13 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import DeviceConflict
-from torchsleuth.interp.values import Instance, LibraryModule, Tensor
+from torchsleuth.interp.values import LibraryModule, Tensor, Value
 from torchsleuth.messages import message
-from torchsleuth.rules.constructors import constructor_related
-from torchsleuth.rules.describe import (
-    argument_nodes,
-    call_trail,
-    expression_text,
-    layer_text,
-    operator_text,
-)
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.constructors import constructor_related, passed_for
+from torchsleuth.rules.describe import call_trail, expression_text, layer_text, operator_text
+from torchsleuth.rules.devices import device_expression, device_of_another, node_of, stray_of
+from torchsleuth.rules.operands import FACTORIES, append, birth, called_module
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
@@ -51,10 +47,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _finding(analysis: Analysis, conflict: DeviceConflict) -> Finding:
     operation = conflict.operation
     (left_kind, left_device, left), (_, right_device, right) = conflict.left, conflict.right
-    stray, stray_device, home = (
-        (right, right_device, left_device) if left_device != CPU else (left, left_device, right_device)
-    )
-    left_node, right_node = _node_of(conflict, left), _node_of(conflict, right)
+    stray, stray_device, home = stray_of(conflict)
+    left_node, right_node = node_of(conflict, left), node_of(conflict, right)
     if left_kind == "module":
         text = message(
             "device.module",
@@ -75,7 +69,7 @@ def _finding(analysis: Analysis, conflict: DeviceConflict) -> Finding:
     places: list[Related] = []
     if isinstance(stray, Tensor) and stray.origin is not None:
         span = stray.origin.site.span
-        name = expression_text(_node_of(conflict, stray), "the tensor")
+        name = expression_text(node_of(conflict, stray), "the tensor")
         places.append(
             Related(span.path, span.start, span.end, message("device.born", tensor=name, device=stray_device.described))
         )
@@ -90,49 +84,80 @@ def _stray_name(value: object) -> str:
     return "the weight of the loss" if isinstance(value, Tensor) else "the other operand"
 
 
-def _node_of(conflict: DeviceConflict, value: object) -> ast.expr | None:
-    """The expression of an operand, if the operation was written with it."""
+def _candidates(analysis: Analysis, conflict: DeviceConflict, stray: Value, home: Device) -> Iterator[Candidate]:
+    """Move the stray operand: at the top of the loop that binds it, where it is used here or by a caller, where a loss
+    got it as its weight, or where it was made; a module, where it was constructed."""
     operation = conflict.operation
-    receiver = operation.target.startswith("Tensor.") or operation.module is None
-    nodes = argument_nodes(operation)
-    del receiver
-    for index, argument in enumerate(operation.args):
-        if argument is value and index < len(nodes):
-            return nodes[index]
-    node = operation.site.node
-    if isinstance(node, ast.Call):
-        for keyword in node.keywords:
-            if keyword.arg is not None and operation.kwargs.get(keyword.arg) is value:
-                return keyword.value
-    return None
-
-
-def _candidates(analysis: Analysis, conflict: DeviceConflict, stray: object, home: Device) -> Iterator[Candidate]:
-    """Move the stray operand: at the top of the loop that binds it, where it is used here or by a caller, or where
-    a loss got it as its weight."""
+    if isinstance(stray, LibraryModule):
+        yield from _moved_module(analysis, conflict, stray, home)
+        stray = conflict.right[2]
+        home = CPU
     if not isinstance(stray, Tensor):
         return
-    operation = conflict.operation
-    node, frame = _node_of(conflict, stray), operation.site.frame
+    node, frame = node_of(conflict, stray), operation.site.frame
     if node is None and operation.module is not None:
         yield from _loss_weight(analysis, operation.module, stray, home)
+    yield from _where_used(analysis, conflict, stray, home, node, frame)
+    born = birth(stray)
+    device = device_expression(born.site.frame, home) if born is not None else None
+    if born is not None and device is not None and born.name in FACTORIES:
+        if not any(keyword.arg == "device" for keyword in born.call.keywords):
+            text = f"device={device}"
+            edit = edits.add_argument(analysis.source_of(born.site.span.path), born.call, text)
+            yield Candidate(message("fix.add_argument", argument=text), (edit,))
+
+
+def _where_used(
+    analysis: Analysis, conflict: DeviceConflict, stray: Tensor, home: Device, node: ast.expr | None, frame: Frame
+) -> Iterator[Candidate]:
+    here = frame
     for _ in range(6):
         if node is None:
             return
         source = analysis.source_of(frame.path)
-        device = _device_expression(frame, home)
+        device = device_expression(frame, home) if home != CPU else '"cpu"'
+        if device is None and frame is here:
+            device = device_of_another(conflict, stray)
         if device is not None:
             name = expression_text(node, "the operand")
-            moved = edits.insert_after_node(source, node, f".to({device})")
+            moved = append(source, node, f".to({device})" if home != CPU else ".cpu()")
             if isinstance(node, ast.Name):
                 loop = _binding_loop(analysis, source, node)
-                if loop is not None:
+                if loop is not None and home != CPU:
                     line = edits.insert_line_before(source, loop.body[0], f"{node.id} = {node.id}.to({device})")
                     yield Candidate(message("fix.to_device_loop", tensor=name, device=device), (line,))
-            if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
-                yield Candidate(message("fix.to_device", tensor=name, device=device), (moved,))
+            yield Candidate(message("fix.to_device", tensor=name, device=device), (moved,))
             return
-        node, frame = _passed(node, frame)
+        outer = passed_for(node, frame)
+        if outer is None:
+            return
+        node, frame = outer
+
+
+def _moved_module(
+    analysis: Analysis, conflict: DeviceConflict, layer: LibraryModule, home: Device
+) -> Iterator[Candidate]:
+    """A model that was never moved: moved where it is constructed."""
+    frame: Frame | None = conflict.operation.site.frame
+    sites = [layer.site]
+    called = called_module(conflict.operation.site)
+    if called is not None:
+        sites.append(called.site)
+    while frame is not None:
+        instance = frame.instance()
+        if instance is not None and instance.is_module:
+            sites.append(instance.site)
+        frame = frame.caller
+    for site in reversed(sites):
+        if site is None or not isinstance(site.node, ast.Call):
+            continue
+        device = device_expression(site.frame, home)
+        if device is not None:
+            source = analysis.source_of(site.span.path)
+            edit = edits.insert_after_node(source, site.node, f".to({device})")
+            name = f"`{source.segment(site.node.func)}`"
+            yield Candidate(message("fix.to_device", tensor=name, device=device), (edit,))
+            return
 
 
 def _loss_weight(analysis: Analysis, loss: LibraryModule, stray: Tensor, home: Device) -> Iterator[Candidate]:
@@ -140,7 +165,7 @@ def _loss_weight(analysis: Analysis, loss: LibraryModule, stray: Tensor, home: D
         return
     call, frame = loss.site.node, loss.site.frame
     source = analysis.source_of(frame.path)
-    device = _device_expression(frame, home)
+    device = device_expression(frame, home)
     nodes = [*call.args, *(keyword.value for keyword in call.keywords)]
     values = [*loss.args, *loss.kwargs.values()]
     for node, value in zip(nodes, values):
@@ -173,36 +198,43 @@ def _binding_loop(analysis: Analysis, source: SourceText, name: ast.Name) -> ast
     return None if rebound else loop
 
 
-def _device_expression(frame: Frame, home: Device) -> str | None:
-    """How this frame can name the device: a variable, or an attribute of self."""
-    scopes = [frame.names, *frame.closure, frame.globals]
-    for names in scopes:
-        for name, value in names.items():
-            if isinstance(value, Device) and value == home and isinstance(name, str):
-                return name
-    if isinstance(frame.receiver, Instance) and frame.function is not None and frame.function.node.args.args:
-        first = frame.function.node.args.args[0].arg
-        for name, value in frame.receiver.slots.items():
-            if isinstance(value, Device) and value == home:
-                return f"{first}.{name}"
-    if not home.symbolic and home.kind != "cpu":
-        return f'"{home}"'
-    return None
+RULE = Rule(
+    CODE,
+    "device-mismatch",
+    "error",
+    "device",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
 
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(8, 3).to(device)
+x = torch.randn(16, 8)
+scores = model(x)
+#        ^^^^^^^^ TS201: `x` is on cpu, but the weights of Linear are on cuda when available
+""",
+            fixed="""
+import torch
+from torch import nn
 
-def _passed(node: ast.expr, frame: Frame) -> tuple[ast.expr | None, Frame]:
-    """The argument that a parameter's value was passed as, in the calling frame."""
-    function, call, caller = frame.function, frame.call, frame.caller
-    if not isinstance(node, ast.Name) or function is None or call is None or caller is None:
-        return None, frame
-    names = [argument.arg for argument in (*function.node.args.posonlyargs, *function.node.args.args)]
-    if node.id not in names:
-        return None, frame
-    for keyword in call.keywords:
-        if keyword.arg == node.id:
-            return keyword.value, caller
-    position = names.index(node.id) - (1 if function.owner is not None else 0)
-    return (call.args[position], caller) if 0 <= position < len(call.args) else (None, frame)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(8, 3).to(device)
+x = torch.randn(16, 8)
+scores = model(x.to(device))
+""",
+            good="""
+import torch
+from torch import nn
 
-
-RULE = Rule(CODE, "device-mismatch", "error", "device", __doc__, find)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(8, 3).to(device)
+x = torch.randn(16, 8, device=device)
+scores = model(x) * torch.tensor(2.0)
+""",
+        ),
+    ),
+)

@@ -25,7 +25,9 @@ from torchsleuth.tensors.spec import Native, TensorSpec
 Shape = tuple[Size, ...]
 _MAX_STEPS = 12
 _MAX_TEXT = 40
-_FACTORIES = frozenset("zeros ones empty full rand randn randint".split())
+_SIZED = frozenset("zeros ones empty full rand randn randint".split())
+FACTORIES = _SIZED | frozenset("tensor as_tensor arange linspace eye randperm normal tril_indices triu_indices".split())
+"""Functions that make a tensor, and take a device."""
 
 
 @dataclass(frozen=True)
@@ -263,7 +265,7 @@ def birth(tensor: Tensor) -> Birth | None:
 
 def size_nodes(born: Birth) -> list[ast.expr]:
     """The expressions of the sizes in the call that made a tensor, empty where they are not written one by one."""
-    if born.name not in _FACTORIES:
+    if born.name not in _SIZED:
         return []
     keyword = next((item.value for item in born.call.keywords if item.arg == "size"), None)
     args = list(born.call.args)
@@ -348,3 +350,13 @@ def attribute_module(site: Site, node: ast.expr | None) -> LibraryModule | None:
         return None
     found = receiver.slots.get(node.func.attr)
     return found if isinstance(found, LibraryModule) else None
+
+
+def called_module(site: Site) -> LibraryModule | None:
+    """The library module that a call expression calls: ``model(…)`` or ``self.name(…)``."""
+    node = site.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        scopes = (site.frame.names, *site.frame.closure, site.frame.globals)
+        found = next((names[node.func.id] for names in scopes if node.func.id in names), None)
+        return found if isinstance(found, LibraryModule) else None
+    return attribute_module(site, node if isinstance(node, ast.Call) else None)

@@ -1,0 +1,63 @@
+"""What the device rules share: which operand is the stray one, where it is written, how the device is called there."""
+
+from __future__ import annotations
+
+import ast
+
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.trace import DeviceConflict
+from torchsleuth.interp.values import Instance, Value
+from torchsleuth.rules.describe import argument_nodes
+from torchsleuth.tensors.device import CPU, Device
+
+
+def stray_of(conflict: DeviceConflict) -> tuple[Value, Device, Device]:
+    """The operand that is on the CPU, its device, and the device of the others."""
+    (_, left_device, left), (_, right_device, right) = conflict.left, conflict.right
+    return (right, right_device, left_device) if left_device != CPU else (left, left_device, right_device)
+
+
+def node_of(conflict: DeviceConflict, value: object) -> ast.expr | None:
+    """The expression of an operand, if the operation was written with it."""
+    operation = conflict.operation
+    nodes = argument_nodes(operation) if operation.written else []
+    for index, argument in enumerate(operation.args):
+        if argument is value and index < len(nodes):
+            return nodes[index]
+    node = operation.site.node
+    if isinstance(node, ast.Call):
+        for keyword in node.keywords:
+            if keyword.arg is not None and operation.kwargs.get(keyword.arg) is value:
+                return keyword.value
+    return None
+
+
+def device_expression(frame: Frame, home: Device) -> str | None:
+    """How a device is called in a frame: a variable, an attribute of self, a field of another object."""
+    scopes = [frame.names, *frame.closure, frame.globals]
+    for names in scopes:
+        for name, value in names.items():
+            if isinstance(name, str) and _is_device(value, home):
+                return name
+    fields: list[tuple[str, Value]] = []
+    for names in scopes:
+        for name, value in names.items():
+            if isinstance(name, str) and isinstance(value, Instance):
+                fields += [(f"{name}.{field}", held) for field, held in value.slots.items()]
+    named = next((name for name, value in fields if _is_device(value, home)), None)
+    if named is None and not home.symbolic and home.kind != "cpu":
+        return f'"{home}"'
+    return named
+
+
+def _is_device(value: Value, home: Device) -> bool:
+    return isinstance(value, Device) and value == home or isinstance(value, str) and value == str(home) != "cpu"
+
+
+def device_of_another(conflict: DeviceConflict, stray: Value) -> str | None:
+    """``x.device`` of the operand that the stray one meets, where it has a name."""
+    for _, _, value in (conflict.left, conflict.right):
+        node = node_of(conflict, value) if value is not stray else None
+        if isinstance(node, ast.Name | ast.Attribute):
+            return f"{ast.unparse(node)}.device"
+    return None

@@ -1,0 +1,146 @@
+"""tensor-born-on-cpu: a tensor made in forward without a device.
+
+What it finds
+    `torch.zeros`, `torch.arange`, `torch.tensor` and their like in a method of a module, without `device=`, that meet a
+    tensor or a layer on the accelerator.
+Why it hurts
+    It is on the CPU wherever the model is. On a machine without an accelerator nothing is raised.
+Example
+    positions = torch.arange(x.size(1))
+    return self.embedding(x) + self.positions(positions)
+Use instead
+    positions = torch.arange(x.size(1), device=x.device)
+Fix safety
+    Safe: the tensor is made where it is used.
+References
+    torch.arange, torch.Tensor.device
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.trace import DeviceConflict
+from torchsleuth.interp.values import Tensor
+from torchsleuth.messages import message
+from torchsleuth.rules.describe import call_trail
+from torchsleuth.rules.devices import device_expression, stray_of
+from torchsleuth.rules.operands import FACTORIES, Birth, birth, short, source_at, tensors_above
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.syntax import edits
+from torchsleuth.tensors.device import Device
+
+CODE = "TS203"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[tuple[str, int, int]] = set()
+    for conflict in analysis.trace.conflicts:
+        stray, _, home = stray_of(conflict)
+        born = birth(stray) if isinstance(stray, Tensor) else None
+        if born is None or born.name not in FACTORIES or not _in_method(born, conflict):
+            continue
+        start = born.site.span.start
+        key = (born.site.span.path, start.line, start.column)
+        given = any(keyword.arg == "device" or keyword.arg is None for keyword in born.call.keywords)
+        if key not in seen and not given:
+            seen.add(key)
+            yield _finding(analysis, conflict, born, home)
+
+
+def _in_method(born: Birth, conflict: DeviceConflict) -> bool:
+    """Whether the tensor is made anew in each call of a module, not once in its constructor."""
+    frame: Frame | None = born.site.frame
+    instance = frame.instance() if frame is not None else None
+    if instance is None or not instance.is_module:
+        return False
+    function = born.site.frame.function
+    return function is not None and function.name != "__init__" and conflict.operation.site.frame.function is not None
+
+
+def _finding(analysis: Analysis, conflict: DeviceConflict, born: Birth, home: Device) -> Finding:
+    source = source_at(analysis, born.site)
+    text = message("device.factory", call=short(source.segment(born.call)), device=home.described)
+    use = related(source_at(analysis, conflict.operation.site), conflict.operation.site.node, message("device.met"))
+    places = (use, *call_trail(born.site.frame, limit=1))
+    return Finding(born.site.span, text, places, tuple(_candidates(analysis, born, home)))
+
+
+def _candidates(analysis: Analysis, born: Birth, home: Device) -> Iterator[Candidate]:
+    source, frame = source_at(analysis, born.site), born.site.frame
+    names = [name for name in tensors_above(frame, born.call) if frame.names[name].spec.device == home]
+    expressions = [f"{name}.device" for name in names[:1]]
+    named = device_expression(frame, home)
+    expressions += [named] if named is not None else []
+    if not expressions:
+        first = frame.function.node.args.args[0].arg if frame.function is not None else "self"
+        expressions.append(f"next({first}.parameters()).device")
+    for expression in expressions:
+        text = f"device={expression}"
+        edit = edits.add_argument(source, born.call, text)
+        yield Candidate(message("fix.add_argument", argument=text), (edit,))
+
+
+RULE = Rule(
+    CODE,
+    "tensor-born-on-cpu",
+    "warning",
+    "device",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.places = nn.Embedding(100, 16), nn.Embedding(50, 16)
+
+    def forward(self, x):
+        places = torch.arange(x.size(1))
+        #        ^^^^^^^^^^^^^^^^^^^^^^^ TS203: torch.arange(x.size(1)) is made on the CPU in each call
+        return self.words(x) + self.places(places)
+#                              ^^^^^^^^^^^^^^^^^^^ TS201
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+out = Encoder().to(device)(torch.randint(0, 100, (4, 12), device=device))
+""",
+            fixed="""
+import torch
+from torch import nn
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.places = nn.Embedding(100, 16), nn.Embedding(50, 16)
+
+    def forward(self, x):
+        places = torch.arange(x.size(1), device=x.device)
+        return self.words(x) + self.places(places)
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+out = Encoder().to(device)(torch.randint(0, 100, (4, 12), device=device))
+""",
+            good="""
+import torch
+from torch import nn
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.places = nn.Embedding(100, 16), nn.Embedding(50, 16)
+
+    def forward(self, x):
+        places = torch.arange(x.size(1), device=x.device)
+        return self.words(x) + self.places(places) * torch.tensor(0.5)
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+out = Encoder().to(device)(torch.randint(0, 100, (4, 12), device=device))
+""",
+        ),
+    ),
+)
