@@ -442,7 +442,8 @@ class TensorOperations(Autograd):
         name = operation.target.rpartition(".")[2]
         known = [side for side in sides if side[1] is not None]
         if not sides:
-            return CPU if operation.module is None else None
+            whole = all(map(_is_whole, (*operation.args, *operation.kwargs.values())))
+            return CPU if operation.module is None and whole else None
         if name in _DEVICE_FREE:
             return known[0][1] if known else None
         # A zero-dimensional CPU tensor mixes with any device, and CPU indices may index any tensor.
@@ -559,8 +560,7 @@ class TensorOperations(Autograd):
             return self.severed(owner, bare, "data", self.site(node, frame))
         if name == "grad":
             self.event("grad_touched", owner, node, frame)
-            self.check_grad(owner, node, frame)
-            return UNKNOWN
+            return None if self.check_grad(owner, node, frame) else UNKNOWN
         if name in ("grad_fn", "is_leaf", "names", "itemsize", "nbytes", "layout", "is_sparse"):
             return UNKNOWN
         return Bound(owner, name)
@@ -659,6 +659,13 @@ class Shape:
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
+
+
+def _is_whole(value: Value) -> bool:
+    """Whether all of a value is known, so that it holds no tensor but those that are seen in it."""
+    if isinstance(value, ListValue):
+        return value.items is not None and all(map(_is_whole, value.items))
+    return all(map(_is_whole, value)) if isinstance(value, tuple) else value is not UNKNOWN
 
 
 def _joined_tags(tensors: list[Tensor]) -> Tags:
