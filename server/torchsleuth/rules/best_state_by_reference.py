@@ -32,13 +32,13 @@ CODE = "TS517"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    reported: set[object] = set()
+    seen: set[object] = set()
     for call in analysis.trace.calls:
-        if not call.path.endswith(".state_dict") or not call.loops or call.site.span in reported:
+        if not call.path.endswith(".state_dict") or not call.loops or call.site.span in seen:
             continue
+        seen.add(call.site.span)
         target = _kept(analysis, call)
         if target is not None and _trains_on(analysis, call):
-            reported.add(call.site.span)
             source = analysis.source_of(call.site.span.path)
             text = message("state.reference", name=f"`{source.segment(target)}`")
             yield Finding(call.site.span, text, (), (_copied(analysis, call),))

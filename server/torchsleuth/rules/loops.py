@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.modules import descendants, has_own_parameters, parts_of
@@ -40,17 +41,34 @@ def trained_by(optimizer: Value, module: Value) -> bool:
     return any(id(part) in given for part in parts_of(module))
 
 
+def draws_again(event: Event) -> bool:
+    """Whether a loop repeats a call with the same arguments, to draw from what is random in it."""
+    point = event.loops[-1] if event.loops else None
+    frame: Frame | None = event.site.frame
+    node: ast.AST | None = event.site.node
+    while point is not None and frame is not None and node is not None:
+        if frame.path == point.span.path and any(part is node for part in ast.walk(point.node)):
+            changing = {part.id for part in ast.walk(point.node) if _is_assigned(part)}
+            names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+            return not names & changing
+        node, frame = frame.call, frame.caller
+    return False
+
+
+def _is_assigned(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
 def innermost(event: Event) -> LoopPoint | None:
     return event.loops[-1] if event.loops else None
 
 
 def statement_of(analysis: Analysis, site: Site) -> ast.stmt | None:
     """The statement in the rule's tree that holds a recorded expression."""
-    tree = analysis.tree(site.span.path)
     line, column = getattr(site.node, "lineno", 0), getattr(site.node, "col_offset", 0)
     best: ast.stmt | None = None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and (node.lineno, node.col_offset) <= (line, column):
+    for node in analysis.statements(site.span.path):
+        if (node.lineno, node.col_offset) <= (line, column):
             if (line, column) <= (node.end_lineno or 0, node.end_col_offset or 0):
                 if best is None or (node.lineno, node.col_offset) >= (best.lineno, best.col_offset):
                     best = node
@@ -58,8 +76,7 @@ def statement_of(analysis: Analysis, site: Site) -> ast.stmt | None:
 
 
 def loop_statement(analysis: Analysis, point: LoopPoint) -> ast.stmt | None:
-    tree = analysis.tree(point.span.path)
-    for node in ast.walk(tree):
+    for node in analysis.statements(point.span.path):
         if isinstance(node, ast.For | ast.While) and (node.lineno, node.col_offset) == (
             point.node.lineno,
             point.node.col_offset,
@@ -195,29 +212,6 @@ def same_iteration(one: Event, other: Event) -> bool:
     return where == [(point.execution, point.iteration) for point in other.loops[: len(where)]]
 
 
-_MODES = frozenset(
-    "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout BatchNorm1d BatchNorm2d BatchNorm3d "
-    "SyncBatchNorm LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d RReLU".split()
-)
-_DROPOUT_BY_DEFAULT = frozenset("TransformerEncoderLayer TransformerDecoderLayer Transformer".split())
-_DROPOUT_ON_DEMAND = frozenset("RNN LSTM GRU MultiheadAttention".split())
-
-
-def mode_dependent(module: Value) -> LibraryModule | None:
-    """A layer of the module that computes something else in training than in evaluation."""
-    for part in descendants(module):
-        if not isinstance(part, LibraryModule):
-            continue
-        if part.type_name in _MODES and part.kwargs.get("p", part.args[0] if part.args else None) != 0:
-            if "Norm" not in part.type_name or part.kwargs.get("track_running_stats") is not False:
-                return part
-        dropout = part.kwargs.get("dropout", 0.1 if part.type_name in _DROPOUT_BY_DEFAULT else 0)
-        if part.type_name in _DROPOUT_BY_DEFAULT | _DROPOUT_ON_DEMAND:
-            if isinstance(dropout, int | float) and dropout > 0:
-                return part
-    return None
-
-
 def covers(mode: Event, module: Value) -> bool:
     """Whether a call of train() or eval() reaches a module."""
     return mode.subject is UNKNOWN or any(part is module for part in descendants(mode.subject))
@@ -227,12 +221,12 @@ __all__ = [
     "called_text",
     "common_loop",
     "covers",
+    "draws_again",
     "edits",
     "enclosing_block",
     "innermost",
     "is_simple",
     "loop_statement",
-    "mode_dependent",
     "modules_of",
     "name_in",
     "optimizer_text",

@@ -46,6 +46,7 @@ class Analysis:
     torch: tuple[int, ...] = (2, 4)
     """Major and minor version of the installed torch; the oldest one that is supported, where it is not known."""
     _trees: dict[str, ast.Module] = field(default_factory=dict)
+    _statements: dict[str, list[ast.stmt]] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> Names:
@@ -62,6 +63,12 @@ class Analysis:
         if path not in self._trees:
             self._trees[path] = parse(self.source_of(path))
         return self._trees[path]
+
+    def statements(self, path: str) -> list[ast.stmt]:
+        """Every statement of a file, at any depth."""
+        if path not in self._statements:
+            self._statements[path] = [node for node in ast.walk(self.tree(path)) if isinstance(node, ast.stmt)]
+        return self._statements[path]
 
     def source_of(self, path: str) -> SourceText:
         if path == self.source.path:
