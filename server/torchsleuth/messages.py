@@ -213,7 +213,6 @@ ENGLISH: dict[str, str] = {
     "fix.retain": "Keep the graph of line {line} with retain_graph=True",
     "fix.out_of_place": "Write {text}",
     "fix.no_grad_update": "Update under torch.no_grad()",
-    "fix.move_after": "Move {text} after line {line}",
     "fix.detach_numpy": "Detach before {call}",
     "fix.spelling": "Change {old} to {new}",
     # memory and performance
@@ -330,6 +329,7 @@ ENGLISH: dict[str, str] = {
     "editor.run.cancelled": "{script} was stopped",
     "editor.run.failed": "{script} could not be run: {error}",
     "editor.run.found": "{code} at {place}: {message}",
+    "editor.fix_all": "Apply all safe fixes of TorchSleuth",
     "editor.fix.measured": "{title} (from the run)",
     # repair loop
     "repair.run": "[RUN] {script}",

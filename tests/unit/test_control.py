@@ -23,7 +23,7 @@ def found(code: str, line: int, path: str = "a.py") -> Diagnostic:
 def kept(text: str, *diagnostics: Diagnostic) -> list[tuple[str, int]]:
     source = SourceText("a.py", text)
     return [
-        (item.code, item.start.line) for item in shown(diagnostics, Configurations(isolated=True), lambda _: source)
+        (item.code, item.start.line) for item in shown(diagnostics, Configurations(isolated=True).of, lambda _: source)
     ]
 
 

@@ -156,7 +156,7 @@ def _analyze(
         for diagnostic in map(names.diagnostic, analysis.diagnostics):
             key = (diagnostic.path, diagnostic.code, diagnostic.start.line, diagnostic.start.column)
             found.setdefault(key, diagnostic)
-    return shown(found.values(), configurations, source_reader({**overlay, **texts}), complete)
+    return shown(found.values(), configurations.of, source_reader({**overlay, **texts}), complete)
 
 
 def _with_found_modules(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from torchsleuth.schema import Diagnostic, Edit, Fix
+from torchsleuth.syntax.edits import meet
+from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 
 MAX_ROUNDS = 50
@@ -68,7 +69,7 @@ class Repairs:
                     continue
                 if not fix.edits or any(edit.path not in self.texts for edit in fix.edits):
                     continue
-                if not any(_touch(edit, other) for edit in fix.edits for other in taken):
+                if not any(meet(edit, other) for edit in fix.edits for other in taken):
                     taken += fix.edits
                     yield diagnostic, fix
                 break
@@ -81,7 +82,7 @@ class Repairs:
         texts = dict(self.texts)
         for path in {edit.path for edit in edits}:
             texts[path] = _apply(path, texts[path], [edit for edit in edits if edit.path == path])
-            if not _parses(texts[path]):
+            if not parses(texts[path]):
                 return None
         after = self._analyze(texts, {path: text for path, text in texts.items() if text != self._before[path]})
         old, new = (Counter(item.code for item in items) for items in (before, after))
@@ -97,21 +98,6 @@ def _apply(path: str, text: str, edits: list[Edit]) -> str:
     if "\r\n" in text:
         edits = [replace(edit, new_text="\r\n".join(edit.new_text.replace("\r\n", "\n").split("\n"))) for edit in edits]
     return SourceText(path, text).apply(edits)
-
-
-def _touch(one: Edit, other: Edit) -> bool:
-    """Whether two edits meet; the same one twice, such as an import that two fixes need, does not."""
-    if one.path != other.path or one == other:
-        return False
-    return one.start <= other.end and other.start <= one.end
-
-
-def _parses(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:

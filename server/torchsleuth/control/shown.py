@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from torchsleuth.control.configuration import Configurations
+from torchsleuth.control.configuration import Configuration
 from torchsleuth.control.selection import selected
 from torchsleuth.control.suppression import UNUSED, silence, suppressions, unused
 from torchsleuth.schema import Diagnostic
@@ -14,7 +14,7 @@ from torchsleuth.syntax.text import SourceText
 
 def shown(
     diagnostics: Iterable[Diagnostic],
-    configurations: Configurations,
+    configuration_of: Callable[[str], Configuration],
     source_of: Callable[[str], SourceText],
     complete: Iterable[str] = (),
 ) -> list[Diagnostic]:
@@ -29,7 +29,7 @@ def shown(
         by_file.setdefault(diagnostic.path, []).append(diagnostic)
     kept: list[Diagnostic] = []
     for path, found in by_file.items():
-        configuration = configurations.of(path)
+        configuration = configuration_of(path)
         comments = suppressions(source_of(path))
         wanted = [item for item in found if configuration.wants(item.code, path)]
         left = silence(wanted, comments)

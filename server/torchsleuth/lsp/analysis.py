@@ -114,7 +114,9 @@ class StaticAnalysis:
                 return
             overlay = {other.path: other.text for other in self._server.documents if other.path != path}
             roots = (*self._server.roots(), *self._lookups.folders)
-            analysis = await worker.analyze(path, document.text, overlay, roots, BUDGET_S)
+            await self._server.control.prepare()
+            codes = self._server.control.codes(path)
+            analysis = await worker.analyze(path, document.text, overlay, roots, BUDGET_S, codes)
             self._accept(worker, document, analysis)
             missing = analysis.stats.get("missing") or []
             self._lookups.ask(missing, self._text_of, worker.interpreter, self._server.roots())
@@ -143,7 +145,8 @@ class StaticAnalysis:
         if analysis.stats.get("traceback"):
             logger.error("the analysis of %s failed:\n%s", document.path, analysis.stats["traceback"])
         self._note_incomplete(document.path, analysis.stats.get("incomplete"))
-        self._server.store.replace("static", document.path, analysis.diagnostics, analysis.facts, document.version)
+        found = [] if self._server.control.excludes(document.path) else self._server.control.shown(analysis)
+        self._server.store.replace("static", document.path, found, analysis.facts, document.version)
         self._server.refresh_hints()
 
     def _cancel(self, path: str) -> None:

@@ -8,7 +8,10 @@ all optional, unknown keys are ignored:
     ``trusted``      false: no interpreter is started, nothing is analysed or run; default true
     ``inlayHints``   default true
     ``trace``        "verbose" makes the server log what it does to standard error; default "off"
-A change of ``interpreter`` or ``trusted`` replaces the worker and analyses all open documents again.
+    ``select``, ``extendSelect``, ``ignore``, ``exclude``   lists, ``severity`` an object: as in ``[tool.torchsleuth]`` of the
+                     pyproject.toml above a document, which they are put over; `select` null: what the file says
+    ``configuration``  path of the pyproject.toml that counts for all documents; default: the one above each
+A change of those, or of a pyproject.toml that the client watches, analyses all open documents again. A change of ``interpreter`` or ``trusted`` replaces the worker and analyses all open documents again.
 
 Commands of the server (the client's own have other names):
     ``torchsleuth.server.runAndDiagnose`` [uri, {"args": [string…], "cwd": string}?]

@@ -16,6 +16,7 @@ from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
 from torchsleuth import __version__
 from torchsleuth.lsp import code_actions, code_lens, commands, diagnostics, hover, inlay_hints, synchronization
 from torchsleuth.lsp.analysis import StaticAnalysis
+from torchsleuth.lsp.control import Control
 from torchsleuth.lsp.documents import Documents, path_of
 from torchsleuth.lsp.runs import Runs
 from torchsleuth.lsp.settings import Settings
@@ -54,6 +55,7 @@ class TorchSleuthServer(LanguageServer):
         self.settings = Settings()
         self.documents = Documents()
         self.store = ResultStore(lambda path: diagnostics.publish(self, path))
+        self.control = Control(self)
         self.analysis = StaticAnalysis(self)
         self.runs = Runs(self)
 
@@ -65,6 +67,9 @@ class TorchSleuthServer(LanguageServer):
             if not self.settings.trusted:
                 self.runs.stop()
             self.analysis.restart()
+        if before.chosen != self.settings.chosen:
+            self.control.reset()
+            self.analysis.request_all()
         if before.inlay_hints != self.settings.inlay_hints:
             self.refresh_hints()
 

@@ -16,6 +16,12 @@ class Settings:
     trusted: bool = True
     inlay_hints: bool = True
     trace: str = "off"
+    select: tuple[str, ...] | None = None
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: tuple[tuple[str, str], ...] = ()
+    exclude: tuple[str, ...] = ()
+    configuration: str | None = None
 
     def updated(self, values: Any) -> Settings:
         """These settings with what `values` says; unknown keys and values of the wrong type are ignored."""
@@ -29,7 +35,30 @@ class Settings:
             changed = replace(changed, inlay_hints=given["inlayHints"])
         if isinstance(given.get("trace"), str):
             changed = replace(changed, trace=given["trace"])
+        if "select" in given:
+            changed = replace(changed, select=None if given["select"] is None else _strings(given["select"]))
+        if "extendSelect" in given:
+            changed = replace(changed, extend_select=_strings(given["extendSelect"]))
+        if "ignore" in given:
+            changed = replace(changed, ignore=_strings(given["ignore"]))
+        if "exclude" in given:
+            changed = replace(changed, exclude=_strings(given["exclude"]))
+        if isinstance(given.get("severity"), dict):
+            changed = replace(
+                changed, severity=tuple((str(code), str(level)) for code, level in given["severity"].items())
+            )
+        if isinstance(given.get("configuration"), str):
+            changed = replace(changed, configuration=given["configuration"] or None)
         return changed
+
+    @property
+    def chosen(self) -> tuple[object, ...]:
+        """Everything that decides which findings are shown."""
+        return self.select, self.extend_select, self.ignore, self.severity, self.exclude, self.configuration
+
+
+def _strings(value: Any) -> tuple[str, ...]:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
 def section(settings: Any) -> Any:

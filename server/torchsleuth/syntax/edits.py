@@ -165,6 +165,13 @@ def remove_element(source: SourceText, elements: list[ast.expr], index: int) -> 
     return replace(source, node, "")
 
 
+def meet(one: Edit, other: Edit) -> bool:
+    """Whether two edits touch; the same one twice, such as an import that two fixes need, does not."""
+    if one.path != other.path or one == other:
+        return False
+    return one.start <= other.end and other.start <= one.end
+
+
 def enclosing_statement(tree: ast.AST, node: ast.AST) -> ast.stmt | None:
     """The innermost statement that contains a node of the tree."""
     path = path_to(tree, node)

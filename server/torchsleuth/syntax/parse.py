@@ -36,6 +36,15 @@ def parse_with_errors(source: SourceText) -> tuple[ast.Module, tuple[int, ...]]:
     return ast.Module([], []), tuple(range(1, source.line_count + 1))
 
 
+def parses(text: str) -> bool:
+    """Whether a text is Python as a whole."""
+    try:
+        _parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 def _parse(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

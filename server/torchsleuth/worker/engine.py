@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import time
 from collections.abc import Mapping, Sequence
 
@@ -15,6 +14,7 @@ from torchsleuth.repair.verify import Checked, verified_fixes
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis, Candidate, Rule
 from torchsleuth.schema import Diagnostic, DimJson, FileAnalysis, TensorFact
+from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
@@ -103,7 +103,7 @@ class Engine:
         def recheck(texts: Mapping[str, str]) -> Checked:
             if time.perf_counter() > deadline:
                 return before
-            if any(not _parses(text) for text in texts.values()):
+            if any(not parses(text) for text in texts.values()):
                 return before
             again = self.interpret(path, {**files, **texts}, roots)
             return Checked(tuple(diagnostic for diagnostic, _ in self._diagnose(again, rules)), again.trace.undecided)
@@ -112,14 +112,6 @@ class Engine:
             diagnostic.with_fixes(verified_fixes(diagnostic, candidates, before, analysis.source_of, recheck))
             for diagnostic, candidates in found
         ]
-
-
-def _parses(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except (SyntaxError, ValueError):
-        return False
-    return True
 
 
 def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
