@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy
 import pytest
 import torch
 import torch.nn.functional as F
@@ -16,6 +17,21 @@ Call = Callable[[Tensor], Any]
 IMAGE, TOKENS = (2, 2, 8, 8), (5, 2, 4)
 LABELS = torch.zeros(3, dtype=torch.long)
 OTHER = torch.rand(3, 4)
+
+SAME, COPY = object(), object()
+EMBEDDING = nn.Embedding(10, 4)
+
+
+def of(layer: nn.Module, *more: Any, pick: int | None = None) -> Call:
+    """A call of a layer with further operands: tensors, the first operand itself, or a copy of it."""
+
+    def call(x: Tensor) -> Any:
+        given = [x if part is SAME else x.detach().clone() if part is COPY else part for part in more]
+        result = layer(x, *given)
+        return result if pick is None else result[pick]
+
+    return call
+
 
 # Each sample applies an operator to its first operand, (3, 4) of numbers between 0 and 1 unless SHAPES says otherwise.
 CALLS: dict[str, Call] = {
@@ -56,19 +72,19 @@ CALLS: dict[str, Call] = {
     "ConvTranspose1d": nn.ConvTranspose1d(2, 3, 3),
     "ConvTranspose2d": nn.ConvTranspose2d(2, 3, 3),
     "ConvTranspose3d": nn.ConvTranspose3d(2, 3, 3),
-    "Bilinear": lambda x, layer=nn.Bilinear(4, 4, 2): layer(x, OTHER),
-    "LSTM": lambda x, layer=nn.LSTM(4, 6): layer(x)[0],
-    "GRU": lambda x, layer=nn.GRU(4, 6): layer(x)[0],
-    "RNN": lambda x, layer=nn.RNN(4, 6): layer(x)[0],
-    "LSTMCell": lambda x, layer=nn.LSTMCell(4, 6): layer(x)[0],
+    "Bilinear": of(nn.Bilinear(4, 4, 2), OTHER),
+    "LSTM": of(nn.LSTM(4, 6), pick=0),
+    "GRU": of(nn.GRU(4, 6), pick=0),
+    "RNN": of(nn.RNN(4, 6), pick=0),
+    "LSTMCell": of(nn.LSTMCell(4, 6), pick=0),
     "GRUCell": nn.GRUCell(4, 6),
     "RNNCell": nn.RNNCell(4, 6),
-    "MultiheadAttention": lambda x, layer=nn.MultiheadAttention(4, 2): layer(x, x, x)[0],
+    "MultiheadAttention": of(nn.MultiheadAttention(4, 2), SAME, SAME, pick=0),
     "TransformerEncoderLayer": nn.TransformerEncoderLayer(4, 2, 8),
-    "TransformerDecoderLayer": lambda x, layer=nn.TransformerDecoderLayer(4, 2, 8): layer(x, x.detach().clone()),
+    "TransformerDecoderLayer": of(nn.TransformerDecoderLayer(4, 2, 8), COPY),
     "TransformerEncoder": nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 1),
-    "TransformerDecoder": lambda x, layer=nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8), 1): layer(x, x),
-    "Transformer": lambda x, layer=nn.Transformer(4, 2, 1, 1, 8, batch_first=True): layer(x, x.detach().clone()),
+    "TransformerDecoder": of(nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8), 1), COPY),
+    "Transformer": of(nn.Transformer(4, 2, 1, 1, 8, batch_first=True), COPY),
     "cross_entropy": lambda x: F.cross_entropy(x, LABELS),
     "CrossEntropyLoss": lambda x: nn.CrossEntropyLoss()(x, LABELS),
     "nll_loss": lambda x: F.nll_loss(x, LABELS),
@@ -80,7 +96,7 @@ CALLS: dict[str, Call] = {
     "kl_div": lambda x: F.kl_div(x, OTHER, reduction="batchmean"),
     "KLDivLoss": lambda x: nn.KLDivLoss(reduction="batchmean")(x, OTHER),
     "scaled_dot_product_attention": lambda x: F.scaled_dot_product_attention(x, torch.rand(TOKENS), torch.rand(TOKENS)),
-    "Embedding": lambda x, layer=nn.Embedding(10, 4): layer(LABELS),
+    "Embedding": lambda x: EMBEDDING(LABELS),
     "embedding": lambda x: F.embedding(LABELS, x),
     "max_pool1d": lambda x: F.max_pool1d(x, 2),
     "max_pool2d": lambda x: F.max_pool2d(x, 2),
@@ -247,3 +263,14 @@ def test_the_gradient_is_zero(name: str) -> None:
 def test_the_result_shares_memory(name: str) -> None:
     x = operand(name)[1]
     assert apply(name, x).untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+
+
+@pytest.mark.filterwarnings("ignore:__array__:DeprecationWarning")
+@pytest.mark.parametrize("name", sorted(graph.TAKES_ARRAYS))
+def test_numpy_refuses_what_requires_grad(name: str) -> None:
+    x = operand(name)[1]
+    more = {"clip": (0, 1), "where": (0, 1), "percentile": (50,), "allclose": (0,), "dot": (2,)}.get(name, ())
+    more = (0,) if name in ("maximum", "minimum", "add", "multiply") else more
+    given = [x, x] if name in ("stack", "concatenate", "vstack", "hstack") else x
+    with pytest.raises(RuntimeError, match="requires grad"):
+        getattr(numpy, name)(given, *more)

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 
 
 REQUIRES_GRAD = "requires_grad"
+MAX_PLACES = 400
+"""Variables and attributes that are searched for what carries a graph on."""
 _SOURCES = frozenset(
     "zeros_like ones_like empty_like full_like rand_like randn_like randint_like new_zeros new_ones new_empty new_full "
     "new_tensor".split()
@@ -68,6 +70,7 @@ class Autograd:
     interpreter: Any
     site: Any
     freed: Slots
+    settings: Slots
     loop_points: list[LoopPoint]
     grad_off: Site | None
 
@@ -85,10 +88,10 @@ class Autograd:
             return spec.requires_grad
         grads = [tensor.spec.requires_grad for tensor in tensors]
         module = operation.module
+        unknown = module is not None and library.has_own_parameters(module) and self.trainability(module) is None
         if spec.requires_grad:
-            frozen = module is not None and module.requires_grad is None and True not in grads
-            return None if self.grad is None or frozen else True
-        return None if None in grads else False
+            return None if self.grad is None or (unknown and True not in grads) else True
+        return None if unknown or None in grads else False
 
     @staticmethod
     def is_inplace(operation: Operation) -> bool:
@@ -150,7 +153,7 @@ class Autograd:
         leaves = tuple(tensor for tensor in part_of if is_leaf(tensor) and tensor.spec.requires_grad)
         unknown = any(tensor not in leaves and node_of(tensor) is None for tensor in part_of)
         unknown = unknown or any(tensor.spec.requires_grad is None for tensor in part_of)
-        unknown = unknown or (module is not None and module.requires_grad is None)
+        unknown = unknown or (module is not None and self.trainability(module) is None)
         trainable = self.is_trainable(module)
         frees = name in FREES or (name in CONTRACTIONS and len(tensors) > 1)
         node = GraphNode(name, operation.site, tuple(inputs), module if trainable else None, leaves, unknown, frees)
@@ -180,9 +183,25 @@ class Autograd:
 
     def is_trainable(self, module: LibraryModule | None) -> bool:
         """Whether a module is known to have parameters that require grad."""
-        if module is None or module.requires_grad is not True:
+        if module is None or self.trainability(module) is not True:
             return False
         return library.has_parameters(self.interpreter, module)
+
+    def trainability(self, module: LibraryModule) -> bool | None:
+        """Whether the parameters of a module require grad, None where that is not known."""
+        return module.requires_grad if self.settings["unknown"] is False else None
+
+    def unknown_set(self) -> None:
+        """Something that is not known was frozen or unfrozen: it may be a part of any module."""
+        self.heap.set(self.settings, "unknown", True)
+
+    def may_thaw(self, value: Value) -> None:
+        """A module given to code that is not known: what was frozen may be unfrozen there."""
+        for part in library.parts_of(value):
+            if isinstance(part, LibraryModule) and part.requires_grad is False:
+                self.heap.set(part.slots, "requires_grad", None)
+            elif isinstance(part, Tensor) and part.spec.requires_grad is False:
+                self.heap.set(part.slots, "spec", part.spec.with_(requires_grad=None))
 
     def severed(self, tensor: Tensor, result: Tensor, kind: str, site: Site) -> Tensor:
         """A copy without graph, such as ``x.detach()``, that remembers where it lost it."""
@@ -262,7 +281,7 @@ class Autograd:
         """Whether each part of a module is known to require grad."""
         for part in library.descendants(module):
             if isinstance(part, LibraryModule) and library.has_own_parameters(part):
-                yield part.requires_grad is True
+                yield self.trainability(part) is True
             for tensor in library.own_parameters(part):
                 yield tensor.spec.requires_grad is True
 
@@ -374,11 +393,17 @@ class Autograd:
 
     def _carriers(self, frame: Frame, freed: Slots) -> Iterator[tuple[str, bool]]:
         """Variables and attributes whose graph reaches a freed piece through another one: they carry it on."""
-        places: list[tuple[str, Value]] = [(str(name), value) for name, value in frame.names.items()]
         receiver = frame.instance()
+        places: list[tuple[str, Value]] = [(str(name), value) for name, value in frame.names.items()]
         if receiver is not None:
             places += [(f"self.{name}", value) for name, value in receiver.slots.items()]
+        seen: set[int] = set() if receiver is None else {receiver.identity}
         for name, value in places:
+            if isinstance(value, Instance):
+                if value.identity not in seen and len(places) < MAX_PLACES:
+                    seen.add(value.identity)
+                    places += [(f"{name}.{attribute}", inner) for attribute, inner in value.slots.items()]
+                continue
             nodes = [node_of(tensor) for tensor in library.tensors_in(value, 2)]
             if nodes and all(node and any(isinstance(freed.get(p), Site) for p in node.reachable()) for node in nodes):
                 yield name, isinstance(value, tuple)
@@ -409,14 +434,22 @@ class Autograd:
 
     # -- attributes --------------------------------------------------------------------------------
 
-    def check_grad(self, tensor: Tensor, node: ast.AST, frame: Frame) -> None:
-        """A read of ``x.grad`` that is None whatever backward() does: x never requires grad, or is no leaf."""
-        if tensor.parameter or tensor.slots.get("has_grad"):
-            return
+    def check_grad(self, tensor: Tensor, node: ast.AST, frame: Frame) -> bool:
+        """A read of ``x.grad``: whether it is None whatever backward() does, as x never requires grad or is no leaf."""
+        if tensor.parameter or tensor.slots.get("has_grad") or tensor.slots.get("graded"):
+            return False
         made = node_of(tensor)
         computed = made is not None and made.operator not in MAY_RETURN_OPERAND and made.operator != "write"
-        if tensor.spec.requires_grad is False or (tensor.spec.requires_grad is True and computed):
+        missing = tensor.spec.requires_grad is False or (tensor.spec.requires_grad is True and computed)
+        if missing:
             self.fault(AutogradFault("grad_missing", self.site(node, frame), tensor, cut_of(tensor)))
+        return missing
+
+    def converted_to_arrays(self, values: tuple[Value, ...], node: ast.AST, frame: Frame) -> None:
+        """Tensors given to a function that makes NumPy arrays of them."""
+        for tensor in library.tensors_in(values):
+            if tensor.spec.requires_grad and self.grad:
+                self.fault(AutogradFault("numpy", self.site(node, frame), tensor))
 
     def check_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
         """An assignment that is meant to set requires_grad and sets nothing."""

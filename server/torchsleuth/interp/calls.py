@@ -157,6 +157,9 @@ class Calls(TensorOperations):
         if callee is UNKNOWN and node is not None and isinstance(node.func, ast.Attribute) and not call.args:
             if node.func.attr in LOOP_METHODS:
                 self.event(node.func.attr, UNKNOWN, node, call.frame)
+        if callee is UNKNOWN and node is not None and isinstance(node.func, ast.Attribute):
+            if node.func.attr == "requires_grad_":
+                self.unknown_set()
         value = library.call_object(self.interpreter, callee, call)
         if value is UNKNOWN:
             self.escape((*call.args, *call.kwargs.values()))
@@ -412,8 +415,11 @@ class Calls(TensorOperations):
         values = tuple(values)
         for tensor in library.tensors_in(values):
             self.trace.consumed.update(tensor.history)
+            # It may be asked for a gradient there.
+            self.heap.set(tensor.slots, "has_grad", True)
         for value in values:
             self.trace.escaped.update(library.objects_in(value))
+            self.may_thaw(value)
             for function in library.functions_in(value):
                 self.forget_captured(function)
 

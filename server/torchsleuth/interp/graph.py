@@ -68,6 +68,12 @@ ZERO_GRADIENT = frozenset("round floor ceil sign trunc sgn fix".split())
 MAY_RETURN_OPERAND = frozenset("to contiguous float type_as expand_as dropout Dropout Identity".split())
 """Operators whose result can be their operand itself."""
 
+TAKES_ARRAYS = frozenset(
+    "array asarray asanyarray copy stack concatenate vstack hstack argmax argsort sort abs exp log sqrt round clip where "
+    "isnan isfinite allclose unique median percentile histogram maximum minimum add multiply dot ravel transpose".split()
+)
+"""Functions of NumPy that make arrays of tensors, and so refuse those that require grad."""
+
 
 @dataclass(frozen=True)
 class Cut:

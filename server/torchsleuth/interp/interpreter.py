@@ -67,6 +67,7 @@ class Interpreter(Expressions):
         self.grad_off: Site | None = None
         self.autocast = False
         self.freed: Slots = {}
+        self.settings: Slots = {"unknown": False}
         self.guarded = 0
         self.uncertain = 0
         self.loop_points: list[LoopPoint] = []
@@ -750,6 +751,8 @@ class Interpreter(Expressions):
 
     def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
         self.check_attribute(owner, name, value, node, frame)
+        if owner is UNKNOWN and name == "requires_grad":
+            self.unknown_set()
         if isinstance(owner, Instance | ClassValue):
             if isinstance(owner, Instance):
                 setter = self.class_attribute(owner.cls, name)

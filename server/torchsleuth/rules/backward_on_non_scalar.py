@@ -43,14 +43,15 @@ def _reduced(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return
     source = analysis.source_of(fault.at.span.path)
-    receiver = call.func.value
+    receiver = call.args[0] if call.args and call.func.attr == "grad" else call.func.value
     made = last_assignment(analysis, receiver, fault.at)
     for method in ("mean", "sum"):
         title = message("fix.reduce", method=method)
-        if made is not None:
-            yield Candidate(title, (edits.replace(source, made, method_of(source, made, method)),), safe=False)
-        edit = edits.replace(source, receiver, method_of(source, receiver, method))
-        yield Candidate(title, (edit,), safe=False)
+        wanted = receiver if made is None else made
+        yield Candidate(title, (edits.replace(source, wanted, method_of(source, wanted, method)),), safe=False)
+    if made is not None:
+        edit = edits.replace(source, receiver, method_of(source, receiver, "mean"))
+        yield Candidate(message("fix.reduce_here", method="mean"), (edit,), safe=False)
 
 
 RULE = Rule(

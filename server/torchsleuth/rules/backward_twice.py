@@ -30,7 +30,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.values import Site
 from torchsleuth.messages import message
-from torchsleuth.rules.graphs import call_place, carried_names, faults, name_of
+from torchsleuth.rules.graphs import call_place, carried_names, faults, name_of, repeated_block
 from torchsleuth.rules.loops import statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
@@ -63,7 +63,40 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
         yield from _one_sum(analysis, first, fault.at)
         for name, _ in fault.carried:
             yield from _detached(analysis, name, first)
+    else:
+        yield from _computed_anew(analysis, fault)
     yield from _retained(analysis, first)
+
+
+def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    """What is computed once, in front of the loop or the function that calls backward(), computed in it."""
+    path = fault.at.span.path
+    source, block = analysis.source_of(path), repeated_block(analysis, fault.at)
+    trail = edits.path_to(analysis.tree(path), block)
+    if fault.node is None or not isinstance(block, ast.For | ast.While | ast.FunctionDef) or len(trail) < 2:
+        return
+    around: list[ast.stmt] = getattr(trail[-2], "body", [])
+    made = [statement_of(analysis, part.site) for part in fault.node.reachable() if part.site.span.path == path]
+    moved: list[ast.stmt] = []
+    names: set[str] = set()
+    for statement in around:
+        if statement is block:
+            break
+        loads = {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)}
+        if statement in made or (isinstance(statement, ast.Assign) and loads & names):
+            moved.append(statement)
+            names |= {
+                part.id
+                for part in ast.walk(statement)
+                if isinstance(part, ast.Name) and part.ctx.__class__ is ast.Store
+            }
+    simple = all(isinstance(statement, ast.Assign) and statement.lineno == statement.end_lineno for statement in moved)
+    if not moved or not simple or block.body[0].lineno == block.lineno:
+        return
+    lines = [edits.insert_line_before(source, block.body[0], source.segment(statement)) for statement in moved]
+    removed = [edits.remove_line(source, statement.lineno) for statement in moved]
+    title = message("fix.compute_anew", name=", ".join(sorted(names)), line=block.lineno)
+    yield Candidate(title, (*removed, *lines), safe=False)
 
 
 def _one_sum(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidate]:
@@ -92,7 +125,8 @@ def _detached(analysis: Analysis, name: str, first: Site) -> Iterator[Candidate]
     for call in sorted(calls, key=lambda node: -node.lineno):
         for argument in call.args:
             if source.segment(argument) == name:
-                title = message("fix.detach", tensor=name, line=argument.lineno)
+                user = source.segment(call.func)
+                title = message("fix.detach", tensor=name, user=user, line=argument.lineno)
                 yield Candidate(title, (edits.insert_after_node(source, argument, ".detach()"),), safe=False)
 
 

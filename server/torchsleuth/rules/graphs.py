@@ -14,6 +14,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.spec import Native
 
 _METHODS = frozenset({"item", "detach", "data", "numpy", "tolist"})
@@ -92,6 +93,7 @@ def uncut(analysis: Analysis, cut: Cut | None) -> Iterator[Candidate]:
         yield from _unwrapped(analysis, cut)
     elif cut.kind == "integers":
         yield from _differentiable(source, node)
+        yield from _soft_argmax(analysis, cut.site)
     elif cut.kind == "frozen":
         yield from _unfrozen(analysis, cut.site)
     elif cut.kind == "first_order" and isinstance(node, ast.Call):
@@ -199,6 +201,24 @@ def _differentiable(source: SourceText, node: ast.AST) -> Iterator[Candidate]:
                 yield _replaced(source, node, source.segment(operand), safe=False)
 
 
+def _soft_argmax(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+    """``(x.softmax(dim=1) * torch.arange(10)).sum(dim=1)`` for ``x.argmax(dim=1)``."""
+    call, source, torch = site.node, analysis.source_of(site.span.path), torch_name(site)
+    operations = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or not operations or torch is None:
+        return
+    operand = call.func.value if operations[0].target.startswith("Tensor.") else call.args[0]
+    spec, dims = operations[0].specs[0], (*operations[0].args[1:], operations[0].kwargs.get("dim"))
+    if call.func.attr != "argmax" or spec.device != CPU or spec.shape is None or not isinstance(dims[0], int):
+        return
+    dim, size = dims[0], spec.shape[dims[0]]
+    plain = isinstance(operand, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    inner = source.segment(operand) if plain else f"({source.segment(operand)})"
+    if isinstance(size, int) and dim % len(spec.shape) == len(spec.shape) - 1:
+        text = f"({inner}.softmax(dim={dim}) * {torch}.arange({size})).sum(dim={dim})"
+        yield Candidate(message("fix.soft_argmax"), (edits.replace(source, call, text),), safe=False)
+
+
 def _unfrozen(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``True`` instead of ``False`` where the parameters were frozen."""
     source, statement = analysis.source_of(site.span.path), statement_of(analysis, site)
@@ -234,35 +254,42 @@ def carried_names(analysis: Analysis, fault: AutogradFault) -> dict[str, bool]:
     """Variables that bring a freed graph to the same backward() of a later iteration, and whether each is a tuple."""
     if fault.cause is None or fault.cause.span != fault.at.span:
         return {}
-    path = fault.at.span.path
-    statement = statement_of(analysis, fault.at)
-    if statement is None:
-        return {}
-    trail = edits.path_to(analysis.tree(path), statement)
-    functions = [index for index, part in enumerate(trail) if isinstance(part, ast.FunctionDef)]
-    inside = trail[functions[-1] :] if functions else trail
-    loop = next((part for part in reversed(inside) if isinstance(part, ast.For | ast.While)), None)
-    return {
-        name: several
-        for name, several in fault.carried
-        if name.startswith("self.") or (_is_carried(name, loop) if loop is not None else _is_returned(name, inside[0]))
-    }
+    scope = repeated_block(analysis, fault.at)
+    return {name: several for name, several in fault.carried if _is_carried(name, scope)}
 
 
-def _is_carried(name: str, loop: ast.For | ast.While) -> bool:
-    """Whether an iteration reads the variable before it gives it a value of its own."""
-    for statement in loop.body:
+def repeated_block(analysis: Analysis, site: Site) -> ast.stmt | ast.Module:
+    """What is executed again and again around a place: the loop in the same function, or else the function."""
+    tree, statement = analysis.tree(site.span.path), statement_of(analysis, site)
+    trail = edits.path_to(tree, statement) if statement is not None else []
+    for part in reversed(trail):
+        if isinstance(part, ast.For | ast.While | ast.FunctionDef):
+            return part
+    return tree
+
+
+def _is_carried(name: str, scope: ast.stmt | ast.Module) -> bool:
+    """Whether one round leaves the variable to the next: an attribute, a result, or one that is read and then set."""
+    if not name.isidentifier():
+        return True
+    if isinstance(scope, ast.FunctionDef):
+        returned = [part.value for part in ast.walk(scope) if isinstance(part, ast.Return) and part.value is not None]
+        given = {part.arg for part in ast.walk(scope.args) if isinstance(part, ast.arg)}
+        return name in given and any(
+            isinstance(part, ast.Name) and part.id == name for value in returned for part in ast.walk(value)
+        )
+    read = False
+    for statement in getattr(scope, "body", []):
         names = [part for part in ast.walk(statement) if isinstance(part, ast.Name) and part.id == name]
-        if any(isinstance(part.ctx, ast.Load) for part in names):
-            return True
-        if names:
-            return False
+        read = read or any(isinstance(part.ctx, ast.Load) for part in names)
+        read = read or any(isinstance(part, ast.AugAssign) and _targets(part, name) for part in ast.walk(statement))
+        if any(isinstance(part.ctx, ast.Store) for part in names):
+            return read
     return False
 
 
-def _is_returned(name: str, scope: ast.AST) -> bool:
-    returned = [part.value for part in ast.walk(scope) if isinstance(part, ast.Return) and part.value is not None]
-    return any(isinstance(part, ast.Name) and part.id == name for value in returned for part in ast.walk(value))
+def _targets(statement: ast.AugAssign, name: str) -> bool:
+    return isinstance(statement.target, ast.Name) and statement.target.id == name
 
 
 def constructor_of(analysis: Analysis, fault: AutogradFault) -> Iterator[tuple[SourceText, ast.Call]]:

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.values import Site
 from torchsleuth.messages import message
-from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, text_of
+from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, text_of, uncut
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 
@@ -42,7 +42,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         else:
             continue
         places = (call_place(analysis, backward, message("grad.backward")),)
-        yield Finding(at.span, text, places, tuple(_soft(analysis, at)))
+        repairs = _soft(analysis, at) if fault.kind == "zero_gradient" else uncut(analysis, fault.cut)
+        yield Finding(at.span, text, places, tuple(repairs))
 
 
 def _soft(analysis: Analysis, site: Site) -> Iterator[Candidate]:

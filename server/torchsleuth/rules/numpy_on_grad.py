@@ -1,7 +1,8 @@
 """numpy-on-grad: numpy() on a tensor that requires grad.
 
 What it finds
-    .numpy() on a parameter, or on anything computed from one while autograd records.
+    .numpy() on a parameter, or on anything computed from one while autograd records; and functions such as np.array that
+    call it.
 Why it hurts
     PyTorch raises "Can't call numpy() on Tensor that requires grad".
 Example
@@ -20,7 +21,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.messages import message
-from torchsleuth.rules.graphs import faults, name_of
+from torchsleuth.rules.graphs import faults
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 
@@ -30,17 +31,32 @@ _MOVES = frozenset({"cpu", "to", "float", "double", "clone", "contiguous"})
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in faults(analysis, "numpy"):
-        candidates: list[Candidate] = []
-        node = fault.at.node
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            inner: ast.expr = node.func.value
-            while isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in _MOVES:
-                inner = inner.func.value
-            source = analysis.source_of(fault.at.span.path)
-            edit = edits.insert_after_node(source, inner, ".detach()")
-            candidates.append(Candidate(message("fix.detach_numpy"), (edit,)))
-        text = message("grad.numpy", tensor=name_of(analysis, fault))
-        yield Finding(fault.at.span, text, (), tuple(candidates))
+        node, source = fault.at.node, analysis.source_of(fault.at.span.path)
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute | ast.Name):
+            continue
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "numpy":
+            tensors, call = [node.func.value], "numpy()"
+        else:
+            tensors, call = _given(node), source.segment(node.func)
+        text = message("grad.numpy", tensor=f"`{source.segment(tensors[0])}`", call=call)
+        detached = tuple(edits.insert_after_node(source, _moved(tensor), ".detach()") for tensor in tensors)
+        title = message("fix.detach_numpy", call=call)
+        yield Finding(fault.at.span, text, (), (Candidate(title, detached),))
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    """The tensors that a function of NumPy is given: its first argument, or what that lists."""
+    first = call.args[0]
+    if isinstance(first, ast.ListComp | ast.GeneratorExp):
+        return [first.elt]
+    return first.elts if isinstance(first, ast.List | ast.Tuple) and first.elts else [first]
+
+
+def _moved(node: ast.expr) -> ast.expr:
+    """The tensor before it is moved or converted."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MOVES:
+        node = node.func.value
+    return node
 
 
 RULE = Rule(

@@ -23,13 +23,15 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
+from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.messages import message
-from torchsleuth.rules.graphs import carried_names, faults
+from torchsleuth.rules.graphs import carried_names, faults, repeated_block
 from torchsleuth.rules.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
-from torchsleuth.schema import Related
+from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 
 CODE = "TS408"
@@ -40,22 +42,41 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         names = carried_names(analysis, fault)
         if not names:
             continue
-        path = fault.at.span.path
-        source, statement = analysis.source_of(path), statement_of(analysis, fault.at)
         text = message("grad.carried", name=", ".join(f"`{name}`" for name in names))
         places: tuple[Related, ...] = ()
         if fault.node is not None:
             owner = analysis.source_of(fault.node.site.span.path)
             places = (related(owner, fault.node.site.node, message("grad.twice.made")),)
-        candidates: list[Candidate] = []
-        if statement is not None and is_simple(statement, analysis, path):
-            lines = [f"{name} = {_detached(name, several)}" for name, several in names.items()]
-            changes = tuple(edits.insert_line_after(source, statement, line) for line in lines)
-            title = message("fix.detach_after", name=", ".join(names))
-            candidates = [Candidate(title, changes)]
-            if len(lines) > 1:
-                candidates += [Candidate(message("fix.detach_after", name=n), (c,)) for n, c in zip(names, changes)]
-        yield Finding(fault.at.span, text, places, tuple(candidates))
+        yield Finding(fault.at.span, text, places, tuple(_repairs(analysis, fault, names)))
+
+
+def _repairs(analysis: Analysis, fault: AutogradFault, names: dict[str, bool]) -> Iterator[Candidate]:
+    """Each of the variables detached, after backward() or where it gets its value behind that."""
+    path = fault.at.span.path
+    source, backward = analysis.source_of(path), statement_of(analysis, fault.at)
+    block = repeated_block(analysis, fault.at)
+    if backward is None:
+        return
+    changes: dict[str, tuple[ast.stmt, Edit]] = {}
+    for name, several in names.items():
+        stores = [part for part in getattr(block, "body", []) if part.lineno > backward.lineno and _sets(part, name)]
+        place = stores[-1] if stores else backward
+        if is_simple(place, analysis, path):
+            line = f"{name} = {_detached(name, several)}"
+            changes[name] = place, edits.insert_line_after(source, place, line)
+    if len(changes) > 1:
+        together = tuple(edit for _, edit in changes.values())
+        yield Candidate(message("fix.detach_after", name=", ".join(changes)), together)
+    for name, (place, edit) in changes.items():
+        key = "fix.detach_after" if place is backward else "fix.detach_line"
+        yield Candidate(message(key, name=name, line=place.end_lineno), (edit,))
+
+
+def _sets(statement: ast.stmt, name: str) -> bool:
+    return any(
+        isinstance(part, ast.Name | ast.Attribute) and isinstance(part.ctx, ast.Store) and ast.unparse(part) == name
+        for part in ast.walk(statement)
+    )
 
 
 def _detached(name: str, several: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from torchsleuth.interp.graph import TAKES_ARRAYS
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import copies, draws, numpy, optim, vision
 from torchsleuth.interp.values import (
@@ -64,6 +65,8 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
 def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
     package, _, name = path.partition(".")
     if package == "numpy":
+        if name in TAKES_ARRAYS:
+            interp.converted_to_arrays(call.args, call.node, call.frame)
         return numpy.call(interp, path, call)
     if path.startswith(_IMAGES):
         return vision.call(interp, path, call)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.frames import Frame
@@ -51,6 +52,10 @@ _NO_PARAMETERS = frozenset(
     "PixelUnshuffle ZeroPad2d ReflectionPad2d ReplicationPad2d ConstantPad1d ConstantPad2d Fold Unfold "
     "CosineSimilarity PairwiseDistance Softmin GLU LogSigmoid Threshold Softshrink Hardshrink Tanhshrink".split()
 )
+_COMPOSED = ("Transformer", "MultiheadAttention", "AdaptiveLogSoftmaxWithLoss")
+"""Beginnings of the names of modules that are made of others without being containers."""
+MAX_APPLIED = 64
+"""Modules that the function given to ``apply`` is called with."""
 _SETTABLE = frozenset({"name", "training"})
 
 
@@ -253,7 +258,9 @@ def descendants(module: Value, seen: set[int] | None = None) -> Iterator[Value]:
 def _children_known(module: Value) -> bool:
     """Whether `named_children` are all the children that there are."""
     if isinstance(module, LibraryModule):
-        return module.children is not None
+        return module.children is not None or (
+            module.slots["children"] is None and not module.type_name.startswith(_COMPOSED)
+        )
     if not isinstance(module, Instance) or module.cls.opaque or module.state.get("open"):
         return False
     if module.native is not None and not _children_known(module.native):
@@ -401,7 +408,9 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
         decided = interp.truth(call.get(0, "requires_grad", True))
         set_requires_grad(interp, module, decided, interp.site(call.node, call.frame))
         return module
-    if name in ("apply", "share_memory", "to_empty"):
+    if name == "apply":
+        return _apply(interp, module, call)
+    if name in ("share_memory", "to_empty"):
         return module
     if name == "compile":
         return None
@@ -438,6 +447,17 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
             interp.heap.set(module.slots, key, value)
         return None
     return UNKNOWN
+
+
+def _apply(interp: Interpreter, module: Value, call: Arguments) -> Value:
+    """``module.apply(function)``: the function is called with each module below, and with this one."""
+    parts = list(descendants(module))
+    if len(parts) > MAX_APPLIED:
+        interp.escape((module,))
+        return module
+    for part in reversed(parts):
+        interp.call(call.get(0, "fn", UNKNOWN), replace(call, args=(part,), kwargs={}))
+    return module
 
 
 def _call_forward(interp: Interpreter, module: Value, call: Arguments) -> Value:

@@ -138,13 +138,18 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         return _parameter(interp, path, call)
     if path.startswith("torch.nn.utils.clip_grad"):
         interp.event("clip", call.get(0, "parameters"), call.node, call.frame)
-        return UNKNOWN
+        return None if "value" in name else Tensor(TensorSpec((), None, None, False))
     if path.startswith("torch.nn.init."):
         return call.args[0] if call.args else UNKNOWN
     if path.startswith("torch.utils.data."):
         return data.construct(interp, path, name, call)
     if path in ("torch.autograd.grad", "torch.autograd.backward"):
         return _autograd(interp, name, call)
+    if path == "torch.autograd.Variable" and call.args and isinstance(call.args[0], Tensor):
+        variable = Tensor(call.args[0].spec, call.args[0].origin, call.args[0].tags)
+        variable.storage = call.args[0].storage
+        _made_anew(interp, variable, call)
+        return variable
     if path.startswith(("torch.autograd.", "torch.func.")):
         interp.escape((*call.args, *call.kwargs.values()))
         return UNKNOWN
