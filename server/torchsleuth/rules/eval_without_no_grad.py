@@ -1,8 +1,8 @@
 """eval-without-no-grad: an evaluation loop that records a graph.
 
 What it finds
-    A loop in which a model in evaluation mode is called while autograd records, although no backward() ever uses
-    the result.
+    A loop that calls a model while autograd records, although no backward() ever uses the result: the model is in
+    evaluation mode, or the script trains it elsewhere and the loop runs over a DataLoader without training.
 Why it hurts
     Every activation is kept for a backward pass that never comes: evaluation takes two to three times the memory,
     and runs out of it first.
@@ -27,73 +27,122 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Event, LoopPoint
-from torchsleuth.interp.values import Instance, LibraryModule
+from torchsleuth.interp.values import Site
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import is_simple, loop_statement
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.loops import called_text, is_simple, statement_of, trained_by, within
+from torchsleuth.rules.modules import named
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 
 CODE = "TS506"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    reported: set[tuple[str, int]] = set()
+    reported: set[ast.stmt] = set()
     for event in analysis.trace.events:
         point = _wasteful(analysis, event)
-        if point is None:
-            continue
-        loop = loop_statement(analysis, point)
-        key = (point.span.path, point.span.start.line)
-        if loop is not None and key not in reported:
-            reported.add(key)
-            yield _finding(analysis, event, point, loop)
+        loop = statement_of(analysis, Site(point.span, point.node, event.site.frame)) if point is not None else None
+        if loop is not None and loop not in reported:
+            reported.add(loop)
+            yield _finding(analysis, event, loop)
 
 
 def _wasteful(analysis: Analysis, event: Event) -> LoopPoint | None:
-    """The loop of a forward in evaluation mode whose recorded graph nothing uses."""
+    """The loop around a forward whose recorded graph nothing uses."""
     tensor = event.tensor
-    if event.kind != "forward" or event.training is not False or not event.grad or tensor is None:
+    if event.kind != "forward" or not event.grad or tensor is None or tensor.spec.requires_grad is not True:
         return None
-    if tensor.spec.requires_grad is not True or event.forward_id in analysis.trace.consumed or not event.loops:
+    point = next((point for point in reversed(event.loops) if _contains(point, event)), None)
+    if point is None or event.forward_id in analysis.trace.consumed:
         return None
-    frame = event.site.frame
-    inside = [point for point in event.loops if point.span.path == event.site.span.path]
-    here = [point for point in inside if _contains(point.node, event.site.node)]
-    function_node = frame.function.node if frame.function is not None else None
-    here = [point for point in here if function_node is None or point.node.lineno >= function_node.lineno]
+    if event.training is not False and not _evaluates(analysis, event, point):
+        return None
     # Any other model trained in the same loop makes it a training loop.
-    for point in reversed(here):
-        trained = any(
-            other.kind == "backward" and any(p.execution == point.execution for p in other.loops)
-            for other in analysis.trace.events
-        )
-        if not trained:
-            return point
-        return None
-    return None
+    trained = any(other.kind == "backward" and within(other, point) for other in analysis.trace.events)
+    return None if trained else point
 
 
-def _contains(loop: ast.stmt, node: ast.AST) -> bool:
-    line: int = getattr(node, "lineno", 0)
-    return loop.lineno <= line <= (loop.end_lineno or loop.lineno)
+def _contains(point: LoopPoint, event: Event) -> bool:
+    """Whether a loop is written around a call, in the same function."""
+    function, node = event.site.frame.function, event.site.node
+    if point.span.path != event.site.span.path or not any(part is node for part in ast.walk(point.node)):
+        return False
+    return function is None or any(part is point.node for part in ast.walk(function.node))
 
 
-def _finding(analysis: Analysis, event: Event, point: LoopPoint, loop: ast.stmt) -> Finding:
-    source = analysis.source_of(point.span.path)
-    subject = event.subject
-    name = f"`{subject.name or subject.cls.name}`" if isinstance(subject, Instance) else "the model"
-    if isinstance(event.site.node, ast.Call):
-        name = f"`{ast.unparse(event.site.node.func)}`"
-    elif isinstance(subject, LibraryModule) and subject.name:
-        name = f"`{subject.name}`"
+def _evaluates(analysis: Analysis, event: Event, point: LoopPoint) -> bool:
+    """Whether a forward in training mode evaluates: the script trains the module, but not in this loop."""
+    steps = [other for other in analysis.trace.events if other.kind == "step"]
+    if event.training is not True or not point.over_loader or any(within(step, point) for step in steps):
+        return False
+    used = not isinstance(statement_of(analysis, event.site), ast.Expr)
+    return used and any(step.certain and trained_by(step.subject, event.subject) for step in steps)
+
+
+def _finding(analysis: Analysis, event: Event, loop: ast.stmt) -> Finding:
+    name = called_text(analysis, event)
+    path = event.site.span.path
     candidates: list[Candidate] = []
-    if is_simple(loop, analysis, point.span.path) and _imports_torch(event):
-        candidates.append(Candidate(message("fix.no_grad"), edits.wrap(source, loop, "with torch.no_grad():")))
-    return Finding(event.site.span, message("no_grad.missing", module=name), (), tuple(candidates))
+    if is_simple(loop, analysis, path):
+        source = analysis.source_of(path)
+        manager, imports = named(analysis, event.site, "torch.no_grad")
+        candidates.append(
+            Candidate(message("fix.no_grad"), (*imports, *edits.wrap(source, loop, f"with {manager}():")))
+        )
+    text = message("no_grad.missing", module=f"`{name}`" if name else "the model")
+    return Finding(event.site.span, text, (), tuple(candidates))
 
 
-def _imports_torch(event: Event) -> bool:
-    return "torch" in event.site.frame.globals
+RULE = Rule(
+    CODE,
+    "eval-without-no-grad",
+    "warning",
+    "training loop",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
+loader = DataLoader(TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,))), batch_size=16)
+model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Dropout(0.5), nn.Linear(32, 3))
+model.eval()
+correct = 0
+for x, y in loader:
+    correct += (model(x).argmax(1) == y).sum().item()
+    #           ^^^^^^^^ TS506: `model` is evaluated here with autograd recording
+print(correct)
+""",
+            fixed="""
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
-RULE = Rule(CODE, "eval-without-no-grad", "warning", "training loop", __doc__, find)
+loader = DataLoader(TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,))), batch_size=16)
+model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Dropout(0.5), nn.Linear(32, 3))
+model.eval()
+correct = 0
+with torch.no_grad():
+    for x, y in loader:
+        correct += (model(x).argmax(1) == y).sum().item()
+print(correct)
+""",
+            good="""
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+loader = DataLoader(TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,))), batch_size=16)
+model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Dropout(0.5), nn.Linear(32, 3))
+model.eval()
+for x, y in loader:
+    x.requires_grad_()
+    nn.functional.cross_entropy(model(x), y).backward()
+    print(x.grad.abs().mean())
+""",
+        ),
+    ),
+)

@@ -1,8 +1,8 @@
 """missing-eval-mode: a trained model is evaluated while its dropout and batch norm are in training mode.
 
 What it finds
-    A loop or function that evaluates a model that was trained before (its output is compared, measured or collected,
-    and nothing goes backward), although the model has dropout or batch normalisation and is in training mode.
+    A model with dropout or batch normalisation that is in training mode when it is evaluated: after it was trained, or
+    loaded from a file, its output is compared, measured or collected, and nothing goes backward.
 Why it hurts
     Dropout zeroes values at random and batch norm uses the statistics of the test batch, and even updates its own:
     the measured accuracy is too low, and differs from run to run.
@@ -26,84 +26,137 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryModule, Tensor
+from torchsleuth.interp.library.modules import descendants
+from torchsleuth.interp.trace import Event, Operation
+from torchsleuth.interp.values import LibraryObject, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import (
     called_text,
     covers,
+    draws_again,
     enclosing_block,
+    innermost,
     is_simple,
-    mode_dependent,
+    statement_of,
     trained_by,
+    uncalled,
     unseen,
     within,
 )
+from torchsleuth.rules.modes import ModeDependent, mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
-from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 
 CODE = "TS505"
-_MEASURES = frozenset("argmax eq ne max topk gt ge lt le round".split())
+_COMPARISONS = frozenset({"eq", "ne"})
+_LOADED = "torch.nn.Module.load_state_dict"
+_DEPTH = 12
+"""Operations between the output of a model and what is measured of it."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    found: dict[object, tuple[Event, ModeDependent]] = {}
+    for event in analysis.trace.events:
+        if event.site.span not in found and _prepared(analysis, event) and _evaluates(analysis, event):
+            layer = next((part for part in mode_dependent(analysis, event.subject) if part.training is True), None)
+            if layer is not None:
+                found[event.site.span] = (event, layer)
+    if found and not unseen(analysis, "eval"):
+        for event, layer in found.values():
+            yield _finding(analysis, event, layer)
+
+
+def _prepared(analysis: Analysis, event: Event) -> bool:
+    """Whether a forward is one of a module in training mode that was trained or loaded before, and was not put into
+    training mode for this."""
+    trace = analysis.trace
+    if event.kind != "forward" or event.training is not True or event.tensor is None:
+        return False
+    if event.subject.identity in trace.escaped or (event.grad and event.forward_id in trace.consumed):
+        return False
+    steps = [e for e in trace.events[: event.index] if e.kind == "step" and trained_by(e.subject, event.subject)]
+    since = steps[-1].index if any(step.certain for step in steps) else _loaded(analysis, event)
+    if since is None:
+        return False
+    later = trace.events[since : event.index]
+    return not any(other.kind in ("train", "eval") and covers(other, event.subject) for other in later)
+
+
+def _loaded(analysis: Analysis, event: Event) -> int | None:
+    """When the module got its weights from a file, in a script that trains nothing."""
+    trace = analysis.trace
+    if trace.optimizers or any(other.kind in ("step", "backward") for other in trace.events):
+        return None
+    for call in trace.calls:
+        copied = call.args[:1] and isinstance(call.args[0], LibraryObject) and "state_dict" in call.args[0].path
+        if call.path == _LOADED and call.certain and call.after <= event.index and not copied:
+            if any(part is event.subject for part in descendants(call.receiver)):
+                return call.after
+    return None
+
+
+def _evaluates(analysis: Analysis, event: Event) -> bool:
+    """Whether the output of a forward is measured or collected, and nothing is trained on it."""
     events = analysis.trace.events
-    reported: set[object] = set()
-    for event in events:
-        layer = _in_training_mode(analysis, event)
-        if layer is not None and event.site.span not in reported:
-            reported.add(event.site.span)
-            if not unseen(analysis, "eval"):
-                yield _finding(analysis, event, layer)
+    inner = innermost(event)
+    trains = inner is not None and any(e.kind in ("backward", "step") and within(e, inner) for e in events)
+    if trains and (event.grad or _seen_in_training(events, event)):
+        return False
+    if (not trains and draws_again(event)) or _trained_on(analysis, event):
+        return False
+    if _measured(analysis, event):
+        return True
+    used = not isinstance(statement_of(analysis, event.site), ast.Expr)
+    loaded = not analysis.trace.optimizers
+    return used and not event.grad and (loaded or (inner is not None and inner.over_loader and not trains))
 
 
-def _in_training_mode(analysis: Analysis, event: Event) -> LibraryModule | None:
-    """The layer that is in the wrong mode, if this forward evaluates a trained module in training mode."""
-    if event.kind != "forward" or event.training is not True or event.tensor is None or not event.certain:
-        return None
-    layer = mode_dependent(event.subject)
-    if layer is None or layer.slots["training"] is not True or event.subject.identity in analysis.trace.escaped:
-        return None
-    events = analysis.trace.events
-    before = [other for other in events[: event.index] if other.kind == "step" and other.certain]
-    trained = [step for step in before if trained_by(step.subject, event.subject)]
-    if not trained or any(
-        other.kind == "train" and covers(other, event.subject) for other in _since(events, trained[-1], event)
-    ):
-        return None  # never trained, or put into training mode on purpose for this
-    if event.loops:
-        inner = event.loops[-1]
-        if any(other.kind in ("backward", "step") and within(other, inner) for other in events):
-            if not _nested_block(analysis, event):
-                return None
-    if event.grad and event.forward_id in analysis.trace.consumed:
-        return None
-    return layer if _measured(analysis, event) else None
+def _seen_in_training(events: list[Event], event: Event) -> bool:
+    """Whether the same iteration trains on the same input: then it is the accuracy in training that is measured."""
+    return any(
+        other.kind == "forward" and other.grad and other.loops == event.loops and _input(other) == _input(event)
+        for other in events
+        if other.subject is event.subject and other.site.frame.function is event.site.frame.function
+    )
 
 
-def _since(events: list[Event], first: Event, last: Event) -> list[Event]:
-    return events[first.index : last.index]
+def _input(event: Event) -> str:
+    node = event.site.node
+    return ast.unparse(node.args[0]) if isinstance(node, ast.Call) and node.args else ""
 
 
-def _nested_block(analysis: Analysis, event: Event) -> bool:
-    """In the training loop itself only what runs without gradients is an evaluation."""
-    return not event.grad
+def _trained_on(analysis: Analysis, event: Event) -> bool:
+    """Whether some loss that goes backward was computed from the output of a forward."""
+    pending = [other.tensor for other in analysis.trace.events if other.kind == "backward" and other.tensor is not None]
+    seen: set[int] = set()
+    while pending:
+        tensor = pending.pop()
+        if tensor is event.tensor:
+            return True
+        if id(tensor) not in seen and tensor.origin is not None:
+            seen.add(id(tensor))
+            pending.extend(tensor.origin.sources)
+    return False
 
 
 def _measured(analysis: Analysis, event: Event) -> bool:
-    """Whether the output ends in a comparison, a choice of the largest, or a loss that is not sent backward."""
+    """Whether the output is compared with a target, or ends in a loss."""
     assert event.tensor is not None
     for operation in analysis.trace.operations:
-        name = operation.target.rpartition(".")[2].strip("_")
-        loss = operation.module is not None and operation.module.type_name.endswith("Loss")
-        if name in _MEASURES or loss or name.endswith(("_loss", "cross_entropy")):
-            if any(_derives(tensor, event.tensor) for tensor in operation.tensors):
+        if len(operation.tensors) > 1 and _measures(operation):
+            derived = [_derives(tensor, event.tensor) for tensor in operation.tensors]
+            if any(derived) and not all(derived):
                 return True
     return False
 
 
-def _derives(tensor: Tensor, source: Tensor, depth: int = 8) -> bool:
+def _measures(operation: Operation) -> bool:
+    name = operation.target.rpartition(".")[2].strip("_")
+    loss = operation.module is not None and operation.module.type_name.endswith("Loss")
+    return name in _COMPARISONS or loss or name.endswith(("_loss", "cross_entropy"))
+
+
+def _derives(tensor: Tensor, source: Tensor, depth: int = _DEPTH) -> bool:
     if tensor is source:
         return True
     if depth == 0 or tensor.origin is None:
@@ -111,15 +164,16 @@ def _derives(tensor: Tensor, source: Tensor, depth: int = 8) -> bool:
     return any(_derives(part, source, depth - 1) for part in tensor.origin.sources)
 
 
-def _finding(analysis: Analysis, event: Event, layer: LibraryModule) -> Finding:
+def _finding(analysis: Analysis, event: Event, layer: ModeDependent) -> Finding:
     name = called_text(analysis, event)
-    places: tuple[Related, ...] = ()
-    line = 0
-    if layer.site is not None:
-        source = analysis.source_of(layer.site.span.path)
-        line = layer.site.span.start.line
-        places = (related(source, layer.site.node, message("eval.missing.layer", layer=layer.type_name)),)
-    text = message("eval.missing", module=f"`{name}`" if name else "the model", layer=layer.type_name, line=line)
+    source = analysis.source_of(layer.site.span.path)
+    places = (related(source, layer.site.node, message("eval.missing.layer", layer=layer.name)),)
+    text = message(
+        "eval.missing",
+        module=f"`{name}`" if name else "the model",
+        layer=layer.name,
+        line=layer.site.span.start.line,
+    )
     return Finding(event.site.span, text, places, tuple(_inserted(analysis, event, name)))
 
 
@@ -130,6 +184,12 @@ def _inserted(analysis: Analysis, event: Event, name: str | None) -> Iterator[Ca
     if name is None or block is None or not is_simple(block, analysis, path):
         return
     source = analysis.source_of(path)
+    forgotten = uncalled(analysis, path, name, "eval")
+    if forgotten is not None:
+        yield Candidate(
+            message("fix.parentheses", text=f"{name}.eval"), (edits.insert_after_node(source, forgotten, "()"),)
+        )
+        return
     before = edits.insert_line_before(source, block, f"{name}.eval()")
     yield Candidate(message("fix.insert", text=f"{name}.eval()"), (before,))
     if not any(isinstance(part, ast.Return) for part in ast.walk(block)):

@@ -29,9 +29,9 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryModule
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import called_text, covers, is_simple, loop_statement, mode_dependent, statement_of, unseen
+from torchsleuth.rules.loops import called_text, covers, is_simple, loop_statement, statement_of, unseen
+from torchsleuth.rules.modes import ModeDependent, mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
@@ -53,7 +53,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if began is None or event.training is not False or not event.grad or span in reported:
             continue
         switch = _switch(events, began, event)
-        layer = mode_dependent(event.subject)
+        layer = next(mode_dependent(analysis, event.subject), None)
         if (
             switch is not None
             and layer is not None
@@ -72,14 +72,14 @@ def _switch(events: list[Event], began: Event, event: Event) -> Event | None:
     return switches[-1] if switches and switches[-1].kind == "eval" and stepped else None
 
 
-def _finding(analysis: Analysis, event: Event, switch: Event, layer: LibraryModule) -> Finding:
+def _finding(analysis: Analysis, event: Event, switch: Event, layer: ModeDependent) -> Finding:
     name = called_text(analysis, event)
     source = analysis.source_of(switch.site.span.path)
     places = (related(source, switch.site.node, message("train.missing.eval")),)
     text = message(
         "train.missing",
         module=f"`{name}`" if name else "the model",
-        layer=layer.type_name,
+        layer=layer.name,
         line=switch.site.span.start.line,
     )
     return Finding(event.site.span, text, places, tuple(_inserted(analysis, event, name)))
