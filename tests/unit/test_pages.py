@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from torchsleuth.cli.pages import files, pages
+from torchsleuth.control.pages import files, pages
 from torchsleuth.rules.registry import RULES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "rules"

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from torchsleuth import __version__
-from torchsleuth.cli.pages import pages
+from torchsleuth.control.pages import pages
 from torchsleuth.schema import Diagnostic, Edit, Fix, Json, Position, Severity
 
 HOME = "https://github.com/torchsleuth/torchsleuth"

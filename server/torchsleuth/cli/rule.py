@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torchsleuth.cli.files import complain
-from torchsleuth.cli.pages import pages
+from torchsleuth.control.pages import pages
 from torchsleuth.messages import message
 
 

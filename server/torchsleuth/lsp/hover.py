@@ -72,26 +72,15 @@ def shape_text(fact: TensorFact) -> str:
 
 
 def rule_markdown(code: str) -> str | None:
-    """A rule's documentation; None for a code without one."""
-    from torchsleuth.rules.registry import RULES  # imported at the first use: the server starts without it
+    """The page of a rule or of a run-time error; None for a code without one."""
+    from torchsleuth.control.pages import pages, sections  # imported at the first use: the server starts without it
 
-    rule = RULES.get(code)
-    if rule is None:
+    page = pages().get(code)
+    if page is None:
         return None
-    title, _, body = rule.documentation.strip().partition("\n")
     link = f"[{code}]({protocol.RULE_PAGE.format(code=code)})"
-    return "\n\n".join([f"**{link} {title}**", *_sections(body)])
-
-
-def _sections(body: str) -> list[str]:
-    """The fixed headings of a rule's docstring with what stands indented below each."""
-    sections: list[tuple[str, list[str]]] = []
-    for line in body.strip("\n").splitlines():
-        if line and not line[0].isspace():
-            sections.append((line.rstrip(":"), []))
-        elif sections:
-            sections[-1][1].append(line)
-    return [_section(heading, textwrap.dedent("\n".join(lines)).strip("\n")) for heading, lines in sections]
+    parts = [_section(heading, text) for heading, text in sections(page.text)]
+    return "\n\n".join([f"**{link} {page.name}: {page.summary}**", *parts])
 
 
 def _section(heading: str, text: str) -> str:
