@@ -56,11 +56,17 @@ _DEPTH = 12
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     found: dict[object, tuple[Event, ModeDependent]] = {}
+    measures: list[Operation] | None = None
     for event in analysis.trace.events:
-        if event.site.span not in found and _prepared(analysis, event) and _evaluates(analysis, event):
-            layer = next((part for part in mode_dependent(analysis, event.subject) if part.training is True), None)
-            if layer is not None:
-                found[event.site.span] = (event, layer)
+        if event.kind != "forward" or event.training is not True or event.site.span in found:
+            continue
+        layer = next((part for part in mode_dependent(analysis, event.subject) if part.training is True), None)
+        if layer is None or not _prepared(analysis, event):
+            continue
+        if measures is None:
+            measures = [item for item in analysis.trace.operations if _measures(item) and len(item.tensors) > 1]
+        if _evaluates(analysis, event, measures):
+            found[event.site.span] = (event, layer)
     if found and not unseen(analysis, "eval"):
         for event, layer in found.values():
             yield _finding(analysis, event, layer)
@@ -95,7 +101,7 @@ def _loaded(analysis: Analysis, event: Event) -> int | None:
     return None
 
 
-def _evaluates(analysis: Analysis, event: Event) -> bool:
+def _evaluates(analysis: Analysis, event: Event, measures: list[Operation]) -> bool:
     """Whether the output of a forward is measured or collected, and nothing is trained on it."""
     events = analysis.trace.events
     inner = innermost(event)
@@ -104,7 +110,7 @@ def _evaluates(analysis: Analysis, event: Event) -> bool:
         return False
     if (not trains and draws_again(event)) or _trained_on(analysis, event):
         return False
-    if _measured(analysis, event):
+    if _measured(measures, event):
         return True
     used = not isinstance(statement_of(analysis, event.site), ast.Expr)
     loaded = not analysis.trace.optimizers
@@ -139,14 +145,13 @@ def _trained_on(analysis: Analysis, event: Event) -> bool:
     return False
 
 
-def _measured(analysis: Analysis, event: Event) -> bool:
+def _measured(measures: list[Operation], event: Event) -> bool:
     """Whether the output is compared with a target, or ends in a loss."""
     assert event.tensor is not None
-    for operation in analysis.trace.operations:
-        if len(operation.tensors) > 1 and _measures(operation):
-            derived = [_derives(tensor, event.tensor) for tensor in operation.tensors]
-            if any(derived) and not all(derived):
-                return True
+    for operation in measures:
+        derived = [_derives(tensor, event.tensor) for tensor in operation.tensors]
+        if any(derived) and not all(derived):
+            return True
     return False
 
 

@@ -6,6 +6,7 @@ end up between two messages. It ends at once, even in the middle of an analysis,
 
 from __future__ import annotations
 
+import gc
 import os
 import platform
 import queue
@@ -54,6 +55,9 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
         return 3
     engine, version = started
     write(answers, {"method": "ready", "params": {"torch": version, **where}})
+    # What was imported stays: the collector need not look at it again and again.
+    gc.collect()
+    gc.freeze()
     inbox = _inbox(requests)
     while (request := inbox.get()).get("method") != "shutdown":
         write(answers, answer(engine, request))
