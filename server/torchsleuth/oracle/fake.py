@@ -35,6 +35,24 @@ class Unsupported(Exception):
     """A value that has no counterpart on the other side; the operator is undecided."""
 
 
+class Mode(FakeTensorMode):
+    """The fake mode, of which there is one.
+
+    Some constructors (nn.TransformerEncoder) copy modules, and a deep copy of a fake tensor copies its mode, with the
+    weak references to storages that the mode keeps. A copied reference is released once more than it was taken: the
+    storage is freed under tensors that use it, and the heap is corrupted.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(allow_non_fake_inputs=True)
+
+    def __copy__(self) -> Mode:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Mode:
+        return self
+
+
 def contiguous_strides(shape: tuple[Size, ...]) -> tuple[Size, ...]:
     strides: list[Size] = []
     step: Size = 1
@@ -47,7 +65,7 @@ def contiguous_strides(shape: tuple[Size, ...]) -> tuple[Size, ...]:
 class Session:
     """One isolated evaluation: its own ShapeEnv, and the mapping between our symbols and torch's."""
 
-    def __init__(self, mode: FakeTensorMode, symbolic: bool) -> None:
+    def __init__(self, mode: Mode, symbolic: bool) -> None:
         self.mode = mode
         self.env = ShapeEnv() if symbolic else None
         mode.shape_env = self.env

@@ -20,14 +20,13 @@ import torch
 from torch._subclasses.fake_tensor import (
     DataDependentOutputException,
     DynamicOutputShapeException,
-    FakeTensorMode,
     UnsupportedOperatorException,
 )
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from torchsleuth.oracle import modules, names
 from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
-from torchsleuth.oracle.fake import Session, Unsupported, plain_argument, plain_result
+from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.spec import (
@@ -78,7 +77,7 @@ class Oracle:
     """The memoised function, with the fake mode it runs in."""
 
     def __init__(self) -> None:
-        self._mode = FakeTensorMode(allow_non_fake_inputs=True)
+        self._mode = Mode()
         self._memo: dict[Any, Outcome] = {}
         self._built: dict[ModuleSpec, torch.nn.Module] = {}
         self._fresh = itertools.count(1)

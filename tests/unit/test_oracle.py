@@ -1,0 +1,52 @@
+"""The oracle is safe and pure: what a question leaves behind changes no other answer, nor the memory of the process."""
+
+import copy
+from itertools import count
+
+import pytest
+
+from torchsleuth.oracle.oracle import Oracle
+from torchsleuth.tensors.dims import Symbol
+from torchsleuth.tensors.spec import ModuleSpec, Result, TensorSpec, Undecided
+
+
+@pytest.fixture(scope="module")
+def oracle() -> Oracle:
+    return Oracle()
+
+
+def ask(oracle: Oracle, target: str | ModuleSpec, *args: object, **kwargs: object) -> object:
+    ids = count(1)
+    return oracle.call(target, args, kwargs, lambda name: Symbol(name, next(ids)))
+
+
+def test_copies_of_modules_share_the_one_fake_mode(oracle: Oracle) -> None:
+    """A copied mode releases the storages of all fake tensors once too often: the process dies later, somewhere else."""
+    layer = ModuleSpec("torch.nn.TransformerEncoderLayer", (8, 2), ())
+    module = oracle._module(ModuleSpec("torch.nn.TransformerEncoder", (layer, 2), ()))
+    assert {id(parameter.fake_mode) for parameter in module.parameters()} == {id(oracle._mode)}
+    assert copy.deepcopy(module).layers[0].linear1.weight.fake_mode is oracle._mode
+
+
+@pytest.mark.parametrize("made", ["Tensor.to_sparse", "torch.nested.as_nested_tensor"])
+def test_tensors_that_are_not_dense_are_unknown(oracle: Oracle, made: str) -> None:
+    assert isinstance(ask(oracle, made, TensorSpec((4, 3))), Undecided)
+
+
+def test_a_package_that_is_not_installed_is_unknown(oracle: Oracle, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torchsleuth.oracle.names.ALLOWED_PACKAGES", frozenset({"no_such_package"}))
+    with pytest.raises(LookupError):
+        oracle.resolve("no_such_package.function")
+
+
+def test_a_module_that_cannot_be_made_has_no_attributes(oracle: Oracle) -> None:
+    with pytest.raises(LookupError):
+        oracle.attribute(ModuleSpec("torch.nn.LayerNorm", (), ()), "eps")
+
+
+def test_answers_are_remembered(oracle: Oracle) -> None:
+    shape = TensorSpec((7, 5))
+    first = ask(oracle, "torch.relu", shape)
+    hits = oracle.hits
+    assert isinstance(first, Result) and ask(oracle, "torch.relu", shape) == first
+    assert oracle.hits == hits + 1
