@@ -76,7 +76,7 @@ ENGLISH: dict[str, str] = {
     "to.discarded": "{call} does not change {tensor}: the result is thrown away, assign it",
     "fix.assign": "Assign the result of {call} to {tensor}",
     # dtypes
-    "dtype.operand": "{tensor} is {dtype}, but {other} are {wanted}: convert it with .{cast}()",
+    "dtype.operand": "{tensor} is {dtype}, but {other} {wanted}: convert it with .{cast}()",
     "dtype.floating": "{tensor} is {dtype}, and {user} wants floating point numbers: convert it with .{cast}()",
     "dtype.mask": "{tensor} is {dtype}, and {user} wants booleans there: compare, or convert it with .{cast}()",
     "target.classes": "{target} is {dtype}, but {loss} wants class indices as int64: convert it with .long()",
@@ -120,7 +120,8 @@ ENGLISH: dict[str, str] = {
     "no_grad.missing": (
         "{module} is evaluated here with autograd recording: no backward() follows, so the graph only costs memory"
     ),
-    "clip.missing": "{module} is recurrent or attention-based and trained without gradient clipping",
+    "clip.missing": "this step trains a {layer} without gradient clipping: one exploding gradient can undo the training",
+    "clip.missing.layer": "the {layer} is made here",
     "backward.missing": "{optimizer} steps without gradients: {loss} never goes backward, so no parameter changes",
     "backward.missing.forward": "this forward records a graph that nothing uses",
     "step.missing": "{optimizer} never steps: the gradients of this backward() change no parameter",
@@ -500,8 +501,12 @@ ENGLISH: dict[str, str] = {
     "data.len.named": "this looks like __len__ under another name",
     "data.sampler": "shuffle=True and a sampler exclude each other: the sampler already decides the order",
     "data.batch_sampler": "batch_sampler excludes {option}: it already decides the batches",
+    "data.batch_of_one": "{layer} gets a last batch of one sample in training mode, and raises: one value has no variance",
+    "data.stack": "samples differ in shape, {left} and {right}: torch.stack needs them equal, pad_sequence pads them",
+    "data.stack.drawn": "the shape {left} of the samples is drawn at random: torch.stack needs them equal, pad_sequence pads them",
     "data.iterable": "{dataset} is an IterableDataset: it decides the order itself, and DataLoader refuses {option} for it",
     "fix.pad_collate": "Pad each batch with pad_sequence in a collate_fn",
+    "fix.pad_sequence": "Pad with pad_sequence instead of torch.stack",
     "fix.pad_largest": "Pad each batch to its largest sample in a collate_fn",
     "fix.drop_samples": "Leave out the samples that are None in a collate_fn",
     "fix.return": "Return {text}",

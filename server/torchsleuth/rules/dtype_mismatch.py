@@ -65,14 +65,14 @@ def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand])
         key = "dtype.operand"
     else:
         key = "dtype.floating"
-    others = [f"{used.text('the other operand')} {used.spec.dtype}" for used in given if used is not odd]
+    others = [used.text("the other operand") for used in given if used is not odd]
     text = message(
         key,
         tensor=odd.text("the input"),
         dtype=odd.spec.dtype,
         user=user,
         wanted=wanted,
-        other=f"the weights of {user}" if module is not None else (others or ["the other operand"])[0],
+        other=f"the weights of {user} are" if module is not None else f"{(others or ['the other operand'])[0]} is",
         cast={"float32": "float", "bool": "bool", "int64": "long"}.get(wanted, f"to(torch.{wanted})"),
     )
     candidates = list(casts(analysis, odd, wanted))
