@@ -552,7 +552,11 @@ class Expressions(Calls):
             return self.tensor_attribute(owner, name, node, frame)
         if isinstance(owner, Instance):
             return self._instance_attribute(owner, name, node, frame)
+        if name == "__class__":
+            return self.class_of(owner)
         if isinstance(owner, ClassValue):
+            if name in ("__name__", "__qualname__"):
+                return owner.name
             found = self.class_attribute(owner, name)
             if isinstance(found, Function) and found.kind == "classmethod":
                 return Bound(owner, found)
@@ -580,7 +584,16 @@ class Expressions(Calls):
             return UNKNOWN
         return library.native_init(self.interpreter, instance, replace(call, args=call.args[1:]))
 
+    @staticmethod
+    def class_of(value: Value) -> Value:
+        """``type(value)``, unknown where it is not the user's class or a module of torch."""
+        if isinstance(value, Instance):
+            return value.cls
+        return Native(value.path, "module-class") if isinstance(value, LibraryModule) else UNKNOWN
+
     def _native_attribute(self, owner: Native, name: str) -> Value:
+        if name in ("__name__", "__qualname__") and owner.kind in ("function", "class", "module-class", "builtin"):
+            return owner.name
         if name == "__init__" and owner.kind == "module-class":
             return Builtin("__init__", self._native_init)
         path = f"{owner.path}.{name}"
@@ -613,8 +626,6 @@ class Expressions(Calls):
                     return found
                 return Bound(owner.cls if found.kind == "classmethod" else owner, found)
             return found
-        if name == "__class__":
-            return owner.cls
         if name == "__dict__":
             return UNKNOWN
         modelled = library.instance_attribute(self.interpreter, owner, name, node, frame)

@@ -11,6 +11,7 @@ from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
     DictValue,
+    FactSlots,
     ListSlots,
     ListValue,
     Scalar,
@@ -102,6 +103,10 @@ class Heap:
         for place, change in places.items():
             base = change.slots.get(change.key, MISSING)
             values = [delta[place].value if place in delta else base for delta in deltas]
+            if isinstance(change.slots, FactSlots):
+                agreed = all(value == values[0] for value in values)
+                self.set(change.slots, change.key, values[0] if agreed else MISSING)
+                continue
             join = self.join_elements if isinstance(change.slots, ListSlots) else self.join_values
             joined = values[0]
             for self._joined, value in enumerate(values[1:]):

@@ -21,6 +21,7 @@ from torchsleuth.interp.values import (
     Array,
     ClassValue,
     DictValue,
+    FactSlots,
     Function,
     Instance,
     LibraryModule,
@@ -60,7 +61,7 @@ class Interpreter(Expressions):
         self.trace = Trace()
         self._symbol_ids = itertools.count(1)
         self.heap = Heap(self.fresh_symbol)
-        self.substitution: Slots = {}
+        self.substitution: Slots = FactSlots()
         self.draws: dict[Symbol, tuple[int, int]] = {}
         self.steps = 0
         self.grad: bool | None = True
@@ -674,6 +675,7 @@ class Interpreter(Expressions):
     # -- assignment --------------------------------------------------------------------------------
 
     def assign_name(self, name: str, value: Value, frame: Frame) -> None:
+        value = self.named(value, name)
         if name in frame.global_names:
             self.heap.set(frame.globals, name, value)
             return

@@ -143,6 +143,15 @@ class TensorOperations(Autograd):
             return dims.rebuild(value, self._known)
         return value
 
+    def named(self, value: Value, name: str) -> Value:
+        """An unknown integer gets the name of the variable that it is assigned to first."""
+        symbol = dims.symbol(value) if isinstance(value, Dim) else None
+        if symbol is None or symbol.name != "?" or symbol in self.substitution or name == "_":
+            return value
+        renamed = dims.of(self.fresh_symbol(name, symbol.positive))
+        self.heap.set(self.substitution, symbol, renamed)
+        return renamed
+
     def _known(self, symbol: Symbol) -> Size:
         value = self.substitution.get(symbol)
         return dims.of(symbol) if value is None else self.resolved(value)
@@ -398,7 +407,7 @@ class TensorOperations(Autograd):
 
     def _retag(self, tensor: Tensor, tags: Tags = frozenset()) -> None:
         """The tensor holds new values: `tags` are true of them, and what was true of the old ones is forgotten."""
-        layout = {tag for tag in tensor.tags if isinstance(tag, Batch)}
+        layout = frozenset(tag for tag in tensor.tags if isinstance(tag, Batch))
         kept = layout | batch.plain(tags)
         if kept != tensor.tags:
             self.heap.set(tensor.slots, "tags", kept)
@@ -447,7 +456,7 @@ class TensorOperations(Autograd):
         if name in _DEVICE_FREE:
             return known[0][1] if known else None
         # A zero-dimensional CPU tensor mixes with any device, and CPU indices may index any tensor.
-        strict = [side for side in known if side[3] != 0]
+        strict = [side for side in known if side[3] != 0 and not (side[:2] == ("tensor", CPU) and side[3] is None)]
         if name == "getitem" and strict and strict[0][2] is sides[0][2] and strict[0][1] != CPU:
             strict = [strict[0], *(side for side in strict[1:] if side[1] != CPU)]
         for side in strict[1:]:

@@ -179,6 +179,10 @@ class Several(tuple[Any, ...]):
     """Elements that stand for those of a list whose number is not known."""
 
 
+class FactSlots(dict[Any, Value]):
+    """What was found out: where two states differ, neither is true of both."""
+
+
 class ListSlots(dict[Any, Value]):
     """The slots of a list: ``items`` is a tuple of all its elements, a `Several`, or None."""
 

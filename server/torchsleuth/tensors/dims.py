@@ -85,6 +85,15 @@ def _terms(size: Size) -> dict[Monomial, int]:
     return dict(size.terms)
 
 
+def symbol(size: Size) -> Symbol | None:
+    """The symbol that the size is, None for numbers and compound sizes."""
+    if isinstance(size, Dim) and len(size.terms) == 1:
+        monomial, coefficient = size.terms[0]
+        if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Symbol):
+            return monomial[0][0]
+    return None
+
+
 def of(atom: Atom) -> Dim:
     """The polynomial that is just this atom."""
     return Dim(((((atom, 1),), 1),))

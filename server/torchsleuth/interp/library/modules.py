@@ -11,12 +11,15 @@ from torchsleuth.interp.graph import Cut
 from torchsleuth.interp.values import (
     UNKNOWN,
     Bound,
+    Builtin,
     DictValue,
+    Function,
     Instance,
     LibraryModule,
     LibraryObject,
     ListValue,
     Parameters,
+    Partial,
     Site,
     Tensor,
     Value,
@@ -236,8 +239,9 @@ def named_children(module: Value) -> list[tuple[str, Value]]:
         return list(module.children or ())
     if isinstance(module, Instance):
         own = [(str(name), value) for name, value in module.slots.items() if is_module(value)]
-        if module.native is not None and isinstance(module.native, LibraryModule):
-            own += named_children(module.native)
+        if isinstance(module.native, LibraryModule):
+            inner = named_children(module.native)
+            own = [*inner, *(pair for pair in own if pair not in inner)]
         return own
     return []
 

@@ -486,7 +486,7 @@ def _callable(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("type")
 def _type(interp: Interpreter, call: Arguments) -> Value:
-    return call.args[0].cls if call.args and isinstance(call.args[0], Instance) else UNKNOWN
+    return interp.class_of(call.args[0]) if len(call.args) == 1 else UNKNOWN
 
 
 @_model("super")

@@ -310,8 +310,8 @@ def _factory(interp: Interpreter, path: str, name: str, call: Arguments) -> Valu
     args = call.args
     if name in ("full", "linspace", "logspace", "normal"):
         args = tuple(interp.resolved(value) for value in args)
-    if name == "tensor" and sources:
-        args = tuple(_detached(value) for value in args)
+    if name in ("tensor", "as_tensor", "asarray"):
+        args = tuple(_any_integers(value) for value in args)
     if name in ("randint",):
         # The bounds do not matter to the shape; only the size does.
         args = tuple(
@@ -387,7 +387,14 @@ def _take_device(kwargs: dict[str, Value]) -> Any:
     return MISSING_DEVICE if value is None else device_of(value)
 
 
-def _detached(value: Value) -> Value:
+def _any_integers(value: Value) -> Value:
+    """Data in which integers that are not known are replaced by others: the shape does not depend on them."""
+    if isinstance(value, Dim):
+        return 1
+    if isinstance(value, tuple):
+        return tuple(_any_integers(item) for item in value)
+    if isinstance(value, ListValue) and value.items is not None:
+        return ListValue(_any_integers(value.items), value.type_name)
     return value
 
 

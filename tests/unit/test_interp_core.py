@@ -1,0 +1,93 @@
+"""The interpreter's core: names of sizes, joins, containers of modules, unknown operands."""
+
+from __future__ import annotations
+
+from tests.check import analyze, check
+from torchsleuth.schema import TensorFact
+
+IMPORTS = "import random\nimport torch\nimport somewhere\nfrom torch import nn\nimport torch.nn.functional as F\n"
+
+
+def fact(text: str, name: str) -> TensorFact | None:
+    found = [item for item in analyze(IMPORTS + text).facts if item.binding == name]
+    return found[-1] if found else None
+
+
+def shape(text: str, name: str = "y") -> object:
+    found = fact(text, name)
+    return None if found is None else found.shape
+
+
+def silent(text: str) -> None:
+    check(IMPORTS + text)
+
+
+def test_unknown_integers_are_called_by_their_variable() -> None:
+    assert shape("n = random.randint(1, 9)\ny = torch.zeros(n, 2 * n)\n") == ("n", "2*n")
+    assert shape("for _ in range(random.randint(1, 9)):\n    y = torch.zeros(_, 2)\n") == ("?", 2)
+
+
+def test_what_one_branch_finds_out_about_sizes_is_not_true_after_it() -> None:
+    silent(
+        "class M(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.small, self.large = nn.Linear(32, 4), nn.Linear(64, 4)\n"
+        "    def forward(self, x, wide):\n"
+        "        b, d = x.shape\n"
+        "        if wide:\n"
+        "            y = self.large(x)\n"
+        "        if not wide:\n"
+        "            y = self.small(x)\n"
+        "        return y\n"
+    )
+
+
+def test_a_container_class_of_the_users_has_what_is_put_into_it() -> None:
+    text = (
+        "class Block(nn.Sequential):\n"
+        "    def __init__(self, width):\n"
+        "        super().__init__()\n"
+        "        self.add_module('first', nn.Linear(8, width))\n"
+        "        self.second = nn.ReLU()\n"
+        "        setattr(self, 'third', nn.Linear(width, 3))\n"
+        "class Grown(nn.Sequential):\n"
+        "    def __init__(self):\n"
+        "        super().__init__(nn.Linear(8, 5))\n"
+        "        self.append(nn.Linear(5, 6))\n"
+    )
+    assert shape(text + "y = Block(7)(torch.zeros(2, 8))\n") == (2, 3)
+    assert shape(text + "y = Grown()(torch.zeros(2, 8))\n") == (2, 6)
+
+
+def test_apply_calls_its_function_with_every_module() -> None:
+    text = (
+        "def init(m):\n"
+        "    if m.__class__.__name__.find('Linear') != -1:\n"
+        "        weight = nn.init.normal_(m.weight)\n"
+        "nn.Sequential(nn.Linear(3, 4), nn.ReLU()).apply(init)\n"
+    )
+    assert shape(text, "weight") == (4, 3)
+
+
+def test_operators_on_what_is_not_known_are_on_no_device() -> None:
+    text = (
+        "device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
+        "x = somewhere.images()\n"
+        "y = torch.cat(x).relu()\n"
+        "z = F.relu(F.max_pool2d(somewhere.features(), 2))\n"
+        "nn.Linear(4, 5).to(device)(z)\n"
+    )
+    silent(text)
+    found = fact(text, "y")
+    assert found is None or found.device is None
+
+
+def test_numbers_that_are_not_known_make_tensors_of_known_shape() -> None:
+    text = "i = torch.ones(3).argmax().item()\ny = torch.tensor([[i, i + 1]])\n"
+    found = fact(text, "y")
+    assert found is not None and found.shape == (1, 2) and found.dtype == "int64"
+
+
+def test_clipping_gives_the_norm() -> None:
+    assert shape("m = nn.Linear(2, 2)\ny = nn.utils.clip_grad_norm_(m.parameters(), 1.0)\n") == ()
