@@ -35,15 +35,17 @@ def verified_fixes(
     source_of: Callable[[str], SourceText],
     recheck: Recheck,
 ) -> tuple[Fix, ...]:
-    """The candidates that work, in order, as verified fixes."""
-    kept: list[Fix] = []
+    """The candidates that work, as verified fixes, in order; those that leave fewer findings come first."""
+    kept: list[tuple[int, Fix]] = []
     for candidate in candidates[:MAX_TRIALS]:
         if len(kept) == MAX_FIXES:
             break
         texts = {path: source_of(path).apply(candidate.edits) for path in {edit.path for edit in candidate.edits}}
-        if repaired(diagnostic, before, recheck(texts)):
-            kept.append(Fix(candidate.title, candidate.edits, candidate.safe, verified=True))
-    return tuple(kept)
+        after = recheck(texts)
+        if repaired(diagnostic, before, after):
+            left = sum(item.severity != "hint" for item in after.diagnostics)
+            kept.append((left, Fix(candidate.title, candidate.edits, candidate.safe, verified=True)))
+    return tuple(fix for _, fix in sorted(kept, key=lambda item: item[0]))
 
 
 def repaired(diagnostic: Diagnostic, before: Checked, after: Checked) -> bool:

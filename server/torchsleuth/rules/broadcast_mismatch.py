@@ -41,18 +41,19 @@ from torchsleuth.rules.operands import (
     same,
     same_shape,
     short,
+    size_texts,
     source_at,
     squeezed,
     suffixed,
     transposed,
     widened,
-    written,
 )
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.spatial import padded, resampled
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
 
 CODE = "TS103"
 
@@ -145,20 +146,20 @@ def _sliced(analysis: Analysis, sides: list[tuple[Operand, Operand]]) -> Iterato
     """A table that is longer than what is added to it, cut to its length: ``self.pos[:, :x.size(1)]``."""
     for used, other in sides:
         shift = len(other.shape) - len(used.shape)
-        if shift < 0 or used.node is None or other.node is None or birth(used.tensor) is None:
+        table = used.tensor.origin is None or not used.tensor.origin.sources or used.tensor.parameter
+        if shift < 0 or not isinstance(used.node, ast.Name | ast.Attribute) or not table:
             continue
-        text = written(source_at(analysis, other.site), other.node)
-        cuts = [
-            index
-            for index, size in enumerate(used.shape)
-            if isinstance(size, int)
-            and size != 1
-            and isinstance(other.shape[index + shift], int)
-            and size > int(str(other.shape[index + shift]))
-        ]
-        if len(cuts) == 1 and isinstance(other.node, ast.Name | ast.Attribute):
-            before = ":, " * cuts[0]
-            yield from suffixed(analysis, used, f"[{before}:{text}.size({cuts[0] + shift})]")
+        longer = [index for index, size in enumerate(used.shape) if _is_longer(size, other.shape[index + shift])]
+        for index in longer if len(longer) == 1 else ():
+            before = ":, " * index
+            wanted = other.shape[index + shift]
+            texts = [f"{ast.unparse(other.node)}.size({index + shift})"] if isinstance(other.node, ast.Name) else []
+            for text in (*texts, *list(size_texts(used.site.frame, wanted, used.node))[:1]):
+                yield from suffixed(analysis, used, f"[{before}:{text}]")
+
+
+def _is_longer(size: Size, wanted: Size) -> bool:
+    return isinstance(size, int) and isinstance(wanted, int) and size > wanted > 1
 
 
 def _layer(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.values import Instance, LibraryModule
+from torchsleuth.interp.values import Function, Instance, LibraryModule
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import layer_text
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.parse import parse
 
 
 def argument_node(module: LibraryModule, position: int, name: str) -> ast.expr | None:
@@ -51,9 +52,7 @@ def change_argument(
         source = analysis.source_of(frame.path)
         old = source.segment(node)
         names = list(names_for(frame, wanted)) if not isinstance(node, ast.Constant) else []
-        literal = isinstance(node, ast.Constant) or not _is_plain(node)
-        options = [str(wanted), *names] if literal else [*names, str(wanted)]
-        for new in options:
+        for new in (*names, str(wanted)):
             key = f"{node.lineno}:{node.col_offset}:{new}"
             if new != old and key not in seen:
                 seen.add(key)
@@ -63,10 +62,6 @@ def change_argument(
         if outer is None:
             return
         node, frame = outer
-
-
-def _is_plain(node: ast.expr) -> bool:
-    return isinstance(node, ast.Name | ast.Attribute)
 
 
 def names_for(frame: Frame, wanted: int) -> Iterator[str]:
@@ -86,18 +81,68 @@ def names_for(frame: Frame, wanted: int) -> Iterator[str]:
 
 
 def passed_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
-    """Where the value of a parameter was written: the argument of the call that made this frame."""
+    """Where the value of an expression was written: the argument of the call that made this frame, the default of the
+    parameter, the number that a variable or the field of a configuration was given."""
+    if isinstance(node, ast.Attribute):
+        written = _field(node, frame)
+        return None if written is None else (written, frame)
     function = frame.function
-    if not isinstance(node, ast.Name) or function is None or frame.caller is None or frame.call is None:
+    if not isinstance(node, ast.Name):
         return None
-    names = [argument.arg for argument in (*function.node.args.posonlyargs, *function.node.args.args)]
-    if node.id not in names:
+    if function is not None:
+        spec = function.node.args
+        names = [argument.arg for argument in (*spec.posonlyargs, *spec.args)]
+        if node.id in names:
+            return _argument(function, names.index(node.id), node.id, frame)
+    scope: ast.AST = function.node if function is not None else parse(frame.source)
+    number = _number(scope, node.id) or (_number(parse(frame.source), node.id) if function is not None else None)
+    return None if number is None else (number, frame)
+
+
+def _argument(function: Function, index: int, name: str, frame: Frame) -> tuple[ast.expr, Frame] | None:
+    method = function.owner is not None and function.kind == "function"
+    if frame.caller is not None and frame.call is not None:
+        written = _written(frame.call, index - 1 if method else index, name)
+        if written is not None:
+            return written, frame.caller
+    spec = function.node.args
+    count = len(spec.posonlyargs) + len(spec.args)
+    place = index - (count - len(spec.defaults))
+    default = spec.defaults[place] if place >= 0 else None
+    return (default, frame) if isinstance(default, ast.Constant) else None
+
+
+def _number(scope: ast.AST, name: str) -> ast.expr | None:
+    """The constant that a scope assigns to a variable, if that is all that it assigns to it."""
+    found: list[ast.expr] = []
+    for part in ast.walk(scope):
+        if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store):
+            found.append(part)
+    if len(found) != 1:
         return None
-    position = names.index(node.id)
-    if function.owner is not None and function.kind == "function":
-        position -= 1
-    written = _written(frame.call, position, node.id)
-    return None if written is None else (written, frame.caller)
+    for statement in ast.walk(scope):
+        if isinstance(statement, ast.Assign) and found[0] in statement.targets:
+            return statement.value if isinstance(statement.value, ast.Constant) else None
+    return None
+
+
+def _field(node: ast.Attribute, frame: Frame) -> ast.expr | None:
+    """The number that a field of a configuration object was given, by its constructor's call or by its class."""
+    if not isinstance(node.value, ast.Name):
+        return None
+    owner = next((names[node.value.id] for names in (frame.names, frame.globals) if node.value.id in names), None)
+    if not isinstance(owner, Instance) or owner.cls.path != frame.path or owner.is_module:
+        return None
+    call = owner.site.node if owner.site is not None else None
+    if isinstance(call, ast.Call) and owner.site is not None and owner.site.frame.path == frame.path:
+        for keyword in call.keywords:
+            if keyword.arg == node.attr and isinstance(keyword.value, ast.Constant):
+                return keyword.value
+    for statement in owner.cls.node.body:
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            if statement.target.id == node.attr and isinstance(statement.value, ast.Constant):
+                return statement.value
+    return None
 
 
 def constructor_related(
