@@ -59,7 +59,10 @@ def _wasteful(analysis: Analysis, event: Event) -> LoopPoint | None:
         return None
     # Any other model trained in the same loop makes it a training loop.
     trained = any(other.kind == "backward" and within(other, point) for other in analysis.trace.events)
-    return None if trained else point
+    # A graph that backward() was meant to run through is not wasted, but cut.
+    cuts = [fault.cut.site for fault in analysis.trace.autograd if fault.cut is not None]
+    cut = any(part is site.node for site in cuts for part in ast.walk(point.node))
+    return None if trained or cut else point
 
 
 def _contains(point: LoopPoint, event: Event) -> bool:

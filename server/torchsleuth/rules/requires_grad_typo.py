@@ -55,9 +55,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _of_anything(analysis: Analysis, seen: set[Span]) -> Iterator[Finding]:
     """The commonest misspelling, on what is not known to be a tensor: a hint."""
-    if _MISSPELT not in analysis.source.text:
-        return
     source = analysis.source
+    if _MISSPELT not in source.text or _is_a_name(analysis.tree(source.path)):
+        return
     for node in ast.walk(analysis.tree(source.path)):
         for target in node.targets if isinstance(node, ast.Assign) else ():
             if isinstance(target, ast.Attribute) and target.attr == _MISSPELT and source.span(target) not in seen:
@@ -66,6 +66,16 @@ def _of_anything(analysis: Analysis, seen: set[Span]) -> Iterator[Finding]:
                 title = message("fix.spelling", old=_MISSPELT, new="requires_grad")
                 edit = edits.replace(source, target, f"{owner}.requires_grad")
                 yield Finding(source.span(target), words, (), (Candidate(title, (edit,), safe=False),), "hint")
+
+
+def _is_a_name(tree: ast.Module) -> bool:
+    """Whether the misspelt word is a name of the script's own: a field, or an attribute that it reads."""
+    return any(
+        (isinstance(node, ast.Name) and node.id == _MISSPELT)
+        or (isinstance(node, ast.arg) and node.arg == _MISSPELT)
+        or (isinstance(node, ast.Attribute) and node.attr == _MISSPELT and isinstance(node.ctx, ast.Load))
+        for node in ast.walk(tree)
+    )
 
 
 def _means_something(analysis: Analysis, fault: AutogradFault, name: str) -> bool:
