@@ -112,7 +112,7 @@ class Expressions(Calls):
 
     def on_Tuple(self, node: ast.Tuple, frame: Frame) -> Value:
         items = self._elements(node.elts, frame)
-        return UNKNOWN if items is None else items
+        return UNKNOWN if items is None or isinstance(items, Several) else items
 
     def on_List(self, node: ast.List, frame: Frame) -> Value:
         return ListValue(self._elements(node.elts, frame))
@@ -121,18 +121,20 @@ class Expressions(Calls):
         return library.make_set(self.interpreter, self._elements(node.elts, frame))
 
     def _elements(self, nodes: list[ast.expr], frame: Frame) -> tuple[Value, ...] | None:
+        """The elements, `Several` where a starred one stands for any number, None where one is not known."""
         items: list[Value] = []
         known = True
         for node in nodes:
             if isinstance(node, ast.Starred):
-                more = self.sequence(self.eval(node.value, frame), node, frame)
-                if more is None:
-                    known = False
-                else:
-                    items.extend(more)
+                spread = self.eval(node.value, frame)
+                more = self.sequence(spread, node, frame)
+                known = known and more is not None
+                items.extend(self.iterate(spread, node, frame).items if more is None else more)
             else:
                 items.append(self.eval(node, frame))
-        return tuple(items) if known else None
+        if known:
+            return tuple(items)
+        return None if UNKNOWN in items else self.heap.several(tuple(items))
 
     def on_Dict(self, node: ast.Dict, frame: Frame) -> Value:
         items: dict[Any, Value] | None = {}

@@ -14,7 +14,7 @@ Use instead
     torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step()
 Fix safety
-    Unsafe: steps become smaller, as they were meant to be.
+    Safe: large gradients are clipped, as they were meant to be.
 References
     torch.nn.utils.clip_grad_norm_, torch.amp, "Gradient clipping"
 """
@@ -22,12 +22,14 @@ References
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 
+from torchsleuth.interp.library.optim import is_off, parts_in, trained_parts
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryObject, Parameters
+from torchsleuth.interp.values import LibraryObject, Value
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import is_simple, name_in, receiver_text, same_iteration, statement_of, trained_by
+from torchsleuth.rules.loops import is_simple, name_in, receiver_text, same_iteration, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
@@ -40,8 +42,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for event in events:
         if event.kind != "clip" or not event.certain or not event.loops or event.site.span in reported:
             continue
-        before = [other for other in events[: event.index] if same_iteration(event, other)]
-        after = [other for other in events[event.index + 1 :] if same_iteration(event, other)]
+        if _limit(analysis, event) == math.inf:
+            continue  # it only measures the norm
+        around = [other for other in events if same_iteration(event, other) and not _is_joined(other)]
+        before = [other for other in around if other.index < event.index]
+        after = [other for other in around if other.index > event.index]
         finding = _too_late(analysis, event, before, after) or _too_early(analysis, event, before, after)
         finding = finding or _scaled(analysis, event, before, after)
         if finding is not None:
@@ -49,13 +54,23 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield finding
 
 
+def _limit(analysis: Analysis, clip: Event) -> Value:
+    calls = (call for call in analysis.trace.calls if call.site.span == clip.site.span and "clip_grad" in call.path)
+    return next((call.get(1, "max_norm") for call in calls), None)
+
+
+def _is_joined(event: Event) -> bool:
+    return any(point.joined for point in event.loops)
+
+
 def _of(event: Event, clip: Event, *kinds: str) -> bool:
     """An event about the gradients that are clipped, as far as that is known."""
     if event.kind not in kinds or not event.certain:
         return False
-    if not isinstance(clip.subject, Parameters) or not isinstance(event.subject, LibraryObject):
+    if event.kind == "backward" or not isinstance(event.subject, LibraryObject):
         return event.kind == "backward"
-    return any(trained_by(event.subject, module) for module in clip.subject.modules)
+    clipped = {id(part) for part in parts_in(clip.subject)}
+    return any(id(part) in clipped for part in trained_parts(event.subject))
 
 
 def _too_late(analysis: Analysis, clip: Event, before: list[Event], after: list[Event]) -> Finding | None:
@@ -83,7 +98,7 @@ def _too_early(analysis: Analysis, clip: Event, before: list[Event], after: list
 
 def _scaled(analysis: Analysis, clip: Event, before: list[Event], after: list[Event]) -> Finding | None:
     """Between the backward() of a scaled loss and scaler.step(), without unscale_()."""
-    scaled = next((other for other in reversed(before) if other.kind == "scale"), None)
+    scaled = next((other for other in reversed(before) if other.kind == "scale" and not is_off(other.subject)), None)
     step = next((other for other in after if other.kind == "scaler_step"), None)
     late = next((other for other in after if other.kind == "unscale"), None)
     if scaled is None or step is None or any(other.kind == "unscale" for other in before):
@@ -102,7 +117,7 @@ def _scaled(analysis: Analysis, clip: Event, before: list[Event], after: list[Ev
     elif scaler and optimizer and statement is not None and is_simple(statement, analysis, path):
         line = f"{scaler}.unscale_({optimizer})"
         edit = edits.insert_line_before(analysis.source_of(path), statement, line)
-        candidates = (Candidate(message("fix.insert", text=line), (edit,), safe=False),)
+        candidates = (Candidate(message("fix.insert", text=line), (edit,),)
     return _finding(analysis, clip, step, text, candidates)
 
 
@@ -133,8 +148,9 @@ def _moved(
         return ()
     source = analysis.source_of(path)
     text = source.segment(moved)
+    name = text.partition("(")[0].rpartition(".")[2]
     changes = (edits.remove_line(source, moved.lineno), insert(source, beside, text))
-    return (Candidate(message(title, text="clip_grad_norm_", line=beside.lineno), changes, safe=False),)
+    return (Candidate(message(title, text=name, line=beside.lineno), changes,)
 
 
 RULE = Rule(

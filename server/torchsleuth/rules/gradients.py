@@ -14,6 +14,11 @@ _ALIASES = frozenset("data detach view reshape flatten squeeze unsqueeze T t con
 """Attributes and methods of a gradient that give the same memory again."""
 _READERS = frozenset("print isnan isinf isfinite norm all any abs allclose stack cat tensor float len str repr".split())
 """Functions that look at a gradient and leave it as it is."""
+_HOOKS = frozenset(
+    "register_hook register_post_accumulate_grad_hook register_multi_grad_hook register_full_backward_hook "
+    "register_step_pre_hook register_step_post_hook".split()
+)
+"""Methods that hand gradients, or the moment of a step, to a function."""
 
 
 def feeds(backward: Event, optimizer: LibraryObject) -> bool | None:
@@ -51,18 +56,16 @@ def _paths(analysis: Analysis) -> set[str]:
 
 
 def _uses(tree: ast.Module) -> Iterator[list[ast.AST]]:
-    """Each ``x.grad`` with the nodes around it, from the inside to the outside."""
+    """Each ``x.grad`` and each hook with the nodes around it, from the inside to the outside."""
     pending: list[tuple[ast.AST, list[ast.AST]]] = [(tree, [])]
     while pending:
         node, around = pending.pop()
         called = bool(around) and isinstance(around[0], ast.Call) and around[0].func is node
-        if (
-            isinstance(node, ast.Attribute)
-            and node.attr == "grad"
-            and not called
-            or isinstance(node, ast.Constant)
-            and node.value == "grad"
-        ):
+        if isinstance(node, ast.Attribute):
+            named = node.attr in _HOOKS or (node.attr == "grad" and not called)
+        else:
+            named = isinstance(node, ast.Constant) and node.value == "grad"
+        if named:
             yield [node, *around]
         inner = [node, *around]
         pending += [(child, inner) for child in ast.iter_child_nodes(node)]
@@ -73,7 +76,7 @@ def _changes(use: list[ast.AST]) -> bool:
     if isinstance(node, ast.Constant):
         names = [part.func for part in around[:1] if isinstance(part, ast.Call)]
         return any(isinstance(name, ast.Name) and name.id in ("setattr", "delattr") for name in names)
-    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+    if isinstance(node, ast.Attribute) and (not isinstance(node.ctx, ast.Load) or node.attr in _HOOKS):
         return True
     for parent in around:
         if isinstance(parent, ast.Attribute):

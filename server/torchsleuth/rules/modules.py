@@ -23,18 +23,13 @@ def trainable(module: Value) -> bool:
 
 
 def named(analysis: Analysis, site: Site, path: str) -> tuple[str, tuple[Edit, ...]]:
-    """How a library class can be written at a place, and the import that this takes."""
-    parent, _, name = path.rpartition(".")
-    for scope in (site.frame.names, site.frame.globals):
-        for known, value in scope.items():
-            if isinstance(value, Native) and value.path == path:
-                return str(known), ()
-        for known, value in scope.items():
-            if isinstance(value, Native) and value.path == parent:
-                return f"{known}.{name}", ()
-    root, _, rest = path.partition(".")
-    for known, value in site.frame.globals.items():
-        if isinstance(value, Native) and value.path == root:
-            return f"{known}.{rest}", ()
+    """How something of a library can be written at a place, and the import that this takes."""
+    parts = path.split(".")
+    for count in range(len(parts), 0, -1):
+        parent, rest = ".".join(parts[:count]), parts[count:]
+        for scope in (site.frame.names, site.frame.globals):
+            for known, value in scope.items():
+                if isinstance(value, Native) and value.path == parent:
+                    return ".".join([str(known), *rest]), ()
     source = analysis.source_of(site.span.path)
-    return path, edits.add_import(source, analysis.tree(site.span.path), f"import {root}")
+    return path, edits.add_import(source, analysis.tree(site.span.path), f"import {parts[0]}")

@@ -20,15 +20,17 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.library.modules import descendants
+from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryModule
+from torchsleuth.interp.values import LibraryModule, LibraryObject
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import is_simple, modules_of, statement_of, trained_by
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.gradients import changes_gradients, feeds
+from torchsleuth.rules.loops import is_simple, modules_of, name_in, optimizer_text, receiver_text, statement_of
+from torchsleuth.rules.modules import named
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 
 CODE = "TS510"
@@ -40,49 +42,100 @@ _RECURRENT = frozenset(
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     events = analysis.trace.events
-    if any(event.kind in ("clip", "grad_touched", "unscale") for event in events):
-        return
-    reported: set[tuple[str, int]] = set()
+    found: dict[object, tuple[LibraryObject, LibraryModule, Event]] = {}
     for optimizer in analysis.trace.optimizers:
-        if not any(_recurrent(module) for module in modules_of(optimizer)):
+        layer = next((part for part in trained_parts(optimizer) if _recurrent(part)), None)
+        step = next((e for e in events if e.kind == "step" and e.subject is optimizer and e.loops), None)
+        if not isinstance(layer, LibraryModule) or step is None or optimizer.identity in analysis.trace.escaped:
             continue
-        steps = [event for event in events if event.kind == "step" and event.subject is optimizer and event.loops]
-        for step in steps[:1]:
-            backward = next((e for e in reversed(events[: step.index]) if e.kind == "backward"), None)
-            key = (step.site.span.path, step.site.span.start.line)
-            if backward is not None and key not in reported:
-                reported.add(key)
-                yield _finding(analysis, backward, step)
+        if any(event.kind == "backward" and feeds(event, optimizer) is not False for event in events[: step.index]):
+            found.setdefault(step.site.span, (optimizer, layer, step))
+    if found and not any(event.kind == "clip" for event in events) and not changes_gradients(analysis):
+        for optimizer, layer, step in found.values():
+            yield _finding(analysis, optimizer, layer, step)
 
 
-def _recurrent(module: object) -> bool:
-    return any(isinstance(part, LibraryModule) and part.type_name in _RECURRENT for part in descendants(module))
+def _recurrent(part: object) -> bool:
+    return isinstance(part, LibraryModule) and part.type_name in _RECURRENT and part.requires_grad is True
 
 
-def _finding(analysis: Analysis, backward: Event, step: Event) -> Finding:
-    forward = _forward(analysis, step)
-    name = ast.unparse(forward.site.node.func) if forward and isinstance(forward.site.node, ast.Call) else None
-    statement = statement_of(analysis, step.site)
-    candidates: list[Candidate] = []
-    in_scope = forward is not None and forward.site.frame.function is step.site.frame.function
-    if name and in_scope and statement is not None and is_simple(statement, analysis, step.site.span.path):
-        source = analysis.source_of(step.site.span.path)
-        prefix = "torch." if "torch" in step.site.frame.globals else ""
-        if not prefix and "nn" not in step.site.frame.globals:
-            prefix = "torch."
-        line = f"{prefix}nn.utils.clip_grad_norm_({name}.parameters(), max_norm=1.0)"
-        edit = edits.insert_line_before(source, statement, line)
-        candidates.append(Candidate(message("fix.clip"), (edit,), safe=False))
-    text = message("clip.missing", module=f"`{name}`" if name else "the model")
-    return Finding(step.site.span, text, (), tuple(candidates))
+def _finding(analysis: Analysis, optimizer: LibraryObject, layer: LibraryModule, step: Event) -> Finding:
+    places: tuple[Related, ...] = ()
+    if layer.site is not None:
+        source = analysis.source_of(layer.site.span.path)
+        places = (related(source, layer.site.node, message("clip.missing.layer", layer=layer.type_name)),)
+    text = message("clip.missing", layer=layer.type_name)
+    return Finding(step.site.span, text, places, tuple(_clipped(analysis, optimizer, step)))
 
 
-def _forward(analysis: Analysis, step: Event) -> Event | None:
-    """The last forward before the step of a module that its optimizer trains."""
-    for event in reversed(analysis.trace.events[: step.index]):
-        if event.kind == "forward" and trained_by(step.subject, event.subject):
-            return event
-    return None
+def _clipped(analysis: Analysis, optimizer: LibraryObject, step: Event) -> Iterator[Candidate]:
+    """``clip_grad_norm_`` before the step; where a scaler makes it, behind an ``unscale_``."""
+    path = step.site.span.path
+    statement, name = statement_of(analysis, step.site), optimizer_text(analysis, step)
+    if statement is None or name is None or not is_simple(statement, analysis, path):
+        return
+    given = [name_in(step.site.frame, module) for module in modules_of(optimizer)]
+    parameters = f"{given[0]}.parameters()" if len(given) == 1 and given[0] else None
+    parameters = parameters or f"[p for group in {name}.param_groups for p in group['params']]"
+    source = analysis.source_of(path)
+    function, imports = named(analysis, step.site, "torch.nn.utils.clip_grad_norm_")
+    lines = [f"{function}({parameters}, max_norm=1.0)"]
+    receiver = receiver_text(analysis, step.site)
+    if receiver != name:
+        lines.insert(0, f"{receiver}.unscale_({name})")
+    separator = edits.line_ending(source) + edits.indentation(source, statement.lineno)
+    edit = edits.insert_line_before(source, statement, separator.join(lines))
+    yield Candidate(message("fix.clip"), (*imports, edit), safe=False)
 
 
-RULE = Rule(CODE, "unclipped-recurrent-training", "hint", "training loop", __doc__, find)
+RULE = Rule(
+    CODE,
+    "unclipped-recurrent-training",
+    "hint",
+    "training loop",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+model = nn.GRU(4, 8, batch_first=True)
+optimizer = torch.optim.Adam(model.parameters())
+for _ in range(10):
+    optimizer.zero_grad()
+    out, _ = model(torch.randn(2, 20, 4))
+    out.square().mean().backward()
+    optimizer.step()
+#   ^^^^^^^^^^^^^^^^ TS510: trains a GRU without gradient clipping
+""",
+            fixed="""
+import torch
+from torch import nn
+
+model = nn.GRU(4, 8, batch_first=True)
+optimizer = torch.optim.Adam(model.parameters())
+for _ in range(10):
+    optimizer.zero_grad()
+    out, _ = model(torch.randn(2, 20, 4))
+    out.square().mean().backward()
+    nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
+    optimizer.step()
+""",
+            good="""
+import torch
+from torch import nn
+
+model = nn.GRU(4, 8, batch_first=True)
+optimizer = torch.optim.Adam(model.parameters())
+for _ in range(10):
+    optimizer.zero_grad()
+    out, _ = model(torch.randn(2, 20, 4))
+    out.square().mean().backward()
+    nn.utils.clip_grad_value_(model.parameters(), 0.5)
+    optimizer.step()
+""",
+        ),
+    ),
+)

@@ -57,6 +57,11 @@ def is_scaler(value: LibraryObject) -> bool:
     return value.path.endswith(".GradScaler")
 
 
+def is_off(scaler: Value) -> bool:
+    """Whether a gradient scaler was made with ``enabled=False``: it scales nothing."""
+    return isinstance(scaler, LibraryObject) and scaler.kwargs.get("enabled") is False
+
+
 def handles(value: LibraryObject) -> bool:
     return is_optimizer(value) or is_scheduler(value) or is_scaler(value)
 
@@ -121,10 +126,14 @@ def trained_parts(optimizer: LibraryObject) -> tuple[LibraryModule | Tensor, ...
 
 def _give(interp: Interpreter, optimizer: LibraryObject, value: Value) -> None:
     """The parameters as they are now: what is put into a module later is not among them."""
-    given = tuple(_flattened(value))
-    parts = tuple(part for item in given for part in _parts(item))
-    interp.heap.set(optimizer.slots, "given", (*optimizer.slots.get("given", ()), *given))
-    interp.heap.set(optimizer.slots, "parts", (*trained_parts(optimizer), *parts))
+    given = (*optimizer.slots.get("given", ()), *_flattened(value))
+    interp.heap.set(optimizer.slots, "given", given)
+    interp.heap.set(optimizer.slots, "parts", (*trained_parts(optimizer), *parts_in(value)))
+
+
+def parts_in(value: Value) -> list[LibraryModule | Tensor]:
+    """What holds the parameters in ``model.parameters()``, lists of parameters and groups of them."""
+    return [part for item in _flattened(value) for part in _parts(item)]
 
 
 def _flattened(value: Value) -> Iterator[Value]:
@@ -151,9 +160,11 @@ __all__ = [
     "construct",
     "given_to",
     "handles",
+    "is_off",
     "is_optimizer",
     "is_scheduler",
     "method",
+    "parts_in",
     "schedule",
     "trained_parts",
 ]
