@@ -21,6 +21,7 @@ from torchsleuth.interp.values import (
     Array,
     ClassValue,
     DictValue,
+    Element,
     FactSlots,
     Function,
     Instance,
@@ -62,7 +63,9 @@ class Interpreter(Expressions):
         self._symbol_ids = itertools.count(1)
         self.heap = Heap(self.fresh_symbol)
         self.substitution: Slots = FactSlots()
+        self.collating = 0
         self.draws: dict[Symbol, tuple[int, int]] = {}
+        self.elements: dict[int | Element, Size] = {}
         self.steps = 0
         self.grad: bool | None = True
         self.grad_off: Site | None = None

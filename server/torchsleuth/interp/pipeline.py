@@ -27,8 +27,8 @@ class Refusal:
 class DataFault:
     """Something that raises on the way from a dataset to a batch.
 
-    kind: collate, missing_len, transform (an image transform gets a type that it refuses), channels (Normalize for another
-    number of channels). `at`: where PyTorch raises. `loader`: whose construction or iteration it is. `dataset`: the one
+    kind: collate, stack (torch.stack of samples that differ), missing_len, transform (an image transform gets a type that
+    it refuses), channels (Normalize for another number of channels). `at`: where PyTorch raises. `loader`: whose construction or iteration it is. `dataset`: the one
     the samples come from, below any Subset. `getitem`: its method. `sample`: one that is fine otherwise. `values`: the
     transform and what it was given.
     """

@@ -18,6 +18,7 @@ from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.trace import DeviceConflict, Event, LoopPoint, Operation, OperatorFailure, Sighting, Trace
 from torchsleuth.interp.values import (
     UNKNOWN,
+    Array,
     Bound,
     Bounds,
     ClassValue,
@@ -184,6 +185,10 @@ class TensorOperations(Autograd):
             if value.items is None:
                 raise NotASpec("an unknown dict")
             return DictSpec(tuple((key, self.to_spec(item)) for key, item in value.items.items()))
+        if isinstance(value, Array):
+            number = library.plain_number(self.interpreter, value)
+            if number is not value:
+                return self.to_spec(number)
         if isinstance(value, Scalar):
             return Hole(value.type)
         if isinstance(value, SliceValue):
@@ -519,12 +524,18 @@ class TensorOperations(Autograd):
         if any(part is UNKNOWN or isinstance(part, Scalar) for part in parts):
             return self._opaque(container.history, [container])
         # An index that is not known picks one element: any index does for the shape.
-        parts = tuple(0 if isinstance(self.resolved(part), Dim) else part for part in parts)
+        parts = tuple(0 if isinstance(self.resolved(part), Dim) else self._with_plain_bounds(part) for part in parts)
         bounds = [bound for part in parts if isinstance(part, SliceValue) for bound in (part.start, part.stop)]
         if any(bound is UNKNOWN or isinstance(bound, Scalar) for bound in bounds):
             return self._opaque(container.history, [container])
-        key = parts if isinstance(key, tuple) else parts[0]
-        return self.operate("operator.getitem", (container, key), {}, node, frame)
+        one = self.operate("operator.getitem", (container, parts if isinstance(key, tuple) else parts[0]), {}, node, frame)
+        return library.mark_element(container, self.resolved(key), one, self.interpreter)
+
+    def _with_plain_bounds(self, part: Value) -> Value:
+        """A slice between elements of tensors or arrays, as the numbers that they are."""
+        if not isinstance(part, SliceValue):
+            return part
+        return SliceValue(*(library.plain_number(self.interpreter, bound) for bound in (part.start, part.stop, part.step)))
 
     def _mask_item(self, container: Tensor, key: Value, node: ast.AST, frame: Frame) -> Tensor | None:
         """``x[mask]`` with a boolean mask: how many elements remain depends on the data."""

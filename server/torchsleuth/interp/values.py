@@ -69,6 +69,14 @@ class Bounds:
     high: int
 
 
+@dataclass(frozen=True)
+class Element:
+    """Which element of which tensor or array one is: a tag of it, or the slot `element`."""
+
+    container: int | Element
+    index: int
+
+
 class NamedResult(tuple[Any, ...]):
     """A tuple whose items also have names, such as the result of ``x.max(dim=1)``."""
 

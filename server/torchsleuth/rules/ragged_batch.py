@@ -2,7 +2,8 @@
 
 What it finds
     A loader with the default collate over a dataset whose samples differ in shape, or hold lists of different lengths: as
-    they were given, as they are cut or computed from the index, or as their size is drawn at random.
+    they were given, as they are cut or computed from the index, or as their size is drawn at random. The same for
+    torch.stack in a collate function.
 Why it hurts
     The loader raises "stack expects each tensor to be equal size" or "each element in list of batch should be of equal
     size" as soon as two of them meet in one batch.
@@ -16,7 +17,7 @@ Use instead
     loader = DataLoader(sequences, batch_size=3, collate_fn=pad_collate)
 Fix safety
     Padding with zeros is what most models for sequences want; a loss or a mean over the padded steps has to leave them
-    out. Where anything but the first dimension differs, the padding is offered as unsafe: resizing may be meant.
+    out. Where more than one dimension differs, as with images, the padding is offered as unsafe: resizing may be meant.
 References
     torch.utils.data.default_collate, torch.nn.utils.rnn.pad_sequence
 """
@@ -29,11 +30,12 @@ from collections.abc import Iterator
 from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.interp.values import Array, DictValue, ListValue, Tensor, Value
 from torchsleuth.messages import message
-from torchsleuth.rules.describe import shape_text
+from torchsleuth.rules.describe import call_trail, shape_text
 from torchsleuth.rules.loaders import affected, dataset_text, free_name, made_here, spelled, with_collate
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.sample_type import made_at, where
 from torchsleuth.schema import Edit
+from torchsleuth.syntax import edits
 
 CODE = "TS601"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
@@ -42,6 +44,8 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[int] = set()
     for fault in analysis.trace.data:
+        if fault.kind == "stack":
+            yield _stacked(analysis, fault)
         refusal = next((item for item in fault.refusals if item.kind in ("ragged", "length")), None)
         if fault.kind != "collate" or refusal is None or id(fault.getitem or fault.dataset) in seen:
             continue
@@ -67,6 +71,25 @@ def _size_text(value: Value) -> str:
     return str(len(items or ()))
 
 
+def _stacked(analysis: Analysis, fault: DataFault) -> Finding:
+    """A ``torch.stack`` of samples that differ, in a collate function of the user's."""
+    refusal = fault.refusals[0]
+    left, right = (_size_text(value) for value in refusal.values)
+    if left == right:
+        text = message("data.stack.drawn", left=left)
+    else:
+        text = message("data.stack", left=left, right=right)
+    candidates: list[Candidate] = []
+    call, path = fault.at.node, fault.at.span.path
+    if refusal.dims == (0,) and isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords:
+        source = analysis.source_of(path)
+        pad, imports = spelled(analysis, path, "torch.nn.utils.rnn.pad_sequence")
+        renamed = edits.replace(source, call.func, pad)
+        changes = (*imports, renamed, edits.add_argument(source, call, "batch_first=True"))
+        candidates.append(Candidate(message("fix.pad_sequence"), changes))
+    return Finding(fault.at.span, text, tuple(call_trail(fault.at.frame)), tuple(candidates))
+
+
 # -- the repair ------------------------------------------------------------------------------------
 
 
@@ -83,8 +106,9 @@ def _padded(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     name = free_name(analysis, path, "pad_collate")
     changes = with_collate(analysis, loaders, name, body, tuple(dict.fromkeys(writer.imports)))
     if changes:
-        plain = all(item.dims == (0,) for item in fault.refusals)
-        yield Candidate(message("fix.pad_collate" if plain else "fix.pad_largest"), changes, plain)
+        first = all(item.dims == (0,) for item in fault.refusals)
+        safe = all(len(item.dims or ()) == 1 for item in fault.refusals)
+        yield Candidate(message("fix.pad_collate" if first else "fix.pad_largest"), changes, safe)
 
 
 class _Writer:

@@ -10,6 +10,8 @@ from torchsleuth.interp.library.dispatch import (
     instance_attribute,
     native_init,
 )
+from torchsleuth.interp.library.draws import mark as mark_element
+from torchsleuth.interp.library.draws import plain_number
 from torchsleuth.interp.library.modules import (
     child,
     descendants,
@@ -82,9 +84,11 @@ __all__ = [
     "is_reduced_loss",
     "iterate",
     "make_set",
+    "mark_element",
     "native_init",
     "object_item",
     "objects_in",
+    "plain_number",
     "returns_tensor",
     "run_sequential",
     "set_child",

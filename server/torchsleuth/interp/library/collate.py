@@ -112,7 +112,7 @@ class Collation:
     def _tensors(self, samples: list[Value], path: Path) -> Value:
         tensors = [numpy.to_tensor(self.interp, one) if isinstance(one, Array) else one for one in samples]
         specs = [self.interp.resolved_spec(tensor.spec) for tensor in tensors]
-        differences = [self.differences(specs[0], other) for other in specs[1:]]
+        differences = [draws.differences(self.interp, specs[0], other) for other in specs[1:]]
         found = [difference for difference in differences if difference != ()]
         if found:
             other = differences.index(found[0]) + 1
@@ -124,15 +124,6 @@ class Collation:
         tags = frozenset.intersection(*(tensor.tags for tensor in tensors))
         shape = None if joined.shape is None else (self.batch, *joined.shape)
         return Tensor(joined.with_(shape=shape, strides=None), tensors[0].origin, plain(tags) | _SAMPLES)
-
-    def differences(self, left: TensorSpec, right: TensorSpec) -> tuple[int, ...] | None:
-        """The dimensions in which two samples are known to differ, None where their number does."""
-        if left.shape is None or right.shape is None:
-            return ()
-        if len(left.shape) != len(right.shape):
-            return None
-        pairs = enumerate(zip(left.shape, right.shape))
-        return tuple(place for place, (a, b) in pairs if draws.vary(self.interp, a, b))
 
     def _dicts(self, samples: list[Value], path: Path) -> Value:
         dicts = [sample.items for sample in samples]

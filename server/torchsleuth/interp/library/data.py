@@ -219,6 +219,7 @@ def plan(interp: Interpreter, loader: LibraryObject, frame: Frame) -> Plan:
 def loader_iteration(interp: Interpreter, loader: LibraryObject, node: ast.AST, frame: Frame) -> Iteration:
     """What a loop over a loader sees: a full batch, and the last one where it is smaller."""
     sizes = plan(interp, loader, frame)
+    interp.heap.set(loader.slots, "plan", sizes)
     if sizes.count == 0:
         return Iteration((), exact=True, over_loader=True)
     dataset = option(loader, "dataset")
@@ -237,6 +238,14 @@ def loader_iteration(interp: Interpreter, loader: LibraryObject, node: ast.AST, 
 
 def _batch(interp: Interpreter, loader: LibraryObject, found: Examples, size: Size | None, site: Site) -> Value:
     """One batch of a loader, made of samples like those found."""
+    interp.collating += 1
+    try:
+        return _collated(interp, loader, found, size, site)
+    finally:
+        interp.collating -= 1
+
+
+def _collated(interp: Interpreter, loader: LibraryObject, found: Examples, size: Size | None, site: Site) -> Value:
     from torchsleuth.interp.calls import Arguments
 
     function = option(loader, "collate_fn")

@@ -5,8 +5,10 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING
 
+from torchsleuth.interp.values import Array, Bounds, Element, Scalar, Tensor, Value
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
+from torchsleuth.tensors.spec import TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter
@@ -37,3 +39,63 @@ def vary(interp: Interpreter, left: Size, right: Size) -> bool:
         if value != 0:
             return True
     return False
+
+
+def differences(interp: Interpreter, left: TensorSpec, right: TensorSpec) -> tuple[int, ...] | None:
+    """The dimensions in which two tensors are known to differ, None where their number does."""
+    if left.shape is None or right.shape is None:
+        return ()
+    if len(left.shape) != len(right.shape):
+        return None
+    pairs = enumerate(zip(left.shape, right.shape))
+    return tuple(place for place, (a, b) in pairs if vary(interp, a, b))
+
+
+def place_of(value: Tensor | Array) -> int | Element:
+    """Which element of what a value is, or the identity of one that is not known to be an element."""
+    if isinstance(value, Array):
+        found: Element | None = value.slots.get("element")
+    else:
+        found = next((tag for tag in value.tags if isinstance(tag, Element)), None)
+    return value.identity if found is None else found
+
+
+def bounds_of(value: Tensor | Array) -> Bounds | None:
+    """Between which integers the elements lie, where that is known."""
+    if isinstance(value, Array):
+        bounds: Bounds | None = value.slots.get("bounds")
+        return bounds
+    return next((tag for tag in value.tags if isinstance(tag, Bounds)), None)
+
+
+def number(interp: Interpreter, value: Tensor | Array) -> Size:
+    """The integer in a tensor or array of one element: the same one whenever that element is read."""
+    bounds = bounds_of(value)
+    if bounds is None:
+        return interp.fresh_size("?", positive=False)
+    place = place_of(value)
+    if place not in interp.elements:
+        interp.elements[place] = draw(interp, bounds.low, bounds.high)
+    return interp.elements[place]
+
+
+def mark(container: Tensor | Array, key: Value, element: Value, interp: Interpreter) -> Value:
+    """Remember of an element which one it is."""
+    if isinstance(key, int) and not isinstance(key, bool) and bounds_of(container) is not None:
+        place = Element(place_of(container), key)
+        if isinstance(element, Array):
+            element.slots["element"] = place
+        elif isinstance(element, Tensor):
+            others = {tag for tag in element.tags if not isinstance(tag, Element)}
+            interp.heap.set(element.slots, "tags", frozenset({*others, place}))
+    return element
+
+
+def plain_number(interp: Interpreter, value: Value) -> Value:
+    """The Python number that a value is as good as, where it is a tensor or array of one integer; else itself."""
+    if not isinstance(value, Tensor | Array) or interp.resolved_spec(value.spec).shape != ():
+        return value
+    dtype = value.spec.dtype
+    if dtype is not None and dtype.startswith(("int", "uint")):
+        return number(interp, value)
+    return Scalar("float") if isinstance(value, Array) and dtype is not None and dtype.startswith("float") else value

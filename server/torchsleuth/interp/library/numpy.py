@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import integers
+from torchsleuth.interp.library import draws, integers
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -89,6 +89,10 @@ _PARAMETERS_BEFORE_SIZE = {
     "triangular": 3, "vonmises": 2, "pareto": 1, "power": 1, "standard_t": 1, "standard_cauchy": 0,
     "negative_binomial": 2,
 }  # fmt: skip
+MAX_ELEMENTS = 256
+"""Elements of an array that a loop sees one by one."""
+MAX_LISTED = 4096
+"""Numbers of an array that its list shows one by one."""
 GENERATORS = ("numpy.random.Generator", "numpy.random.RandomState")
 
 
@@ -226,14 +230,25 @@ def _broadcast(interp: Interpreter, *shapes: Shape) -> Shape:
 
 def _size(interp: Interpreter, value: Value, call: Arguments) -> Shape:
     """A shape argument: a size, or a sequence of sizes."""
-    value = interp.resolved(value)
+    value = plain(interp, value)
     if is_int(value):
         return (value,)
     if isinstance(value, tuple | ListValue):
-        items = interp.sequence(value, call.node, call.frame)
-        if items is not None and all(is_int(item) for item in items):
-            return tuple(interp.resolved(item) for item in items)
+        items = tuple(plain(interp, item) for item in interp.sequence(value, call.node, call.frame) or (None,))
+        if all(is_int(item) for item in items):
+            return items
     return None
+
+
+def plain(interp: Interpreter, value: Value) -> Value:
+    """The Python number that a scalar of NumPy's is as good as."""
+    value = interp.resolved(value)
+    if not isinstance(value, Array) or _shape_of(interp, value) != () or value.spec.dtype not in _NUMERIC:
+        return value
+    kind = _kind(value.spec.dtype or "")
+    if kind in ("int", "uint"):
+        return draws.number(interp, value)
+    return Scalar(kind) if kind in ("float", "bool") else value
 
 
 def as_array(interp: Interpreter, value: Value, frame: Frame, depth: int = 6) -> Array | None:
@@ -371,10 +386,15 @@ def iterate(interp: Interpreter, array: Array) -> Iteration:
     shape = _shape_of(interp, array)
     if not shape:
         return Iteration((UNKNOWN,), exact=False)
-    element = make(shape[1:], array.spec.dtype)
-    if isinstance(shape[0], int) and shape[0] <= 64:
-        return Iteration((element,) * shape[0], exact=True)
-    return Iteration((element,), exact=False)
+    if isinstance(shape[0], int) and shape[0] <= MAX_ELEMENTS:
+        return Iteration(tuple(_element(interp, array, shape[1:], index) for index in range(shape[0])), exact=True)
+    return Iteration((Array(TensorSpec(shape[1:], array.spec.dtype, CPU, False), array.slots["bounds"]),), exact=False)
+
+
+def _element(interp: Interpreter, array: Array, shape: tuple[Size, ...], index: int) -> Array:
+    element = Array(TensorSpec(shape, array.spec.dtype, CPU, False), array.slots["bounds"])
+    draws.mark(array, index, element, interp)
+    return element
 
 
 def get_item(interp: Interpreter, array: Array, key: Value, frame: Frame) -> Value:
@@ -382,7 +402,10 @@ def get_item(interp: Interpreter, array: Array, key: Value, frame: Frame) -> Val
     if shape is None:
         return UNKNOWN
     found = _indexed(interp, shape, key if isinstance(key, tuple) else (key,), frame)
-    return UNKNOWN if found is None else Array(TensorSpec(found, array.spec.dtype, CPU, False), array.slots["bounds"])
+    if found is None:
+        return UNKNOWN
+    element = Array(TensorSpec(found, array.spec.dtype, CPU, False), array.slots["bounds"])
+    return draws.mark(array, interp.resolved(key), element, interp)
 
 
 def _indexed(interp: Interpreter, shape: tuple[Size, ...], keys: tuple[Value, ...], frame: Frame) -> Shape:
@@ -1096,9 +1119,10 @@ def draw(interp: Interpreter, name: str, call: Arguments) -> Value:
         dtype = _asked(call, 3, "int64")
         ends = [call.get(index, key) for index, key in enumerate(("low", "high"))]
         drawn = _drawn(interp, value, dtype, [end for end in ends if end is not None], call)
+        bounds = integers.of_draw(interp, name, call)
         if isinstance(drawn, Array):
-            drawn.slots["bounds"] = integers.of_draw(interp, name, call)
-        return drawn
+            drawn.slots["bounds"] = bounds
+        return draws.draw(interp, bounds.low, bounds.high) if is_int(drawn) and bounds is not None else drawn
     if name in _DRAWS:
         count = _PARAMETERS_BEFORE_SIZE[name]
         value = call.get(count, "size")
@@ -1156,12 +1180,13 @@ def method(interp: Interpreter, array: Array, name: str, call: Arguments) -> Val
     shape, dtype = _shape_of(interp, array), array.spec.dtype
     if name in ("astype", "view") and call.args:
         converted = make(shape if name == "astype" else None, dtype_of(call.get(0, "dtype")))
-        converted.slots["bounds"] = array.slots["bounds"] if name == "astype" else None
+        for slot in ("bounds", "element"):
+            converted.slots[slot] = array.slots.get(slot) if name == "astype" else None
         return converted
     if name == "item":
         kind = _kind(dtype) if dtype in _NUMERIC else ""
         if kind in ("int", "uint"):
-            return interp.fresh_size("?", positive=False)
+            return draws.number(interp, array)
         return Scalar(kind) if kind in ("float", "bool") else UNKNOWN
     if name == "tolist":
         return _listed(interp, array)
@@ -1181,18 +1206,17 @@ def method(interp: Interpreter, array: Array, name: str, call: Arguments) -> Val
 
 
 def _listed(interp: Interpreter, array: Array) -> Value:
-    shape, dtype = _shape_of(interp, array), array.spec.dtype
-    if shape is None or dtype not in _NUMERIC:
+    """``array.tolist()``: numbers, or lists of them."""
+    shape = _shape_of(interp, array)
+    if shape is None or array.spec.dtype not in _NUMERIC:
         return UNKNOWN
-    element: Value = Scalar("float") if _kind(dtype) == "float" else Scalar("bool") if dtype == "bool" else UNKNOWN
-    if _kind(dtype) in ("int", "uint"):
-        element = interp.fresh_size("?", positive=False)
-    for size in reversed(shape):
-        if isinstance(size, int) and size <= 64:
-            element = ListValue((element,) * size)
-        else:
-            element = ListValue(Several((element,)))
-    return element
+    if not shape:
+        return plain(interp, array)
+    count = dims.product(shape)
+    if isinstance(count, int) and isinstance(shape[0], int) and count <= MAX_LISTED:
+        elements = (_element(interp, array, shape[1:], index) for index in range(shape[0]))
+        return ListValue(tuple(_listed(interp, element) for element in elements))
+    return ListValue(Several((_listed(interp, make(shape[1:], array.spec.dtype)),)))
 
 
 __all__ = [

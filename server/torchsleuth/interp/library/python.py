@@ -10,8 +10,10 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.library import draws
 from torchsleuth.interp.values import (
     UNKNOWN,
+    Array,
     Bound,
     Builtin,
     ClassValue,
@@ -87,7 +89,7 @@ def _len(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("range")
 def _range(interp: Interpreter, call: Arguments) -> Value:
-    bounds = [interp.resolved(value) for value in call.args]
+    bounds = [draws.plain_number(interp, interp.resolved(value)) for value in call.args]
     if all(isinstance(bound, int) for bound in bounds) and bounds:
         try:
             numbers = range(*bounds)
@@ -265,6 +267,8 @@ def _int(interp: Interpreter, call: Arguments) -> Value:
             return int(value)
         except (ValueError, OverflowError):
             return UNKNOWN
+    if isinstance(value, Tensor | Array):
+        return draws.number(interp, value)
     return value if isinstance(value, Dim) else interp.fresh_size("?", positive=False)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp.library import numpy
+from torchsleuth.interp.library import draws, numpy
+from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.interp.values import Array, ListValue, Several, Tensor, Value
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
@@ -24,7 +25,9 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
     if not isinstance(elements, tuple) or not elements or not call.exact:
         return None
     spec: TensorSpec | None = None
-    if path.endswith("rnn.pad_sequence"):
+    if path == "torch.stack" and not isinstance(elements, Several):
+        spec = _ragged(interp, elements, call)
+    elif path.endswith("rnn.pad_sequence"):
         spec = _padded(interp, elements, call)
     elif isinstance(elements, Several) and path in _JOINS:
         spec = _joined(interp, path, elements, call)
@@ -43,6 +46,32 @@ def _specs(interp: Interpreter, elements: tuple[Value, ...]) -> list[TensorSpec]
     specs = [interp.resolved_spec(element.spec) for element in elements if isinstance(element, Tensor)]
     known = all(spec.shape is not None for spec in specs)
     return specs if known and len(specs) == len(elements) else None
+
+
+def _ragged(interp: Interpreter, elements: tuple[Value, ...], call: Arguments) -> TensorSpec | None:
+    """What `torch.stack` would make of samples that are known to differ, where a batch is made of them or their sizes are
+    drawn at random. The fault is recorded."""
+    specs = _specs(interp, elements)
+    if specs is None or len(specs) < 2:
+        return None
+    for index, other in enumerate(specs):
+        if other.shape == specs[0].shape:
+            continue
+        dims = draws.differences(interp, specs[0], other)
+        drawn = any(not isinstance(size, int) for spec in (specs[0], other) for size in spec.shape or ())
+        if dims == () or not (drawn or interp.collating):
+            return None
+        refusal = Refusal("ragged", (), (elements[0], elements[index]), dims)
+        fault = DataFault("stack", interp.site(call.node, call.frame), refusals=(refusal,))
+        if not interp.guarded and (fault.kind, fault.at.span) not in interp.failures_seen:
+            interp.failures_seen.add((fault.kind, fault.at.span))
+            interp.trace.data.append(fault)
+        shape = specs[0].shape or ()
+        sizes = tuple(interp.fresh_size("?") if dims is None or i in dims else size for i, size in enumerate(shape))
+        dim = call.get(1, "dim", 0)
+        known = dims is not None and dim == 0
+        return TensorSpec((len(specs), *sizes) if known else None, _common(specs), specs[0].device, False)
+    return None
 
 
 def _padded(interp: Interpreter, elements: tuple[Value, ...], call: Arguments) -> TensorSpec | None:

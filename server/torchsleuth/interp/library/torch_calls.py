@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.batch import plain
 from torchsleuth.interp.graph import AutogradFault, Cut, cut_of
-from torchsleuth.interp.library import data, integers, modules, numpy, python, sequences
+from torchsleuth.interp.library import data, draws, integers, modules, numpy, python, sequences
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -486,7 +486,7 @@ def _number(interp: Interpreter, tensor: Tensor, method: str, call: Arguments) -
     dtype = tensor.spec.dtype
     if dtype is None or dtype.startswith(("float", "bfloat")):
         return Scalar("float", interp.cut(tensor, method, interp.site(call.node, call.frame)))
-    return Scalar("bool") if dtype == "bool" else interp.fresh_size("?", positive=False)
+    return Scalar("bool") if dtype == "bool" else draws.number(interp, tensor)
 
 
 def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
