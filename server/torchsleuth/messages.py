@@ -141,7 +141,7 @@ ENGLISH: dict[str, str] = {
     "clip.place.backward": "backward() is called here",
     "clip.place.scaler_step": "the optimizer steps here",
     "container.plain": (
-        "{name} is a plain {kind}: its {count} layers are not part of {owner}, and are neither trained nor moved nor saved"
+        "{name} is a plain {kind}: its {count} {what} are not part of {owner}, and are neither trained nor moved nor saved"
     ),
     "forward.direct": "{name}.forward() skips the hooks of the module: call {name} itself",
     "accumulate.unscaled": (

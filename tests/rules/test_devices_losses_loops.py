@@ -122,5 +122,5 @@ for x, y in loader:
     found = analyze(SETUP + body.format(clip="pass")).diagnostics
     assert [item.code for item in found] == ["TS510"]
     (edit,) = found[0].fixes[0].edits
-    assert edit.new_text == "    torch.nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)\n"
+    assert edit.new_text == "    nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)\n"
     assert not codes(body.format(clip="nn.utils.clip_grad_norm_(model.parameters(), 1.0)"))

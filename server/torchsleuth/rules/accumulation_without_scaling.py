@@ -27,11 +27,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from torchsleuth.interp.graph import GraphNode
 from torchsleuth.interp.trace import Event
+from torchsleuth.interp.values import LibraryObject
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import modules_of, statement_of, trained_by
+from torchsleuth.rules.gradients import changes_gradients, feeds
+from torchsleuth.rules.loops import statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
@@ -46,16 +49,19 @@ _ADAPTIVE = ("Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     events = analysis.trace.events
-    reported: set[object] = set()
+    clipped = any(event.kind == "clip" for event in events)
+    found: dict[object, tuple[Event, Event, ast.BinOp]] = {}
     for step in events:
-        condition = _every_kth(analysis, step) if step.kind == "step" and step.loops else None
-        if condition is None or not modules_of(step.subject):
+        if step.kind != "step" or not step.loops or not isinstance(step.subject, LibraryObject):
             continue
-        if step.subject.type_name in _ADAPTIVE and not any(event.kind == "clip" for event in events):
+        if step.subject.type_name in _ADAPTIVE and not clipped:
             continue  # these divide by the size of the gradient
-        backward = _unscaled(events, step)
-        if backward is not None and backward.site.span not in reported:
-            reported.add(backward.site.span)
+        condition = _every_kth(analysis, step)
+        backward = _accumulated(events, step) if condition is not None else None
+        if backward is not None and condition is not None and _is_unscaled(backward.node):
+            found.setdefault(backward.site.span, (backward, step, condition))
+    if found and not changes_gradients(analysis):
+        for backward, step, condition in found.values():
             yield _finding(analysis, backward, step, condition)
 
 
@@ -64,36 +70,62 @@ def _every_kth(analysis: Analysis, step: Event) -> ast.BinOp | None:
     statement = statement_of(analysis, step.site)
     if statement is None:
         return None
+    inner: ast.AST = statement
     for part in reversed(edits.path_to(analysis.tree(step.site.span.path), statement)):
-        if isinstance(part, ast.For | ast.While | ast.FunctionDef):
+        block = next((body for body in _blocks(part) if inner in body), [])
+        skipping = [one for one in block[: block.index(inner)] if _skips(one)] if block else []
+        tests = [one.test for one in skipping if isinstance(one, ast.If)]
+        if isinstance(part, ast.If) and inner in part.body:
+            tests.append(part.test)
+        found = [node for test in tests for node in ast.walk(test) if _is_modulo(node)]
+        if found:
+            return found[0]
+        if isinstance(part, ast.For | ast.While | ast.FunctionDef | ast.If):
             return None
-        if isinstance(part, ast.If):
-            found = [n for n in ast.walk(part.test) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mod)]
-            return found[0] if found and statement in list(ast.walk(ast.Module(part.body, []))) else None
+        inner = part if isinstance(part, ast.stmt) else inner
     return None
 
 
-def _unscaled(events: list[Event], step: Event) -> Event | None:
-    """The backward() of every iteration of the same loop, of a mean that nothing was done to."""
-    for event in events:
-        if event.kind != "backward" or event.tensor is None or not event.certain or not event.loops:
-            continue
-        if event.loops[-1].execution != step.loops[-1].execution or event.site.frame is not step.site.frame:
-            continue
-        node = event.tensor.slots["node"]
-        forwards = [e for e in events if e.forward_id in event.tensor.slots["history"] and e.kind == "forward"]
-        trained = any(trained_by(step.subject, forward.subject) for forward in forwards)
-        if trained and isinstance(node, GraphNode) and node.operator in _MEANS and _is_mean(event):
-            return event
+def _blocks(node: ast.AST) -> list[list[ast.AST]]:
+    return [getattr(node, name) for name in ("body", "orelse") if isinstance(getattr(node, name, None), list)]
+
+
+def _skips(statement: ast.AST) -> bool:
+    return isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Continue) and not statement.orelse
+
+
+def _is_modulo(node: ast.AST) -> TypeGuard[ast.BinOp]:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+
+
+def _accumulated(events: list[Event], step: Event) -> Event | None:
+    """A backward() of each iteration of the same loop, whose gradients are still there at the next one."""
+    point = step.loops[-1]
+    passes = [
+        event
+        for event in events
+        if event.kind == "backward"
+        and event.certain
+        and event.loops[-1:]
+        and event.loops[-1].execution == point.execution
+        and feeds(event, step.subject) is True
+    ]
+    for first, second in zip(passes, passes[1:]):
+        between = events[first.index : second.index]
+        if not any(event.kind in ("zero_grad", "step") and event.certain for event in between):
+            return first
     return None
 
 
-def _is_mean(event: Event) -> bool:
-    """No reduction="sum", and nothing was multiplied on the way."""
-    origin = event.tensor.origin if event.tensor is not None else None
-    if origin is None or not isinstance(origin.site.node, ast.Call):
+def _is_unscaled(node: GraphNode | None) -> bool:
+    """Whether a loss is a mean, or a sum with one, and nothing was multiplied."""
+    if node is None:
         return False
-    return not any(keyword.arg in ("reduction", "weight", "size_average") for keyword in origin.site.node.keywords)
+    if node.operator == "add":
+        return any(_is_unscaled(part) for part in node.inputs)
+    given = node.site.node.keywords if isinstance(node.site.node, ast.Call) else []
+    options = ("reduction", "weight", "size_average")
+    return node.operator in _MEANS and not any(keyword.arg in options for keyword in given)
 
 
 def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.BinOp) -> Finding:

@@ -117,7 +117,7 @@ def _scaled(analysis: Analysis, clip: Event, before: list[Event], after: list[Ev
     elif scaler and optimizer and statement is not None and is_simple(statement, analysis, path):
         line = f"{scaler}.unscale_({optimizer})"
         edit = edits.insert_line_before(analysis.source_of(path), statement, line)
-        candidates = (Candidate(message("fix.insert", text=line), (edit,),)
+        candidates = (Candidate(message("fix.insert", text=line), (edit,)),)
     return _finding(analysis, clip, step, text, candidates)
 
 
@@ -150,7 +150,7 @@ def _moved(
     text = source.segment(moved)
     name = text.partition("(")[0].rpartition(".")[2]
     changes = (edits.remove_line(source, moved.lineno), insert(source, beside, text))
-    return (Candidate(message(title, text=name, line=beside.lineno), changes,)
+    return (Candidate(message(title, text=name, line=beside.lineno), changes),)
 
 
 RULE = Rule(

@@ -20,11 +20,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.library.modules import descendants
+from torchsleuth.interp.library.modules import descendants, parts_of
+from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import AttributeSet
-from torchsleuth.interp.values import DictValue, Instance, LibraryModule, ListValue, Value, is_module
+from torchsleuth.interp.values import DictValue, Instance, ListValue, Site, Tensor, Value, is_module
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import modules_of, statement_of
+from torchsleuth.rules.loops import statement_of
 from torchsleuth.rules.modules import named, trainable
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
@@ -38,36 +39,45 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         for event in analysis.trace.events
         if event.kind == "forward" and is_module(event.subject)
     }
-    given = [module for optimizer in analysis.trace.optimizers for module in modules_of(optimizer)]
-    elsewhere = {id(part) for module in given for part in descendants(module)}
+    given = {id(part) for optimizer in analysis.trace.optimizers for part in trained_parts(optimizer)}
     reported: set[object] = set()
     for item in analysis.trace.attributes:
-        held = _layers(item.owner.slots.get(item.name))
+        held = _held(item.owner.slots.get(item.name))
         if not held or item.site.span in reported or item.owner.slots.get(item.name) is not item.value:
             continue
-        registered = elsewhere | {id(part) for part in descendants(item.owner)}
-        lost = [layer for layer in held if id(layer) not in registered and trainable(layer) and _own(layer, item.owner)]
+        registered = {id(part) for part in (*descendants(item.owner), *parts_of(item.owner))}
+        own = [part for part in held if id(part) not in registered and _trains(part) and _own(part, item.owner)]
+        lost = [part for part in own if not any(id(inner) in given for inner in (part, *parts_of(part)))]
         if len(lost) == len(held) and (used or item.owner.identity in used):
             reported.add(item.site.span)
             yield _finding(analysis, item, lost)
 
 
-def _layers(value: Value) -> list[Value]:
-    """The modules in a list, tuple or dict that holds nothing else."""
+def _held(value: Value) -> list[Value]:
+    """The modules, or the parameters, in a list, tuple or dict that holds nothing else."""
     items: list[Value] = []
     if isinstance(value, tuple):
         items = list(value)
     elif isinstance(value, ListValue):
         items = list(value.elements or ())
-    elif isinstance(value, DictValue):
+    elif isinstance(value, DictValue) and all(isinstance(key, str) for key in value.items or ()):
         items = list((value.items or {}).values())
-    return items if items and all(is_module(item) for item in items) else []
+    alike = all(is_module(item) for item in items) or all(_is_parameter(item) for item in items)
+    return items if alike else []
 
 
-def _own(layer: Value, owner: Instance) -> bool:
-    """Whether the layer was made by the module itself; one that was handed in is often hidden on purpose."""
-    site = layer.site if isinstance(layer, LibraryModule | Instance) else None
-    frame = site.frame if site is not None else None
+def _is_parameter(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.parameter and value.owner is None
+
+
+def _trains(item: Value) -> bool:
+    return item.spec.requires_grad is True if isinstance(item, Tensor) else trainable(item)
+
+
+def _own(item: Value, owner: Instance) -> bool:
+    """Whether it was made by the module itself; one that was handed in is often hidden on purpose."""
+    site = item.origin.site if isinstance(item, Tensor) and item.origin else getattr(item, "site", None)
+    frame = site.frame if isinstance(site, Site) else None
     while frame is not None:
         if frame.receiver is owner:
             return True
@@ -77,18 +87,22 @@ def _own(layer: Value, owner: Instance) -> bool:
 
 def _finding(analysis: Analysis, item: AttributeSet, lost: list[Value]) -> Finding:
     kind = "dict" if isinstance(item.value, DictValue) else "tuple" if isinstance(item.value, tuple) else "list"
-    text = message("container.plain", name=f"`self.{item.name}`", kind=kind, count=len(lost), owner=item.owner.cls.name)
-    return Finding(item.site.span, text, (), tuple(_registered(analysis, item, kind)))
+    what = "parameters" if _is_parameter(lost[0]) else "layers"
+    text = message(
+        "container.plain", name=f"`self.{item.name}`", kind=kind, what=what, count=len(lost), owner=item.owner.cls.name
+    )
+    return Finding(item.site.span, text, (), tuple(_registered(analysis, item, kind, what)))
 
 
-def _registered(analysis: Analysis, item: AttributeSet, kind: str) -> Iterator[Candidate]:
+def _registered(analysis: Analysis, item: AttributeSet, kind: str, what: str) -> Iterator[Candidate]:
     statement = statement_of(analysis, item.site)
     value = getattr(statement, "value", None)
     if not isinstance(statement, ast.Assign | ast.AnnAssign) or not isinstance(value, ast.expr):
         return
     path = item.site.span.path
     source = analysis.source_of(path)
-    wrapper, imports = named(analysis, item.site, "torch.nn.ModuleDict" if kind == "dict" else "torch.nn.ModuleList")
+    family = "Parameter" if what == "parameters" else "Module"
+    wrapper, imports = named(analysis, item.site, f"torch.nn.{family}{'Dict' if kind == 'dict' else 'List'}")
     inner = source.segment(value)
     if isinstance(value, ast.List | ast.Dict) and not (value.elts if isinstance(value, ast.List) else value.keys):
         inner = ""
