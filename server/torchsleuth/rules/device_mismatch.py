@@ -28,7 +28,7 @@ from torchsleuth.interp.values import LibraryModule, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import constructor_related, passed_for
 from torchsleuth.rules.describe import call_trail, expression_text, layer_text, operator_text
-from torchsleuth.rules.devices import device_expression, device_of_another, node_of, stray_of
+from torchsleuth.rules.devices import device_expression, device_of_another, node_of, stray_of, strays
 from torchsleuth.rules.operands import FACTORIES, append, birth, called_module
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related
@@ -97,6 +97,7 @@ def _candidates(analysis: Analysis, conflict: DeviceConflict, stray: Value, home
     node, frame = node_of(conflict, stray), operation.site.frame
     if node is None and operation.module is not None:
         yield from _loss_weight(analysis, operation.module, stray, home)
+    yield from _all_where_used(analysis, conflict, home)
     yield from _where_used(analysis, conflict, stray, home, node, frame)
     born = birth(stray)
     device = device_expression(born.site.frame, home) if born is not None else None
@@ -105,6 +106,18 @@ def _candidates(analysis: Analysis, conflict: DeviceConflict, stray: Value, home
             text = f"device={device}"
             edit = edits.add_argument(analysis.source_of(born.site.span.path), born.call, text)
             yield Candidate(message("fix.add_argument", argument=text), (edit,))
+
+
+def _all_where_used(analysis: Analysis, conflict: DeviceConflict, home: Device) -> Iterator[Candidate]:
+    """Several operands that are left behind, moved together."""
+    site = conflict.operation.site
+    found = [used for used in strays(conflict) if used.node is not None]
+    device = device_expression(site.frame, home) or device_of_another(conflict, stray_of(conflict)[0])
+    if len(found) > 1 and device is not None and home != CPU:
+        source = analysis.source_of(site.span.path)
+        names = ", ".join(used.text() for used in found)
+        changes = tuple(append(source, used.node, f".to({device})") for used in found if used.node is not None)
+        yield Candidate(message("fix.to_device", tensor=names, device=device), changes)
 
 
 def _where_used(

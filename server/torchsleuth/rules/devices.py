@@ -8,13 +8,25 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import DeviceConflict
 from torchsleuth.interp.values import Instance, Value
 from torchsleuth.rules.describe import argument_nodes
+from torchsleuth.rules.operands import Operand, operands
 from torchsleuth.tensors.device import CPU, Device
+from torchsleuth.tensors.device import conflict as different
 
 
 def stray_of(conflict: DeviceConflict) -> tuple[Value, Device, Device]:
     """The operand that is on the CPU, its device, and the device of the others."""
     (_, left_device, left), (_, right_device, right) = conflict.left, conflict.right
     return (right, right_device, left_device) if left_device != CPU else (left, left_device, right_device)
+
+
+def strays(conflict: DeviceConflict) -> list[Operand]:
+    """All the operands that are left on the CPU."""
+    home = stray_of(conflict)[2]
+    return [
+        used
+        for used in operands(conflict.operation)
+        if used.spec.device is not None and used.spec.rank != 0 and different(used.spec.device, home)
+    ]
 
 
 def node_of(conflict: DeviceConflict, value: object) -> ast.expr | None:

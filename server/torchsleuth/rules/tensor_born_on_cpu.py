@@ -25,7 +25,7 @@ from torchsleuth.interp.trace import DeviceConflict
 from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import call_trail
-from torchsleuth.rules.devices import device_expression, stray_of
+from torchsleuth.rules.devices import device_expression, stray_of, strays
 from torchsleuth.rules.operands import FACTORIES, Birth, birth, short, source_at, tensors_above
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
@@ -38,15 +38,21 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[tuple[str, int, int]] = set()
     for conflict in analysis.trace.conflicts:
         stray, _, home = stray_of(conflict)
-        born = birth(stray) if isinstance(stray, Tensor) else None
-        if born is None or born.name not in FACTORIES or not _in_method(born, conflict):
-            continue
-        start = born.site.span.start
-        key = (born.site.span.path, start.line, start.column)
-        given = any(keyword.arg == "device" or keyword.arg is None for keyword in born.call.keywords)
-        if key not in seen and not given:
-            seen.add(key)
-            yield _finding(analysis, conflict, born, home)
+        tensors = [stray] if isinstance(stray, Tensor) else []
+        tensors += [used.tensor for used in strays(conflict) if used.tensor is not stray]
+        found = [born for tensor in tensors if (born := birth(tensor)) is not None and _is_bare(born, conflict)]
+        for born in found:
+            start = born.site.span.start
+            key = (born.site.span.path, start.line, start.column)
+            if key not in seen:
+                seen.add(key)
+                yield _finding(analysis, conflict, born, found, home)
+
+
+def _is_bare(born: Birth, conflict: DeviceConflict) -> bool:
+    """Whether a tensor is made without a device, anew in each call of a module."""
+    given = any(keyword.arg == "device" or keyword.arg is None for keyword in born.call.keywords)
+    return born.name in FACTORIES and not given and _in_method(born, conflict)
 
 
 def _in_method(born: Birth, conflict: DeviceConflict) -> bool:
@@ -59,16 +65,16 @@ def _in_method(born: Birth, conflict: DeviceConflict) -> bool:
     return function is not None and function.name != "__init__" and conflict.operation.site.frame.function is not None
 
 
-def _finding(analysis: Analysis, conflict: DeviceConflict, born: Birth, home: Device) -> Finding:
+def _finding(analysis: Analysis, conflict: DeviceConflict, born: Birth, found: list[Birth], home: Device) -> Finding:
     source = source_at(analysis, born.site)
     text = message("device.factory", call=short(source.segment(born.call)), device=home.described)
     use = related(source_at(analysis, conflict.operation.site), conflict.operation.site.node, message("device.met"))
     places = (use, *call_trail(born.site.frame, limit=1))
-    return Finding(born.site.span, text, places, tuple(_candidates(analysis, born, home)))
+    return Finding(born.site.span, text, places, tuple(_candidates(analysis, born, found, home)))
 
 
-def _candidates(analysis: Analysis, born: Birth, home: Device) -> Iterator[Candidate]:
-    source, frame = source_at(analysis, born.site), born.site.frame
+def _candidates(analysis: Analysis, born: Birth, found: list[Birth], home: Device) -> Iterator[Candidate]:
+    frame = born.site.frame
     names = [name for name in tensors_above(frame, born.call) if frame.names[name].spec.device == home]
     expressions = [f"{name}.device" for name in names[:1]]
     named = device_expression(frame, home)
@@ -76,10 +82,11 @@ def _candidates(analysis: Analysis, born: Birth, home: Device) -> Iterator[Candi
     if not expressions:
         first = frame.function.node.args.args[0].arg if frame.function is not None else "self"
         expressions.append(f"next({first}.parameters()).device")
+    together = [other for other in found if other.site.frame is frame]
     for expression in expressions:
         text = f"device={expression}"
-        edit = edits.add_argument(source, born.call, text)
-        yield Candidate(message("fix.add_argument", argument=text), (edit,))
+        changes = {edits.add_argument(source_at(analysis, other.site), other.call, text) for other in together}
+        yield Candidate(message("fix.add_argument", argument=text), tuple(sorted(changes, key=lambda one: one.start)))
 
 
 RULE = Rule(
