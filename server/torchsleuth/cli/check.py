@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 from torchsleuth.cli.files import PathNames, Unreadable, complain, python_files, read_source, write_source
@@ -15,6 +14,7 @@ from torchsleuth.cli.formats import github, sarif
 from torchsleuth.cli.render import concise, console, print_diagnostic, source_reader, to_json
 from torchsleuth.cli.repairs import Repairs, difference
 from torchsleuth.control import baseline as baselines
+from torchsleuth.control.baseline import Baseline
 from torchsleuth.control.configuration import Configurations, selectors
 from torchsleuth.control.selection import ConfigurationError, Layer
 from torchsleuth.control.shown import shown
@@ -22,6 +22,7 @@ from torchsleuth.lookup.modules import Import
 from torchsleuth.lookup.modules import find as find_modules
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, FileAnalysis
+from torchsleuth.syntax.names import imported_from
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
 
@@ -49,6 +50,10 @@ class Options:
         return self.fix or self.diff
 
 
+_Version = tuple[str, dict[str, str]]
+"""The text of a file, and the texts not on the disk that it may see through its imports."""
+
+
 @dataclass
 class _Files:
     """Texts by path as the user wrote it, each file once."""
@@ -67,7 +72,8 @@ def check(paths: list[Path], options: Options) -> int:
 
 def _check(paths: list[Path], options: Options) -> int:
     configurations = _configurations(options)
-    known = baselines.load(str(options.baseline)) if options.baseline is not None else None
+    wanted = options.baseline is not None and options.write_baseline is None
+    known = baselines.load(str(options.baseline)) if wanted else None
     files = _read(paths, configurations)
     if not files.texts and not files.all_read:
         return 2
@@ -77,14 +83,12 @@ def _check(paths: list[Path], options: Options) -> int:
     try:
         # Also without a single file: an interpreter that cannot do the work is never reported as a clean result.
         worker.start()
-        analyze = partial(_analyze, worker, configurations)
-        repairs = Repairs(files.texts, analyze, options.unsafe_fixes)
-        diagnostics = repairs.run() if options.changes else analyze(files.texts, {})
+        analyses = _Analyses(worker, configurations, known)
+        repairs = Repairs(files.texts, analyses.of, options.unsafe_fixes)
+        diagnostics = repairs.run() if options.changes else analyses.of(files.texts, {})
     finally:
         worker.close()
     texts = repairs.texts if options.changes else files.texts
-    if known is not None:
-        diagnostics = known.unknown(diagnostics, source_reader(texts))
     if options.write_baseline is not None:
         return _write_baseline(diagnostics, texts, options.write_baseline)
     if options.diff:
@@ -135,28 +139,42 @@ def _read(paths: list[Path], configurations: Configurations) -> _Files:
     return files
 
 
-def _analyze(
-    worker: WorkerClient,
-    configurations: Configurations,
-    texts: Mapping[str, str],
-    overlay: Mapping[str, str],
-    say: Callable[[str], None] = complain,
-) -> list[Diagnostic]:
-    """What is shown of these files, each thing once, in order. `overlay`: texts that are not on the disk yet."""
-    names = PathNames(texts)
-    found: dict[tuple[str, str, int, int], Diagnostic] = {}
-    complete: list[str] = []
-    for path, text in texts.items():
-        codes = configurations.of(path).codes()
-        analysis = _with_found_modules(worker, path, text, overlay, codes)
+class _Analyses:
+    """What is shown of many files. A file is analysed again only if its text, or that of one it may import, is another."""
+
+    def __init__(self, worker: WorkerClient, configurations: Configurations, known: Baseline | None) -> None:
+        self._worker = worker
+        self._configurations = configurations
+        self._known = known
+        self._done: dict[str, tuple[_Version, FileAnalysis]] = {}
+
+    def of(self, texts: Mapping[str, str], overlay: Mapping[str, str]) -> list[Diagnostic]:
+        """Each thing once, in order, but for what the baseline knows. `overlay`: texts that are not on the disk yet."""
+        names = PathNames(texts)
+        found: dict[tuple[str, str, int, int], Diagnostic] = {}
+        complete: list[str] = []
+        for path, text in texts.items():
+            analysis = self._analysis(path, text, overlay)
+            if not analysis.stats.get("incomplete"):
+                complete.append(path)
+            for diagnostic in map(names.diagnostic, analysis.diagnostics):
+                key = (diagnostic.path, diagnostic.code, diagnostic.start.line, diagnostic.start.column)
+                found.setdefault(key, diagnostic)
+        source_of = source_reader({**overlay, **texts})
+        wanted = shown(found.values(), self._configurations.of, source_of, complete)
+        return wanted if self._known is None else self._known.unknown(wanted, source_of)
+
+    def _analysis(self, path: str, text: str, overlay: Mapping[str, str]) -> FileAnalysis:
+        version = (text, {other: overlay[other] for other in imported_from(path, text, overlay)})
+        before = self._done.get(path)
+        if before is not None and before[0] == version:
+            return before[1]
+        codes = self._configurations.of(path).codes()
+        analysis = _with_found_modules(self._worker, path, text, overlay, codes)
         if analysis.stats.get("incomplete"):
-            say(message("cli.incomplete", path=path, reason=analysis.stats["incomplete"]))
-        else:
-            complete.append(path)
-        for diagnostic in map(names.diagnostic, analysis.diagnostics):
-            key = (diagnostic.path, diagnostic.code, diagnostic.start.line, diagnostic.start.column)
-            found.setdefault(key, diagnostic)
-    return shown(found.values(), configurations.of, source_reader({**overlay, **texts}), complete)
+            complain(message("cli.incomplete", path=path, reason=analysis.stats["incomplete"]))
+        self._done[path] = (version, analysis)
+        return analysis
 
 
 def _with_found_modules(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -106,8 +107,11 @@ def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     for path, old in before.items():
         if old == after[path]:
             continue
-        lines = difflib.unified_diff(
-            old.splitlines(keepends=True), after[path].splitlines(keepends=True), f"a/{path}", f"b/{path}"
-        )
+        lines = difflib.unified_diff(_lines(old), _lines(after[path]), f"a/{path}", f"b/{path}")
         parts += [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
     return "".join(parts)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines with their ends: line feeds only, as for every tool that applies a diff."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)

@@ -51,22 +51,22 @@ class Configuration:
         """Whether findings of a code are shown in a file."""
         if not is_selected(code, self.layers):
             return False
-        return not any(fit(codes, code) for pattern, codes in self.per_file_ignores if self._matches(pattern, path))
+        return not any(fit(codes, code) and self._fits(pattern, path) for pattern, codes in self.per_file_ignores)
 
     def severity(self, code: str, own: Severity) -> Severity:
         return severity_of(code, own, self.layers)
 
     def excludes(self, path: str) -> bool:
         """Whether the file or a folder that it lies in is excluded."""
-        inside = self._inside(path)
-        places = [inside, *inside.parents]
-        return any(_fits(pattern, place) for pattern in self.exclude for place in places)
+        return any(self._fits(pattern, path) for pattern in self.exclude)
 
     def with_layer(self, layer: Layer, exclude: Sequence[str] = ()) -> Configuration:
         return Configuration((*self.layers, layer), self.per_file_ignores, (*self.exclude, *exclude), self.root)
 
-    def _matches(self, pattern: str, path: str) -> bool:
-        return _fits(pattern, self._inside(path))
+    def _fits(self, pattern: str, path: str) -> bool:
+        """Whether a pattern fits a file or a folder that it lies in."""
+        inside = self._inside(path)
+        return any(_fits(pattern, place) for place in (inside, *inside.parents))
 
     def _inside(self, path: str) -> PurePath:
         absolute = os.path.abspath(path)
@@ -78,7 +78,7 @@ class Configuration:
 
 def _fits(pattern: str, place: PurePath) -> bool:
     """Whether a pattern fits a file or folder: its name, or its path from the root."""
-    written = pattern.strip("/").removeprefix("./")
+    written = pattern.strip("/").removeprefix("./").removeprefix("**/").removesuffix("/**")
     return place.name != "" and (fnmatchcase(place.name, written) or fnmatchcase(place.as_posix(), written))
 
 

@@ -10,12 +10,12 @@ import re
 import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 
 from torchsleuth.schema import Position
+from torchsleuth.syntax.names import mentions
 from torchsleuth.syntax.text import SourceText
 
 _URI = re.compile(r"[a-z][a-z0-9+.-]+:")
@@ -130,11 +130,9 @@ class Documents:
         found: dict[str, Document] = {}
         waiting = [path]
         while waiting:
-            module = Path(waiting.pop())
-            name = re.escape(module.parent.name if module.stem == "__init__" else module.stem)
-            imports = re.compile(rf"^[ \t]*(?:import|from)\b[^\n#]*\b{name}\b", re.MULTILINE)
+            module = waiting.pop()
             for document in self:
-                if document.path != path and document.path not in found and imports.search(document.text):
+                if document.path != path and document.path not in found and mentions(document.text, module):
                     found[document.path] = document
                     waiting.append(document.path)
         return list(found.values())

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _MISSING = frozenset(
@@ -191,6 +193,26 @@ class Names:
             self.imports.append(imported)
             if alias.name != "*":
                 scope.owner(name).imports.setdefault(name, []).append(imported)
+
+
+def imported_from(path: str, text: str, others: Mapping[str, str]) -> list[str]:
+    """Of other files, those that a file seems to import, directly or through one another, by the names of modules."""
+    found: list[str] = []
+    waiting = [text]
+    while waiting:
+        importing = waiting.pop()
+        for other, other_text in others.items():
+            if other != path and other not in found and mentions(importing, other):
+                found.append(other)
+                waiting.append(other_text)
+    return found
+
+
+def mentions(text: str, path: str) -> bool:
+    """Whether a line of a text imports something called like the module at `path`."""
+    module = PurePath(path)
+    name = re.escape(module.parent.name if module.stem == "__init__" else module.stem)
+    return re.search(rf"^[ \t]*(?:import|from)\b[^\n#]*\b{name}\b", text, re.MULTILINE) is not None
 
 
 def _catches(handler: ast.ExceptHandler) -> bool:
