@@ -358,7 +358,7 @@ class Interpreter(Expressions):
                 state.iteration = self.heap.mark()
                 state.continues = []
                 last = number == 1 and item is iteration.last
-                point = LoopPoint(node, span, execution, number, iteration.over_loader, last)
+                point = LoopPoint(node, span, execution, number, iteration.over_loader, last, iteration.loader)
                 self.loop_points.append(point)
                 try:
                     if isinstance(node, ast.For):

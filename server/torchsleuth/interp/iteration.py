@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torchsleuth.interp.values import Value
+from torchsleuth.interp.values import LibraryObject, Value
 from torchsleuth.tensors.dims import Size
 
 
@@ -13,7 +13,7 @@ class Iteration:
     """`exact`: `items` are all the elements in order; otherwise they stand for however many there are.
 
     `last`: the last element, where it is known to differ from the others, as the last batch of a loader does.
-    `count`: how many elements there are, where that is known.
+    `count`: how many elements there are, where that is known. `loader`: the DataLoader whose batches they are.
     """
 
     items: tuple[Value, ...]
@@ -21,3 +21,4 @@ class Iteration:
     over_loader: bool = False
     last: Value = None
     count: Size | None = None
+    loader: LibraryObject | None = None

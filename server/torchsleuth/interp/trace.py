@@ -111,6 +111,7 @@ class LoopPoint:
     iteration: int
     over_loader: bool
     last: bool = False
+    loader: LibraryObject | None = None
     joined: bool = False
 
 

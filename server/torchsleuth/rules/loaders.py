@@ -95,8 +95,21 @@ def free_name(analysis: Analysis, path: str, wanted: str) -> str:
 def with_collate(
     analysis: Analysis, loaders: Iterable[LibraryObject], name: str, body: list[str], imports: tuple[Edit, ...]
 ) -> tuple[Edit, ...]:
-    """A collate function, defined above the first of these loaders' statements, and given to each of them. Empty where the
-    loaders are made in different files."""
+    """A collate function, given to these loaders."""
+    return with_function(analysis, loaders, name, "batch", body, imports, "collate_fn")
+
+
+def with_function(
+    analysis: Analysis,
+    loaders: Iterable[LibraryObject],
+    name: str,
+    argument: str,
+    body: list[str],
+    imports: tuple[Edit, ...],
+    option: str,
+) -> tuple[Edit, ...]:
+    """A function, defined above the first of these loaders' statements, and given to each of them as an option. Empty
+    where the loaders are made in different files."""
     calls = [(loader.site.span.path, call) for loader in loaders if loader.site and (call := construction_of(loader))]
     paths = {path for path, _ in calls}
     if len(paths) != 1:
@@ -108,14 +121,16 @@ def with_collate(
     if above is None:
         return ()
     end = edits.line_ending(source)
-    text = end.join([f"def {name}(batch):", *(f"    {line}" for line in body), "", "", ""])
-    changes = [_given(source, call, f"collate_fn={name}") for _, call in calls]
+    text = end.join([f"def {name}({argument}):", *(f"    {line}" for line in body), "", "", ""])
+    changes = [_given(source, call, option, name) for _, call in calls]
     return (*imports, edits.insert(source, Position(_first_line(above), 1), text), *changes)
 
 
-def _given(source: SourceText, call: ast.Call, text: str) -> Edit:
-    old = keyword(call, "collate_fn")
-    return edits.add_argument(source, call, text) if old is None else edits.replace(source, old, text)
+def _given(source: SourceText, call: ast.Call, option: str, name: str) -> Edit:
+    old = keyword(call, option)
+    if old is None:
+        return edits.add_argument(source, call, f"{option}={name}")
+    return edits.replace(source, old.value, name)
 
 
 def _first_line(statement: ast.stmt) -> int:

@@ -232,8 +232,9 @@ def loader_iteration(interp: Interpreter, loader: LibraryObject, node: ast.AST, 
     interp.heap.set(loader.slots, "examined", True)
     found = examples(interp, dataset, node, frame, first_time)
     full = _batch(interp, loader, found, sizes.full, site)
+    interp.heap.set(loader.slots, "sample", next((value for value in found.values if value is not None), UNKNOWN))
     last = None if sizes.last is None else _batch(interp, loader, found, sizes.last, site)
-    return Iteration((full,), exact=False, over_loader=True, last=last, count=sizes.count)
+    return Iteration((full,), exact=False, over_loader=True, last=last, count=sizes.count, loader=loader)
 
 
 def _batch(interp: Interpreter, loader: LibraryObject, found: Examples, size: Size | None, site: Site) -> Value:

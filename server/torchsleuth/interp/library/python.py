@@ -113,7 +113,7 @@ def _enumerate(interp: Interpreter, call: Arguments) -> Value:
     items = tuple((start + index, item) for index, item in enumerate(iteration.items))
     rest = (interp.fresh_size("?", positive=False), iteration.items[0])
     last = (interp.fresh_size("?", positive=False), iteration.last) if iteration.last is not None else None
-    return _stream(Iteration((*items, rest), False, iteration.over_loader, last, iteration.count))
+    return _stream(Iteration((*items, rest), False, iteration.over_loader, last, iteration.count, iteration.loader))
 
 
 def _stream(iteration: Iteration) -> ListValue:

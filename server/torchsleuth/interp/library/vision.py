@@ -252,8 +252,9 @@ def apply(interp: Interpreter, transform: Value, value: Value, node: ast.AST, fr
     if refuses(interp, transform, value):
         _fault(interp, "transform", transform, value, node, frame)
         return UNKNOWN
-    if channels_refused(interp, transform, value) is not None:
-        _fault(interp, "channels", transform, value, node, frame)
+    wrong = channels_refused(interp, transform, value)
+    if wrong is not None:
+        _fault(interp, "channels", transform, value, node, frame, wrong)
         return UNKNOWN
     if is_v2(transform) and isinstance(value, Array) and name not in ("ToTensor", "ToImage", "ToPILImage"):
         return value
@@ -304,14 +305,14 @@ def _integers(value: Value) -> bool:
     return dtype is not None and not dtype.startswith(("float", "bfloat"))
 
 
-def channels_refused(interp: Interpreter, transform: LibraryObject, value: Value) -> tuple[int, int] | None:
-    """The channels of an image and of the statistics that do not fit it, where Normalize is known to raise."""
+def channels_refused(interp: Interpreter, transform: LibraryObject, value: Value) -> int | None:
+    """For how many channels the statistics of a Normalize are, where it is known to raise for such a tensor."""
     if transform.type_name != "Normalize" or not isinstance(value, Tensor):
         return None
     given, channels = statistics(interp, transform), _extent(interp, value)[0]
     if given is None or not isinstance(channels, int) or given in (1, channels):
         return None
-    return None if channels == 1 and is_v2(transform) else (channels, given)
+    return None if channels == 1 and is_v2(transform) else given
 
 
 def statistics(interp: Interpreter, transform: LibraryObject) -> int | None:
@@ -332,11 +333,13 @@ def statistics(interp: Interpreter, transform: LibraryObject) -> int | None:
     return max(counts) if 0 not in counts else None
 
 
-def _fault(interp: Interpreter, kind: str, transform: LibraryObject, value: Value, node: ast.AST, frame: Frame) -> None:
+def _fault(
+    interp: Interpreter, kind: str, transform: LibraryObject, value: Value, node: ast.AST, frame: Frame, *more: int
+) -> None:
     key = (kind, id(transform))
     if not interp.guarded and key not in interp.failures_seen:
         interp.failures_seen.add(key)
-        interp.trace.data.append(DataFault(kind, interp.site(node, frame), values=(transform, value)))
+        interp.trace.data.append(DataFault(kind, interp.site(node, frame), values=(transform, value, *more)))
 
 
 # -- one model each --------------------------------------------------------------------------------
