@@ -14,6 +14,12 @@ export interface ServerSettings {
   trusted: boolean;
   inlayHints: boolean;
   trace: string;
+  select: string[] | null;
+  extendSelect: string[];
+  ignore: string[];
+  severity: Record<string, string>;
+  exclude: string[];
+  configuration: string;
 }
 
 export interface StatusParams {

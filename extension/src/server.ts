@@ -37,7 +37,7 @@ interface Events {
 export function createServer(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): Server {
   const events: Events = { status: new vscode.EventEmitter(), runOutput: new vscode.EventEmitter() };
   const problem = new vscode.EventEmitter<string>();
-  const files = vscode.workspace.createFileSystemWatcher("**/*.py");
+  const files = vscode.workspace.createFileSystemWatcher("**/{*.py,pyproject.toml}");
   context.subscriptions.push(events.status, events.runOutput, problem, files);
   let running: { client: LanguageClient; interpreter: string } | undefined;
 

@@ -8,7 +8,16 @@ export const SECTION = "torchsleuth";
 
 /** The setting `torchsleuth.interpreter`, or undefined when it is empty. */
 export function configuredInterpreter(folder: vscode.WorkspaceFolder | undefined): string | undefined {
-  const value = vscode.workspace.getConfiguration(SECTION, folder?.uri).get<string>("interpreter", "").trim();
+  return path(vscode.workspace.getConfiguration(SECTION, folder?.uri), "interpreter", folder);
+}
+
+/** A setting that is a path, with its variables filled in, or undefined when it is empty. */
+function path(
+  configuration: vscode.WorkspaceConfiguration,
+  name: string,
+  folder: vscode.WorkspaceFolder | undefined,
+): string | undefined {
+  const value = configuration.get<string>(name, "").trim();
   return value === ""
     ? undefined
     : expandVariables(value, {
@@ -25,5 +34,11 @@ export function serverSettings(interpreter: string): ServerSettings {
     trusted: vscode.workspace.isTrusted,
     inlayHints: configuration.get<boolean>("inlayHints.enabled", true),
     trace: configuration.get<string>("trace.server", "off"),
+    select: configuration.get<string[] | null>("select", null),
+    extendSelect: configuration.get<string[]>("extendSelect", []),
+    ignore: configuration.get<string[]>("ignore", []),
+    severity: configuration.get<Record<string, string>>("severity", {}),
+    exclude: configuration.get<string[]>("exclude", []),
+    configuration: path(configuration, "configuration", vscode.workspace.workspaceFolders?.[0]) ?? "",
   };
 }
