@@ -229,6 +229,16 @@ def test_the_first_operand_is_saved(name: str) -> None:
     fails_once_changed(apply(name, x), x)
 
 
+@pytest.mark.parametrize("name", sorted((graph.SAVES_FIRST | graph.WEIGHTED) - graph.COMPOSED))
+def test_the_first_operand_is_saved_as_it_is(name: str) -> None:
+    """Also one that is not contiguous."""
+    shape = SHAPES.get(name, (3, 4))
+    order = tuple(range(len(shape)))[::-1]
+    x = torch.rand([shape[axis] for axis in order], requires_grad=True).permute(order) + 0.0
+    assert len(shape) == 1 or not x.is_contiguous()
+    fails_once_changed(apply(name, x), x)
+
+
 @pytest.mark.parametrize("name", sorted(graph.WEIGHTED))
 def test_the_input_is_saved_without_gradient_of_its_own(name: str) -> None:
     x = operand(name)[1].detach()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.interp import library
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import (
+    COMPOSED,
     CONTRACTIONS,
     FREES,
     INPLACE_POSITION,
@@ -29,6 +30,7 @@ from torchsleuth.interp.graph import (
     node_of,
 )
 from torchsleuth.interp.values import (
+    DictValue,
     Instance,
     LibraryModule,
     LibraryObject,
@@ -133,7 +135,7 @@ class Autograd:
                 node = node or self._node(name, operation, tensors)
                 result.slots["node"] = node
                 if name in SAVES_RESULT:
-                    self._save(node, result.storage, name)
+                    self._save(node, result.storage)
 
     def _cut(self, name: str, operation: Operation, tensors: list[Tensor]) -> Cut | None:
         """Why the result of an operation carries no graph, None where nothing was lost."""
@@ -159,27 +161,28 @@ class Autograd:
         node = GraphNode(name, operation.site, tuple(inputs), module if trainable else None, leaves, unknown, frees)
         if self.autocast or not tensors:
             return node
+        composed = name in COMPOSED and any((tensor.spec.rank or 3) > 2 for tensor in tensors)
         if name in SAVES_FIRST and tensors[0].spec.requires_grad:
-            self._save_operand(node, tensors[0], name)
+            self._save_operand(node, tensors[0], composed)
         if name in PRODUCTS and len(tensors) == 2:
             for one, other in (tensors, tensors[::-1]):
                 if other.spec.requires_grad:
-                    self._save_operand(node, one, name)
+                    self._save_operand(node, one, composed)
         if module is not None and trainable and name in WEIGHTED:
-            self._save_operand(node, tensors[0], name)
+            self._save_operand(node, tensors[0], composed)
             if name in NEEDS_WEIGHT and tensors[0].spec.requires_grad:
-                self._save(node, module, name)
+                self._save(node, module)
         return node
 
-    def _save_operand(self, node: GraphNode, tensor: Tensor, name: str) -> None:
-        """An operand is kept as it is only where it is contiguous; else it may be a copy that is kept."""
-        if tensor.spec.shape is not None and tensor.spec.strides is None:
-            self._save(node, tensor.storage, name)
+    def _save_operand(self, node: GraphNode, tensor: Tensor, composed: bool) -> None:
+        """`composed`: the operator is made of others, which may keep a contiguous copy."""
+        if not composed or (tensor.spec.shape is not None and tensor.spec.strides is None):
+            self._save(node, tensor.storage)
 
-    def _save(self, node: GraphNode, storage: Ref, name: str) -> None:
+    def _save(self, node: GraphNode, storage: Ref) -> None:
         version = storage.slots.get("version", 0)
         if isinstance(version, int):
-            node.saved.append((storage, version, name))
+            node.saved.append((storage, version))
 
     def is_trainable(self, module: LibraryModule | None) -> bool:
         """Whether a module is known to have parameters that require grad."""
@@ -297,7 +300,7 @@ class Autograd:
         if len(kept) != len(made.saved) or made.operator in SAVES_RESULT:
             made.saved[:] = kept
             if made.operator in SAVES_RESULT:
-                self._save(made, storage, made.operator)
+                self._save(made, storage)
 
     # -- optimizers --------------------------------------------------------------------------------
 
@@ -399,18 +402,19 @@ class Autograd:
             places += [(f"self.{name}", value) for name, value in receiver.slots.items()]
         seen: set[int] = set() if receiver is None else {receiver.identity}
         for name, value in places:
-            if isinstance(value, Instance):
+            inner = _named_parts(name, value)
+            if inner is not None:
                 if value.identity not in seen and len(places) < MAX_PLACES:
                     seen.add(value.identity)
-                    places += [(f"{name}.{attribute}", inner) for attribute, inner in value.slots.items()]
+                    places += inner
                 continue
             nodes = [node_of(tensor) for tensor in library.tensors_in(value, 2)]
             if nodes and all(node and any(isinstance(freed.get(p), Site) for p in node.reachable()) for node in nodes):
-                yield name, isinstance(value, tuple)
+                yield name, not isinstance(value, Tensor)
 
     def _modified(self, order: list[GraphNode], site: Site, tensor: Tensor) -> bool:
         for part in order:
-            for storage, version, _ in part.saved:
+            for storage, version in part.saved:
                 now, writer = storage.slots.get("version", 0), storage.slots.get("writer")
                 if isinstance(now, int) and now > version and isinstance(writer, Site):
                     self.fault(AutogradFault("modified", writer, tensor, cause=site, node=part))
@@ -467,6 +471,15 @@ class Autograd:
         if not self.guarded and key not in self.interpreter.failures_seen:
             self.interpreter.failures_seen.add(key)
             self.trace.autograd.append(fault)
+
+
+def _named_parts(name: str, value: Value) -> list[tuple[str, Value]] | None:
+    """What an object or a dict holds, by the expressions for it; None for other values."""
+    if isinstance(value, Instance):
+        return [(f"{name}.{attribute}", inner) for attribute, inner in value.slots.items()]
+    if isinstance(value, DictValue):
+        return [(f'{name}["{key}"]', inner) for key, inner in (value.items or {}).items() if isinstance(key, str)]
+    return None
 
 
 def _is_basic_index(key: Value) -> bool:

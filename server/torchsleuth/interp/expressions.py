@@ -264,7 +264,8 @@ class Expressions(Calls):
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             return self.tensor_binary(name, left, right, node, frame, inplace)
         if isinstance(left, Array) or isinstance(right, Array):
-            return library.array_binary(self.interpreter, name, left, right, frame)
+            result = library.array_binary(self.interpreter, name, left, right, frame)
+            return library.of_operands(result, left, right)
         if inplace and isinstance(left, Parameters):
             self.parameters_written(left, node, frame)
             return left
@@ -424,7 +425,7 @@ class Expressions(Calls):
         if isinstance(container, Tensor):
             return self.tensor_get_item(container, key, node, frame)
         if isinstance(container, Array):
-            return library.array_item(self.interpreter, container, key, frame)
+            return library.of_operands(library.array_item(self.interpreter, container, key, frame), container)
         items = container.elements if isinstance(container, ListValue) else container
         if isinstance(items, Several):
             if isinstance(key, SliceValue):

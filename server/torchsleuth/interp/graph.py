@@ -25,7 +25,9 @@ PRODUCTS = frozenset("mul multiply matmul mm bmm mv dot".split())
 WEIGHTED = frozenset(
     "Linear Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d Bilinear LSTMCell GRUCell RNNCell".split()
 )
-"""Modules whose backward needs their input, if it is contiguous, for the gradient of their weights."""
+"""Modules whose backward needs their input for the gradient of their weights."""
+COMPOSED = frozenset({"matmul", "Linear", "GroupNorm", "group_norm"})
+"""Operators that keep a copy of an operand of three or more dimensions that is not contiguous."""
 NEEDS_WEIGHT = WEIGHTED - {"Bilinear", "LSTMCell", "GRUCell", "RNNCell"}
 """Modules whose backward needs their weights for the gradient of their input."""
 SEQUENCES = frozenset(
@@ -106,7 +108,7 @@ class GraphNode:
     leaves: tuple[Tensor, ...] = ()
     open: bool = False
     frees: bool = False
-    saved: list[tuple[Ref, int, str]] = field(default_factory=list)
+    saved: list[tuple[Ref, int]] = field(default_factory=list)
 
     def reachable(self, through: Callable[[GraphNode], bool] | None = None) -> Iterator[GraphNode]:
         """Every node of the graph once, from this one on; only beyond nodes that `through` lets pass."""

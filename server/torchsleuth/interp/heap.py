@@ -42,6 +42,11 @@ def _alike(left: Value, right: Value) -> bool:
     return left is right or (isinstance(left, plain) and type(left) is type(right) and left == right)
 
 
+def _either(left: Value, right: Value) -> Value:
+    """The forwards that one history or another carries."""
+    return left | right if isinstance(left, frozenset) and isinstance(right, frozenset) else right
+
+
 @dataclass
 class Change:
     slots: Slots
@@ -108,6 +113,8 @@ class Heap:
                 self.set(change.slots, change.key, values[0] if agreed else MISSING)
                 continue
             join = self.join_elements if isinstance(change.slots, ListSlots) else self.join_values
+            if change.key == "history":
+                join = _either
             joined = values[0]
             for self._joined, value in enumerate(values[1:]):
                 joined = join(joined, value)

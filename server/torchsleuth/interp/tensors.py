@@ -390,7 +390,7 @@ class TensorOperations(Autograd):
     def _in_place(self, operation: Operation, value: Value) -> Value:
         """Methods ending in an underscore change their receiver and return it."""
         name = operation.target.rpartition(".")[2]
-        inplace = operation.target.startswith("Tensor.") and name.endswith("_") and not name.endswith("__")
+        inplace = operation.module is None and name.endswith("_") and not name.endswith("__")
         if self.is_inplace(operation) and operation.args:
             if isinstance(operation.args[0], Tensor) and not self.keeps_values(operation):
                 self._retag(operation.args[0])

@@ -254,8 +254,7 @@ def carried_names(analysis: Analysis, fault: AutogradFault) -> dict[str, bool]:
     """Variables that bring a freed graph to the same backward() of a later iteration, and whether each is a tuple."""
     if fault.cause is None or fault.cause.span != fault.at.span:
         return {}
-    scope = repeated_block(analysis, fault.at)
-    return {name: several for name, several in fault.carried if _is_carried(name, scope)}
+    return {name: several for name, several in fault.carried if _is_carried(analysis, name, fault.at)}
 
 
 def repeated_block(analysis: Analysis, site: Site) -> ast.stmt | ast.Module:
@@ -268,10 +267,19 @@ def repeated_block(analysis: Analysis, site: Site) -> ast.stmt | ast.Module:
     return tree
 
 
-def _is_carried(name: str, scope: ast.stmt | ast.Module) -> bool:
-    """Whether one round leaves the variable to the next: an attribute, a result, or one that is read and then set."""
-    if not name.isidentifier():
-        return True
+def _is_carried(analysis: Analysis, name: str, site: Site) -> bool:
+    """Whether one round leaves the variable to the next: an attribute that is set anew, a result, or a variable that is
+    read and then set."""
+    tree, scope = analysis.tree(site.span.path), repeated_block(analysis, site)
+    attribute = name.partition("[")[0].rpartition(".")[2]
+    name = name.partition("[")[0]
+    if name != attribute:
+        functions = [part for part in ast.walk(tree) if isinstance(part, ast.FunctionDef) and part.name != "__init__"]
+        return any(
+            isinstance(part, ast.Attribute) and part.attr == attribute and isinstance(part.ctx, ast.Store)
+            for block in [scope, *functions]
+            for part in ast.walk(block)
+        )
     if isinstance(scope, ast.FunctionDef):
         returned = [part.value for part in ast.walk(scope) if isinstance(part, ast.Return) and part.value is not None]
         given = {part.arg for part in ast.walk(scope.args) if isinstance(part, ast.arg)}

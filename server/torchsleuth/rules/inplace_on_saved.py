@@ -126,10 +126,10 @@ def _clone(analysis: Analysis, target: ast.expr, statement: ast.stmt, path: str)
     """``x = x.clone()`` before ``x[…] = …``."""
     while isinstance(target, ast.Subscript):
         target = target.value
-    if isinstance(target, ast.Name) and is_simple(statement, analysis, path):
-        text = f"{target.id} = {target.id}.clone()"
-        edit = edits.insert_line_before(analysis.source_of(path), statement, text)
-        yield Candidate(message("fix.insert", text=text), (edit,))
+    if isinstance(target, ast.Name | ast.Attribute) and is_simple(statement, analysis, path):
+        source = analysis.source_of(path)
+        text = f"{source.segment(target)} = {source.segment(target)}.clone()"
+        yield Candidate(message("fix.insert", text=text), (edits.insert_line_before(source, statement, text),))
 
 
 RULE = Rule(

@@ -70,11 +70,18 @@ def _repairs(analysis: Analysis, fault: AutogradFault, names: dict[str, bool]) -
     for name, (place, edit) in changes.items():
         key = "fix.detach_after" if place is backward else "fix.detach_line"
         yield Candidate(message(key, name=name, line=place.end_lineno), (edit,))
+    last = block.body[-1] if isinstance(block, ast.For | ast.While) else None
+    if last is not None and is_simple(last, analysis, path):
+        for name, several in names.items():
+            edit = edits.insert_line_after(source, last, f"{name} = {_detached(name, several)}")
+            yield Candidate(message("fix.detach_line", name=name, line=last.end_lineno), (edit,))
 
 
 def _sets(statement: ast.stmt, name: str) -> bool:
     return any(
-        isinstance(part, ast.Name | ast.Attribute) and isinstance(part.ctx, ast.Store) and ast.unparse(part) == name
+        isinstance(part, ast.Name | ast.Attribute | ast.Subscript)
+        and isinstance(part.ctx, ast.Store)
+        and ast.unparse(part) == name
         for part in ast.walk(statement)
     )
 

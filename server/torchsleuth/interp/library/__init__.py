@@ -32,6 +32,7 @@ from torchsleuth.interp.library.modules import (
 )
 from torchsleuth.interp.library.numpy import binary as array_binary
 from torchsleuth.interp.library.numpy import get_item as array_item
+from torchsleuth.interp.library.numpy import of_operands
 from torchsleuth.interp.library.optim import schedule, trained_parts
 from torchsleuth.interp.library.python import (
     builtin,
@@ -73,6 +74,7 @@ __all__ = [
     "has_own_parameters",
     "has_parameters",
     "is_autocast",
+    "of_operands",
     "own_parameters",
     "parts_of",
     "trained_parts",

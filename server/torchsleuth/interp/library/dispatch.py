@@ -131,7 +131,7 @@ def call_method(interp: Interpreter, receiver: Value, name: Any, call: Arguments
             interp.parameters_written(receiver, call.node, call.frame)
         return receiver
     if isinstance(receiver, Array):
-        return numpy.method(interp, receiver, name, call)
+        return numpy.of_operands(numpy.method(interp, receiver, name, call), receiver, *call.args)
     if isinstance(receiver, Image):
         return vision.image_method(interp, receiver, name, call)
     if isinstance(receiver, LibraryModule) or (isinstance(receiver, Instance) and modules.is_module_method(name)):

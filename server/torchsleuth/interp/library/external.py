@@ -67,7 +67,7 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
     if package == "numpy":
         if name in TAKES_ARRAYS:
             interp.converted_to_arrays(call.args, call.node, call.frame)
-        return numpy.call(interp, path, call)
+        return numpy.of_operands(numpy.call(interp, path, call), *call.args)
     if path.startswith(_IMAGES):
         return vision.call(interp, path, call)
     if path in ("copy.copy", "copy.deepcopy") and call.args:

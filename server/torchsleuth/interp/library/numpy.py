@@ -497,6 +497,14 @@ def _sliced(interp: Interpreter, size: Size, part: SliceValue) -> Size | None:
 # -- operators -------------------------------------------------------------------------------------
 
 
+def of_operands(result: Value, *operands: Value) -> Value:
+    """A result, with the place where its operands left the autograd graph."""
+    cut = next((operand.slots["cut"] for operand in operands if isinstance(operand, Array)), None)
+    if isinstance(result, Array) and cut is not None:
+        result.slots["cut"] = cut
+    return Scalar(result.type, cut) if isinstance(result, Scalar) and cut is not None else result
+
+
 def binary(interp: Interpreter, name: str, left: Value, right: Value, frame: Frame) -> Value:
     """An operator, where at least one side is an array."""
     sides = []
