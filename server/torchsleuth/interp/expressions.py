@@ -460,7 +460,7 @@ class Expressions(Calls):
             if container.native is not None:
                 return self.get_item(container.native, key, node, frame)
         if isinstance(container, LibraryObject):
-            return library.object_item(self.interpreter, container, key, frame)
+            return library.object_item(self.interpreter, container, key, node, frame)
         return UNKNOWN
 
     def any_of(self, items: tuple[Value, ...]) -> Value:

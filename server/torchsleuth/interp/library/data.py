@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -96,6 +97,17 @@ def lacks_length(interp: Interpreter, dataset: Value) -> bool:
     return interp.class_attribute(dataset.cls, "__len__") is MISSING and all(
         base.path in (f"{PACKAGE}Dataset", ITERABLE, "typing.Generic", "abc.ABC", "builtins.object") for base in bases
     )
+
+
+def lacks_samples(interp: Interpreter, dataset: Value) -> bool:
+    """Whether a dataset is of a class of the user's that defines no way to get at its samples."""
+    if not isinstance(dataset, Instance) or dataset.cls.opaque:
+        return False
+    name = "__iter__" if is_iterable(interp, dataset) else "__getitem__"
+    bases = [base for base in dataset.cls.mro() if isinstance(base, Native)]
+    plain = all(base.path in (f"{PACKAGE}Dataset", ITERABLE, "typing.Generic", "abc.ABC") for base in bases)
+    others = (name, "__getitems__", "__getattr__")
+    return bool(bases) and plain and all(interp.class_attribute(dataset.cls, other) is MISSING for other in others)
 
 
 # -- lengths ---------------------------------------------------------------------------------------
@@ -220,13 +232,18 @@ def loader_iteration(interp: Interpreter, loader: LibraryObject, node: ast.AST, 
     """What a loop over a loader sees: a full batch, and the last one where it is smaller."""
     sizes = plan(interp, loader, frame)
     interp.heap.set(loader.slots, "plan", sizes)
+    dataset, site = option(loader, "dataset"), interp.site(node, frame)
     if sizes.count == 0:
+        total = length(interp, dataset, frame)
+        if isinstance(total, int) and total > 0 and option(loader, "sampler") is None:
+            _fault(interp, DataFault("no_batches", site, loader, dataset, values=(total, sizes.full)))
         return Iteration((), exact=True, over_loader=True)
-    dataset = option(loader, "dataset")
-    site = interp.site(node, frame)
     sampler = option(loader, "sampler") or option(loader, "batch_sampler")
     if sampler is None and lacks_length(interp, dataset) and not is_iterable(interp, dataset):
         _fault(interp, DataFault("missing_len", site, loader, dataset))
+        return Iteration((UNKNOWN,), exact=False, over_loader=True)
+    if lacks_samples(interp, dataset):
+        _fault(interp, DataFault("missing_getitem", site, loader, dataset))
         return Iteration((UNKNOWN,), exact=False, over_loader=True)
     first_time = not loader.slots.get("examined")
     interp.heap.set(loader.slots, "examined", True)
@@ -296,7 +313,7 @@ def _listed(found: Examples, size: Size) -> ListValue:
 
 def _fault(interp: Interpreter, fault: DataFault) -> None:
     """Record a fault, once for each loader and kind."""
-    key = (fault.kind, id(fault.loader), id(fault.dataset))
+    key = (fault.kind, id(fault.loader), id(fault.dataset), fault.at.span if fault.loader is None else None)
     if not interp.guarded and key not in interp.failures_seen:
         interp.failures_seen.add(key)
         interp.trace.data.append(fault)
@@ -465,14 +482,37 @@ def construct(interp: Interpreter, path: str, name: str, call: Arguments) -> Val
         return convert(interp, call.args[0]) if call.args else UNKNOWN
     if name == "get_worker_info":
         return UNKNOWN
-    made = LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
+    site = interp.site(call.node, call.frame)
+    made = LibraryObject(path, call.args, call.kwargs, site)
     if path == LOADER:
-        dataset = option(made, "dataset")
-        drawn = option(made, "shuffle") is True and option(made, "sampler") is None
-        if drawn and lacks_length(interp, dataset) and not is_iterable(interp, dataset):
-            assert made.site is not None
-            _fault(interp, DataFault("missing_len", made.site, made, dataset))
+        _check_loader(interp, made, site)
+    if name == "TensorDataset":
+        _check_tensors(interp, made, site)
     return made
+
+
+def _check_loader(interp: Interpreter, loader: LibraryObject, site: Site) -> None:
+    """What the constructor asks of the dataset for a random order."""
+    dataset = option(loader, "dataset")
+    drawn = option(loader, "shuffle") is True and option(loader, "sampler") is None
+    if not drawn or is_iterable(interp, dataset):
+        return
+    if lacks_length(interp, dataset):
+        _fault(interp, DataFault("missing_len", site, loader, dataset))
+    elif length(interp, dataset, site.frame) == 0:
+        _fault(interp, DataFault("empty", site, loader, dataset))
+
+
+def _check_tensors(interp: Interpreter, dataset: LibraryObject, site: Site) -> None:
+    """What a TensorDataset asks of its tensors: that they are some, of one length."""
+    given = dataset.args
+    if any(isinstance(value, Array | ListValue | tuple) for value in given):
+        _fault(interp, DataFault("arrays", site, None, dataset, values=given))
+        return
+    sizes = [length(interp, value, site.frame) if isinstance(value, Tensor) else None for value in given]
+    first = sizes[0] if sizes else None
+    if first is not None and any(size is not None and dims.equal(first, size) is False for size in sizes):
+        _fault(interp, DataFault("lengths", site, None, dataset, values=given))
 
 
 def _default_collate(interp: Interpreter, call: Arguments) -> Value:
@@ -492,6 +532,9 @@ def _random_split(interp: Interpreter, call: Arguments) -> Value:
         return UNKNOWN
     total = length(interp, dataset, call.frame)
     sizes = split_sizes(interp, parts, total)
+    known = [size for size in sizes if size is not None]
+    if total is not None and len(known) == len(sizes) and dims.equal(_sum(known), total) is False:
+        _fault(interp, DataFault("split", site, None, dataset, values=(_sum(known), total)))
     subsets = []
     for size in sizes:
         chosen: Value = UNKNOWN
@@ -506,9 +549,11 @@ def split_sizes(interp: Interpreter, parts: tuple[Value, ...], total: Size | Non
     parts = tuple(interp.resolved(part) for part in parts)
     if all(is_int(part) for part in parts):
         return list(parts)
-    numbers = all(isinstance(part, int | float) for part in parts)
-    if not numbers or not isinstance(total, int) or abs(sum(parts) - 1) > 1e-9:
+    if not all(isinstance(part, int | float) for part in parts) or not isinstance(total, int):
         return [None for _ in parts]
+    if not math.isclose(sum(parts), 1) or sum(parts) > 1:
+        # No fractions, then, but numbers of samples.
+        return [math.floor(part) for part in parts]
     sizes = [int(total * part) for part in parts]
     for index in range(total - sum(sizes)):
         sizes[index % len(sizes)] += 1
@@ -558,9 +603,12 @@ def _samples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame) -
     return Iteration((interp.any_of(tuple(values)) if values else UNKNOWN,), exact=False)
 
 
-def object_item(interp: Interpreter, value: LibraryObject, key: Value, frame: Frame) -> Value:
+def object_item(interp: Interpreter, value: LibraryObject, key: Value, node: ast.AST, frame: Frame) -> Value:
+    if value.path == LOADER:
+        _fault(interp, DataFault("subscript", interp.site(node, frame), value))
+        return UNKNOWN
     if value.type_name in _COLLECTIONS or vision.is_dataset(value):
-        return _collection_item(interp, value, key, ast.Pass(), frame)
+        return _collection_item(interp, value, key, node, frame)
     return UNKNOWN
 
 
