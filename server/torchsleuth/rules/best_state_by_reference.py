@@ -1,7 +1,8 @@
 """best-state-by-reference: the best weights are remembered by reference and overwritten by training.
 
 What it finds
-    `best = model.state_dict()` in a training loop, where `best` is used after the loop, or loaded back.
+    `best = model.state_dict()`, or `best_model = model`, under a condition in a training loop, where `best` is read after
+    the loop, or kept by an object; also states that are collected in a list, and shallow copies of them.
 Why it hurts
     state_dict() holds the parameters themselves. The optimizer changes them in place, so the "best" state is always
     the latest one.
@@ -21,72 +22,238 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import loop_statement, statement_of
+from torchsleuth.rules.loops import modules_of, name_in, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 
 CODE = "TS517"
+_SHALLOW = frozenset({"copy.copy", "copy", "dict", "OrderedDict", "collections.OrderedDict"})
+
+
+@dataclass(frozen=True)
+class _Place:
+    """An expression in a file: the nodes around it, from the module inwards, and itself."""
+
+    path: str
+    trail: tuple[ast.AST, ...]
+
+    @property
+    def node(self) -> ast.AST:
+        return self.trail[-1]
+
+    @property
+    def statement(self) -> ast.stmt:
+        return next(part for part in reversed(self.trail) if isinstance(part, ast.stmt))
+
+    @property
+    def wrappers(self) -> list[ast.AST]:
+        """What is around the expression in its statement, from the inside."""
+        return list(reversed(self.trail[self.trail.index(self.statement) + 1 : -1]))
+
+    @property
+    def blocks(self) -> list[ast.AST]:
+        """The statements around, from the inside to the function that they are in."""
+        found: list[ast.AST] = []
+        for part in reversed(self.trail[: self.trail.index(self.statement)]):
+            if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+                return [*found, part]
+            found.append(part)
+        return found
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    seen: set[object] = set()
+    reported: set[object] = set()
     for call in analysis.trace.calls:
-        if not call.path.endswith(".state_dict") or not call.loops or call.site.span in seen:
+        if (
+            call.path != "torch.nn.Module.state_dict"
+            or call.site.span in reported
+            or not _trained_after(analysis, call)
+        ):
             continue
-        seen.add(call.site.span)
         target = _kept(analysis, call)
-        if target is not None and _trains_on(analysis, call):
-            source = analysis.source_of(call.site.span.path)
-            text = message("state.reference", name=f"`{source.segment(target)}`")
-            yield Finding(call.site.span, text, (), (_copied(analysis, call),))
+        if target is not None:
+            reported.add(call.site.span)
+            name = analysis.source_of(call.site.span.path).segment(target)
+            text = message("state.reference", name=f"`{name}`")
+            yield Finding(call.site.span, text, (), (_copied(analysis, call.site.span.path, call.site.node),))
+    yield from _whole_models(analysis)
+
+
+def _trained_after(analysis: Analysis, call: LibraryCall) -> bool:
+    """Whether an optimizer changes the module in the same loop after its state was taken."""
+    executions = {point.execution for point in call.loops}
+    return any(
+        event.kind == "step"
+        and event.index >= call.after
+        and executions & {point.execution for point in event.loops}
+        and trained_by(event.subject, call.receiver)
+        for event in analysis.trace.events
+    )
+
+
+# -- states ----------------------------------------------------------------------------------------
 
 
 def _kept(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
-    """The variable that holds the state beyond the iteration: read outside of the loop, or loaded back."""
-    statement = statement_of(analysis, call.site)
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return None
-    value, target = statement.value, statement.targets[0]
-    start = (call.site.node.lineno, call.site.node.col_offset)  # type: ignore[attr-defined]
-    if (value.lineno, value.col_offset) != start or not isinstance(value, ast.Call):
-        return None
-    text = ast.unparse(target)
-    path = call.site.span.path
-    loops = [loop_statement(analysis, point) for point in call.loops if point.span.path == path]
-    inner = next(
-        (loop for loop in loops if loop is not None and loop.lineno < statement.lineno <= (loop.end_lineno or 0)), None
-    )
-    for node in ast.walk(analysis.tree(path)):
-        if (
-            not isinstance(node, ast.Name | ast.Attribute)
-            or not isinstance(node.ctx, ast.Load)
-            or ast.unparse(node) != text
-        ):
-            continue
-        outside = inner is not None and not inner.lineno <= node.lineno <= (inner.end_lineno or 0)
-        if isinstance(target, ast.Attribute) or (outside and node.lineno > statement.lineno):
-            return target
+    """The variable or attribute that holds the state beyond the iteration."""
+    frame: Frame | None = call.site.frame
+    node: ast.AST | None = call.site.node
+    conditional = False
+    while frame is not None and node is not None:
+        place = _place(analysis, frame.path, node)
+        if place is None or not _refers(place):
+            return None
+        conditional = conditional or any(isinstance(part, ast.If) for part in _until_loop(place))
+        if not isinstance(place.statement, ast.Return):
+            return _target(analysis, place, conditional or _conditional_above(analysis, frame))
+        node, frame = frame.call, frame.caller
     return None
 
 
-def _trains_on(analysis: Analysis, call: LibraryCall) -> bool:
-    """Whether an optimizer steps in the same loop, also after the state was taken."""
-    executions = {point.execution for point in call.loops}
-    steps = [event for event in analysis.trace.events if event.kind == "step"]
-    return any(event.index >= call.after and executions & {point.execution for point in event.loops} for event in steps)
+def _place(analysis: Analysis, path: str, node: ast.AST) -> _Place | None:
+    """A recorded expression in the rule's tree of its file."""
+    tree = analysis.tree(path)
+    where = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+    for part in ast.walk(tree):
+        if type(part) is type(node) and isinstance(part, ast.expr):
+            if (part.lineno, part.col_offset, part.end_lineno, part.end_col_offset) == where:
+                return _Place(path, tuple(edits.path_to(tree, part)))
+    return None
 
 
-def _copied(analysis: Analysis, call: LibraryCall) -> Candidate:
-    path = call.site.span.path
+def _until_loop(place: _Place) -> list[ast.AST]:
+    found: list[ast.AST] = []
+    for part in place.blocks:
+        if isinstance(part, ast.For | ast.While):
+            break
+        found.append(part)
+    return found
+
+
+def _conditional_above(analysis: Analysis, frame: Frame) -> bool:
+    """Whether a condition stands between the loop and the call of a function, or of one that calls it."""
+    while frame.caller is not None and frame.call is not None:
+        place = _place(analysis, frame.caller.path, frame.call)
+        if place is None:
+            return False
+        if any(isinstance(part, ast.If) for part in _until_loop(place)):
+            return True
+        if any(isinstance(part, ast.For | ast.While) for part in place.blocks):
+            return False
+        frame = frame.caller
+    return False
+
+
+def _refers(place: _Place) -> bool:
+    """Whether the value of the statement holds the state's own tensors, and not copies of them."""
+    inner = place.node
+    for part in place.wrappers:
+        if isinstance(part, ast.Call):
+            shallow = inner in part.args and ast.unparse(part.func) in _SHALLOW
+            added = inner in part.args and isinstance(part.func, ast.Attribute) and part.func.attr == "append"
+            if not shallow and not added and part.func is not inner:
+                return False
+        elif isinstance(part, ast.Attribute):
+            if part.attr not in ("items", "copy"):
+                return False
+        elif isinstance(part, ast.DictComp):
+            if not isinstance(part.value, ast.Name):
+                return False
+        elif not isinstance(part, ast.Dict | ast.Tuple | ast.List | ast.comprehension):
+            return False
+        inner = part
+    return True
+
+
+def _target(analysis: Analysis, place: _Place, conditional: bool) -> ast.expr | None:
+    statement = place.statement
+    if isinstance(statement, ast.Expr):
+        function = statement.value.func if isinstance(statement.value, ast.Call) else None
+        collected = function.value if isinstance(function, ast.Attribute) and function.attr == "append" else None
+        return collected if collected is not None and _is_read(analysis, place, collected) else None
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or not conditional or _ends(place):
+        return None
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    target, value = targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        pairs = [
+            one for one, part in zip(target.elts, value.elts) if any(node is place.node for node in ast.walk(part))
+        ]
+        target = pairs[0]
+    return target if len(targets) == 1 and _is_read(analysis, place, target) else None
+
+
+def _ends(place: _Place) -> bool:
+    """Whether the loop is left right after the state was taken."""
+    around = place.blocks[0]
+    block = around.body if isinstance(around, ast.If) else []
+    return bool(block) and isinstance(block[-1], ast.Break | ast.Return)
+
+
+def _is_read(analysis: Analysis, place: _Place, target: ast.expr) -> bool:
+    """Whether the target is read after the loop that it is set in, or, for an attribute, anywhere."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    reads = [node for node in ast.walk(analysis.tree(place.path)) if isinstance(getattr(node, "ctx", None), ast.Load)]
+    if isinstance(target, ast.Attribute):
+        inside = set(ast.walk(place.statement))
+        return any(isinstance(n, ast.Attribute) and n.attr == target.attr and n not in inside for n in reads)
+    loops = [part for part in place.blocks if isinstance(part, ast.For | ast.While)]
+    if not isinstance(target, ast.Name) or not loops:
+        return False
+    end = loops[-1].end_lineno or 0
+    within = set(ast.walk(place.blocks[-1]))
+    return any(isinstance(n, ast.Name) and n.id == target.id and n in within and n.lineno > end for n in reads)
+
+
+# -- models ----------------------------------------------------------------------------------------
+
+
+def _whole_models(analysis: Analysis) -> Iterator[Finding]:
+    """``best_model = model`` in a loop that trains the model."""
+    reported: set[ast.AST] = set()
+    for step in analysis.trace.events:
+        if step.kind != "step" or not step.loops:
+            continue
+        frame: Frame | None = step.site.frame
+        node: ast.AST | None = step.site.node
+        while frame is not None and node is not None:
+            names = [name_in(frame, module) for module in modules_of(step.subject)]
+            place = _place(analysis, frame.path, node) if any(names) else None
+            loops = [part for part in place.blocks if isinstance(part, ast.For | ast.While)] if place else []
+            for assignment in ast.walk(loops[-1]) if loops else ():
+                if isinstance(assignment, ast.Assign) and assignment not in reported:
+                    value = _place(analysis, frame.path, assignment.value)
+                    if value is None or ast.unparse(assignment.value) not in names:
+                        continue
+                    conditional = any(isinstance(part, ast.If) for part in _until_loop(value))
+                    target = _target(analysis, value, conditional)
+                    if target is not None:
+                        reported.add(assignment)
+                        source = analysis.source_of(frame.path)
+                        text = message("state.reference", name=f"`{source.segment(target)}`")
+                        span = source.span(assignment.value)
+                        yield Finding(span, text, (), (_copied(analysis, frame.path, assignment.value),))
+            node, frame = frame.call, frame.caller
+
+
+def _copied(analysis: Analysis, path: str, node: ast.AST) -> Candidate:
     source, tree = analysis.source_of(path), analysis.tree(path)
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "copy"]
-    plain = any(alias.name == "deepcopy" and alias.asname is None for node in imports for alias in node.names)
-    text = f"{'deepcopy' if plain else 'copy.deepcopy'}({source.segment(call.site.node)})"
-    changes = () if plain else edits.add_import(source, tree, "import copy")
-    return Candidate(message("fix.copy"), (*changes, edits.replace(source, call.site.node, text)))
+    place = _place(analysis, path, node)
+    around = place.wrappers[0] if place is not None and place.wrappers else None
+    if isinstance(around, ast.Call) and ast.unparse(around.func) == "copy.copy":
+        return Candidate(message("fix.copy"), (edits.replace(source, around.func, "copy.deepcopy"),))
+    imports = [part for part in ast.walk(tree) if isinstance(part, ast.ImportFrom) and part.module == "copy"]
+    plain = any(alias.name == "deepcopy" and alias.asname is None for part in imports for alias in part.names)
+    text = f"{'deepcopy' if plain else 'copy.deepcopy'}({source.segment(node)})"
+    changes: tuple[Edit, ...] = () if plain else edits.add_import(source, tree, "import copy")
+    return Candidate(message("fix.copy"), (*changes, edits.replace(source, node, text)))
 
 
 RULE = Rule(

@@ -29,7 +29,7 @@ from torchsleuth.interp.library.optim import is_off, parts_in, trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.interp.values import LibraryObject, Value
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import is_simple, name_in, receiver_text, same_iteration, statement_of
+from torchsleuth.rules.loops import is_alone, is_simple, name_in, receiver_text, same_iteration, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
@@ -142,9 +142,9 @@ def _moved(
     moved, beside = statement_of(analysis, clip.site), statement_of(analysis, target.site)
     if not isinstance(moved, ast.Expr) or beside is None or target.site.span.path != path:
         return ()
-    if moved.lineno != moved.end_lineno or clip.site.frame.function is not target.site.frame.function:
+    if clip.site.frame.function is not target.site.frame.function:
         return ()
-    if not is_simple(moved, analysis, path) or not is_simple(beside, analysis, path):
+    if not is_alone(moved, analysis, path) or not is_simple(beside, analysis, path):
         return ()
     source = analysis.source_of(path)
     text = source.segment(moved)

@@ -1,8 +1,9 @@
 """functional-dropout-always-on: F.dropout in forward without training=.
 
 What it finds
-    F.dropout and its like in a method of a module without `training=`, whose default is True, and
-    scaled_dot_product_attention with a dropout_p that does not depend on self.training.
+    F.dropout and its like in a method of a module without `training=`, whose default is True;
+    scaled_dot_product_attention with a dropout_p that does not depend on self.training; nn.Dropout that is made in
+    forward instead of __init__.
 Why it hurts
     model.eval() does not switch it off: predictions are random and worse than they could be.
 Example
@@ -20,6 +21,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.library.modules import descendants
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
@@ -39,17 +42,41 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         if any(isinstance(part, ast.Starred) for part in node.args) or any(k.arg is None for k in node.keywords):
             continue
-        receiver = _self_name(call)
+        receiver = _self_name(call.site.frame)
         fix = _always_on(analysis, call, node, receiver)
         if fix is not None:
             reported.add(call.site.span)
             name = call.path.rpartition(".")[2]
             yield Finding(call.site.span, message("dropout.always", function=name), (), fix)
 
+    yield from _made_anew(analysis)
 
-def _self_name(call: LibraryCall) -> str | None:
+
+def _made_anew(analysis: Analysis) -> Iterator[Finding]:
+    """Dropout layers that are made where they are used: eval() of the model does not reach them."""
+    reported: set[object] = set()
+    for operation in analysis.trace.operations:
+        layer = operation.module
+        site = layer.site if layer is not None and "Dropout" in layer.type_name else None
+        instance = operation.site.frame.instance()
+        if layer is None or site is None or instance is None or not instance.is_module or site.span in reported:
+            continue
+        if site.frame is not operation.site.frame or layer.slots["training"] is not True:
+            continue
+        registered = any(part is layer for part in descendants(instance))
+        receiver = _self_name(site.frame)
+        if registered or receiver is None or "training" in ast.unparse(site.node):
+            continue
+        reported.add(site.span)
+        source = analysis.source_of(site.span.path)
+        text = f".train({receiver}.training)"
+        fix = Candidate(message("fix.add", text=text), (edits.insert_after_node(source, site.node, text),))
+        yield Finding(site.span, message("dropout.anew", layer=layer.type_name), (), (fix,))
+
+
+def _self_name(frame: Frame) -> str | None:
     """What the module is called in its method, None in a static one."""
-    function = call.site.frame.function
+    function = frame.function
     arguments = function.node.args.args if function is not None and isinstance(function.node, ast.FunctionDef) else []
     return arguments[0].arg if arguments and function is not None and function.kind == "function" else None
 

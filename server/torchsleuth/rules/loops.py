@@ -100,6 +100,14 @@ def is_simple(statement: ast.stmt, analysis: Analysis, path: str) -> bool:
     return not before.strip()
 
 
+def is_alone(statement: ast.stmt, analysis: Analysis, path: str) -> bool:
+    """Whether the statement has a line to itself, but for a comment, so that the line can be moved."""
+    source = analysis.source_of(path)
+    rest = source.line(statement.lineno)[source.end_of(statement).column - 1 :].strip()
+    one = statement.lineno == statement.end_lineno
+    return one and is_simple(statement, analysis, path) and (not rest or rest.startswith("#"))
+
+
 def place_in(site: Site, function: Function | None) -> Site | None:
     """Where something happens as seen from a function: in its own body, or at the call that leads there."""
     frame: Frame | None = site.frame
@@ -225,6 +233,7 @@ __all__ = [
     "edits",
     "enclosing_block",
     "innermost",
+    "is_alone",
     "is_simple",
     "loop_statement",
     "modules_of",

@@ -30,7 +30,7 @@ from torchsleuth.interp.trace import Event
 from torchsleuth.interp.values import UNKNOWN, LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import changes_gradients
-from torchsleuth.rules.loops import is_simple, receiver_text, same_iteration, statement_of
+from torchsleuth.rules.loops import is_alone, is_simple, receiver_text, same_iteration, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
@@ -89,8 +89,7 @@ def _moved(analysis: Analysis, clearing: Event, step: Event) -> Iterator[Candida
     if not isinstance(early, ast.Expr) or late is None or step.site.span.path != path or early is late:
         return
     source = analysis.source_of(path)
-    alone = is_simple(early, analysis, path) and source.line(early.lineno).strip().startswith(source.segment(early))
-    if early.lineno == early.end_lineno and alone and is_simple(late, analysis, path):
+    if is_alone(early, analysis, path) and is_simple(late, analysis, path):
         text = source.segment(early)
         changes = (edits.remove_line(source, early.lineno), edits.insert_line_after(source, late, text))
         yield Candidate(message("fix.move_after", text=text, line=late.lineno), changes)

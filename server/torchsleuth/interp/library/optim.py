@@ -72,7 +72,11 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
     if is_scaler(receiver):
         if name == "scale":
             scaled = call.args[0] if call.args else UNKNOWN
-            tensor = scaled if isinstance(scaled, Tensor) else None
+            tensor = None
+            if isinstance(scaled, Tensor):
+                scaled = tensor = interp.same_graph(
+                    scaled, Tensor(scaled.spec, scaled.origin, scaled.tags, scaled.history)
+                )
             interp.event("scale", receiver, call.node, call.frame, tensor=tensor)
             return scaled
         if name == "step":
