@@ -91,3 +91,35 @@ def test_numbers_that_are_not_known_make_tensors_of_known_shape() -> None:
 
 def test_clipping_gives_the_norm() -> None:
     assert shape("m = nn.Linear(2, 2)\ny = nn.utils.clip_grad_norm_(m.parameters(), 1.0)\n") == ()
+
+
+def test_none_or_a_tensor() -> None:
+    loop = (
+        "rnn = nn.GRU(4, 6)\n"
+        "hidden = None\n"
+        "for _ in range(somewhere.count()):\n"
+        "    {use}\n"
+        "    out, hidden = rnn(torch.zeros(5, 2, 4), hidden)\n"
+        "    y = hidden * 2\n"
+    )
+    assert shape(loop.format(use="pass")) == (1, 2, 6)
+    assert shape(loop.format(use="if hidden is not None: hidden = hidden.detach()")) == (1, 2, 6)
+    assert shape(loop.format(use="hidden = hidden if hidden is None else hidden.detach()")) == (1, 2, 6)
+
+
+def test_tests_rule_out() -> None:
+    start = "v = torch.zeros(3) if somewhere.flag() else None\n"
+    assert shape(start + "assert v is not None\ny = v + 1\n") == (3,)
+    assert shape(start + "if v is None:\n    v = torch.ones(3)\ny = v + 1\n") == (3,)
+    assert shape(start + "if not isinstance(v, torch.Tensor):\n    v = torch.ones(3)\ny = v + 1\n") == (3,)
+    assert shape(
+        "def f(v):\n    if v is None:\n        return torch.ones(3)\n    return v * 2\n" + start + "y = f(v)\n"
+    ) == (3,)
+    assert shape(start + "y = v + 1\n") == (3,)
+
+
+def test_a_fault_of_one_possible_value_is_not_reported() -> None:
+    silent("v = torch.zeros(3) if somewhere.flag() else 'none'\ntorch.zeros(3) + v\n")
+    silent(
+        "m = nn.Linear(3, 4) if somewhere.flag() else nn.Linear(5, 4)\nif somewhere.flag():\n    m(torch.zeros(2, 3))\n"
+    )

@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import library
+from torchsleuth.interp.choices import Choices
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
-from torchsleuth.interp.tensors import TensorOperations
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
 from torchsleuth.interp.values import (
     UNKNOWN,
     Bound,
     Builtin,
+    Choice,
     ClassValue,
     DictValue,
     Function,
@@ -67,7 +68,14 @@ def _method_path(receiver: Value, name: str) -> str:
     return f"{receiver.path}.{name}" if isinstance(receiver, LibraryObject) else ""
 
 
-class Calls(TensorOperations):
+def _is_users(callee: Value) -> bool:
+    """Whether a call only hands its arguments on: to code of the user's, or into a container."""
+    if isinstance(callee, Bound):
+        return isinstance(callee.function, Function) or isinstance(callee.receiver, ListValue | DictValue)
+    return isinstance(callee, Function | ClassValue | Partial | Instance)
+
+
+class Calls(Choices):
     """Everything that is called."""
 
     outcomes: tuple[Value, ...] = ()
@@ -114,6 +122,10 @@ class Calls(TensorOperations):
     def call(self, callee: Value, call: Arguments) -> Value:
         """The value of a call; unknown where the callee is."""
         self.tick()
+        if isinstance(callee, Choice) or (
+            any(isinstance(value, Choice) for value in (*call.args, *call.kwargs.values())) and not _is_users(callee)
+        ):
+            return self.call_each(callee, call, self.call)
         if not call.exact and not isinstance(callee, Builtin):
             if not self._takes_unknown(callee):
                 self.escape((*call.args, *call.kwargs.values()))

@@ -14,7 +14,7 @@ from torchsleuth.interp import library
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.calls import Arguments, Calls
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.heap import MAX_KINDS, MISSING
+from torchsleuth.interp.heap import MAX_KINDS, MISSING, options
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.interp.values import (
@@ -23,6 +23,7 @@ from torchsleuth.interp.values import (
     Availability,
     Bound,
     Builtin,
+    Choice,
     ClassValue,
     DictValue,
     Function,
@@ -207,8 +208,10 @@ class Expressions(Calls):
         mark = self.heap.mark()
         self.uncertain += 1
         try:
+            self.narrow(node.test, True, frame)
             left = self.eval(node.body, frame)
             first = self.heap.rollback(mark)
+            self.narrow(node.test, False, frame)
             right = self.eval(node.orelse, frame)
             second = self.heap.rollback(mark)
         finally:
@@ -224,7 +227,9 @@ class Expressions(Calls):
             decided = self.truth(value)
             last = index == len(node.values) - 1
             if decided is None:
-                result = self.heap.join_values(result, value)
+                # What is given out here is what stops: false parts of an `and`, true ones of an `or`.
+                stopping = [option for option in options(value) if self.truth(option) is not is_and]
+                result = self.heap.join_all((result, *(options(value) if last else stopping)))
             elif decided != is_and:
                 return self.heap.join_values(result, value)
             elif last:
@@ -232,10 +237,14 @@ class Expressions(Calls):
         return result if result is not MISSING else UNKNOWN
 
     def on_UnaryOp(self, node: ast.UnaryOp, frame: Frame) -> Value:
-        value = self.eval(node.operand, frame)
+        return self.unary(node, self.eval(node.operand, frame), frame)
+
+    def unary(self, node: ast.UnaryOp, value: Value, frame: Frame) -> Value:
         if isinstance(node.op, ast.Not):
             decided = self.truth(value)
             return Scalar("bool") if decided is None else not decided
+        if isinstance(value, Choice):
+            return self.over(value, lambda one: self.unary(node, one, frame), without_none=True)
         if isinstance(value, Tensor):
             name = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}[type(node.op)]
             return self.operate(f"operator.{name}", (value,), {}, node, frame)
@@ -261,6 +270,10 @@ class Expressions(Calls):
         name = _OPERATORS.get(kind)
         if name is None:
             return UNKNOWN
+        if isinstance(left, Choice):
+            return self.over(left, lambda one: self.binary(kind, one, right, node, frame, inplace), without_none=True)
+        if isinstance(right, Choice):
+            return self.over(right, lambda one: self.binary(kind, left, one, node, frame, inplace), without_none=True)
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             return self.tensor_binary(name, left, right, node, frame, inplace)
         if isinstance(left, Array) or isinstance(right, Array):
@@ -365,6 +378,10 @@ class Expressions(Calls):
             found = self._contains(left, right)
             return Scalar("bool") if found is None else found == isinstance(op, ast.In)
         name = _OPERATORS[type(op)]
+        if isinstance(left, Choice):
+            return self.over(left, lambda one: self._compare(op, one, right, node, frame))
+        if isinstance(right, Choice):
+            return self.over(right, lambda one: self._compare(op, left, one, node, frame))
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             if left is None or right is None or isinstance(left, str) or isinstance(right, str):
                 return Scalar("bool")
@@ -392,6 +409,9 @@ class Expressions(Calls):
     def _identical(self, left: Value, right: Value) -> bool | None:
         if left is UNKNOWN or right is UNKNOWN:
             return None
+        if isinstance(left, Choice) or isinstance(right, Choice):
+            verdicts = {self._identical(one, other) for one in options(left) for other in options(right)}
+            return verdicts.pop() if len(verdicts) == 1 else None
         if left is None or right is None:
             return left is right
         if isinstance(left, bool) and isinstance(right, bool):
@@ -422,6 +442,10 @@ class Expressions(Calls):
         return SliceValue(*(self.eval(part, frame) if part else None for part in (node.lower, node.upper, node.step)))
 
     def get_item(self, container: Value, key: Value, node: ast.AST, frame: Frame) -> Value:
+        if isinstance(container, Choice):
+            return self.over(container, lambda one: self.get_item(one, key, node, frame), without_none=True)
+        if isinstance(key, Choice):
+            return self.over(key, lambda one: self.get_item(container, one, node, frame))
         if isinstance(container, Tensor):
             return self.tensor_get_item(container, key, node, frame)
         if isinstance(container, Array):
@@ -551,6 +575,8 @@ class Expressions(Calls):
 
     def attribute(self, owner: Value, name: str, node: ast.AST, frame: Frame) -> Value:
         """``owner.name``; unknown where it is not modelled."""
+        if isinstance(owner, Choice):
+            return self.over(owner, lambda one: self.attribute(one, name, node, frame), without_none=True)
         if isinstance(owner, Tensor):
             return self.tensor_attribute(owner, name, node, frame)
         if isinstance(owner, Instance):
@@ -661,6 +687,9 @@ class Expressions(Calls):
 
     def truth(self, value: Value) -> bool | None:
         """Whether a condition holds: True, False, or None where it is not known."""
+        if isinstance(value, Choice):
+            verdicts = {self.truth(option) for option in value.options}
+            return verdicts.pop() if len(verdicts) == 1 else None
         value = self.resolved(value)
         if isinstance(value, bool | int | float | str | bytes | type(None)):
             return bool(value)
@@ -689,6 +718,11 @@ class Expressions(Calls):
 
     def iterate(self, value: Value, node: ast.AST, frame: Frame) -> Iteration:
         """What a loop over the value sees."""
+        if isinstance(value, Choice):
+            each = [self.iterate(option, node, frame) for option in value.options if option is not None]
+            if len(each) == 1:
+                return each[0]
+            return Iteration(tuple(item for iteration in each for item in iteration.items), exact=False)
         if isinstance(value, tuple):
             return Iteration(value, exact=True)
         if isinstance(value, str):

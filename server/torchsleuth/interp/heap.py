@@ -10,13 +10,21 @@ from torchsleuth.interp.graph import Cut
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
+    Bound,
+    Choice,
+    ClassValue,
     DictValue,
     FactSlots,
+    Function,
+    Instance,
+    LibraryModule,
+    LibraryObject,
     ListSlots,
     ListValue,
     Scalar,
     Several,
     Slots,
+    StateSlots,
     Tensor,
     Value,
     is_int,
@@ -29,6 +37,31 @@ from torchsleuth.tensors.spec import DType, TensorSpec
 MISSING: Any = object()
 MAX_KINDS = 4
 """Different elements that stand for those of a list of unknown length; beyond that they are joined into one."""
+
+
+_OBJECTS = (Tensor, Array, ListValue, DictValue, Instance, LibraryModule, LibraryObject, Function, ClassValue, Bound)
+_PLAIN = (tuple, str, bool, int, float, Scalar, Dim, type(None))
+
+
+def options(value: Value) -> tuple[Value, ...]:
+    return value.options if isinstance(value, Choice) else (value,)
+
+
+def _may_be_chosen(value: Value) -> bool:
+    return isinstance(value, _OBJECTS + _PLAIN)
+
+
+def _kind(value: Value) -> str | None:
+    """Values of one kind are joined into one; None for objects, of which each is itself."""
+    if isinstance(value, Tensor | Array | ListValue | DictValue):
+        return type(value).__name__
+    if isinstance(value, tuple):
+        return f"tuple of {len(value)}"
+    if isinstance(value, bool) or value == Scalar("bool"):
+        return "bool"
+    if isinstance(value, str) or value == Scalar("str"):
+        return "str"
+    return "number" if isinstance(value, int | float | Scalar | Dim) else None
 
 
 def _alike(left: Value, right: Value) -> bool:
@@ -118,6 +151,8 @@ class Heap:
             joined = values[0]
             for self._joined, value in enumerate(values[1:]):
                 joined = join(joined, value)
+            if isinstance(joined, Choice) and isinstance(change.slots, StateSlots):
+                joined = UNKNOWN
             self.set(change.slots, change.key, joined)
 
     def join_all(self, values: tuple[Value, ...]) -> Value:
@@ -197,7 +232,29 @@ class Heap:
                 return left
         except Exception:
             pass
-        return UNKNOWN
+        kind = _kind(left)
+        if kind is not None and kind == _kind(right):
+            return Scalar(kind) if kind in ("str", "bool") else UNKNOWN
+        return self._choice(left, right)
+
+    def _choice(self, left: Value, right: Value) -> Value:
+        """One of two values of different kinds."""
+        kept: list[Value] = []
+        for value in (*options(left), *options(right)):
+            if value is UNKNOWN:
+                return UNKNOWN
+            for index, other in enumerate(kept):
+                joined = other if other is value else MISSING
+                if _kind(value) is not None and _kind(value) == _kind(other):
+                    joined = self.join_values(other, value)
+                if joined is UNKNOWN:
+                    return UNKNOWN
+                if joined is not MISSING and not isinstance(joined, Choice):
+                    kept[index] = joined
+                    break
+            else:
+                kept.append(value)
+        return Choice(tuple(kept)) if len(kept) <= MAX_KINDS and all(map(_may_be_chosen, kept)) else UNKNOWN
 
     def join_elements(self, left: Value, right: Value) -> tuple[Value, ...] | None:
         """The elements of a list that is one of two."""

@@ -273,13 +273,20 @@ class Interpreter(Expressions):
         frame.nonlocal_names.update(node.names)
 
     def do_Assert(self, node: ast.Assert, frame: Frame) -> int:
-        return RAISE if self.truth(self.eval(node.test, frame)) is False else NORMAL
+        decided = self.truth(self.eval(node.test, frame))
+        if decided is None:
+            self.narrow(node.test, True, frame)
+        return RAISE if decided is False else NORMAL
 
     def do_If(self, node: ast.If, frame: Frame) -> int:
         decided = self.truth(self.eval(node.test, frame))
         if decided is not None:
             return self.block(node.body if decided else node.orelse, frame)
-        return self.fork([lambda: self.block(node.body, frame), lambda: self.block(node.orelse, frame)], frame)
+        return self.fork([lambda: self._branch(node, True, frame), lambda: self._branch(node, False, frame)], frame)
+
+    def _branch(self, node: ast.If, outcome: bool, frame: Frame) -> int:
+        self.narrow(node.test, outcome, frame)
+        return self.block(node.body if outcome else node.orelse, frame)
 
     def fork(self, branches: list[Callable[[], int]], frame: Frame) -> int:
         """Run every branch from the present state and join those that go on."""

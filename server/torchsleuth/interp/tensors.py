@@ -21,6 +21,7 @@ from torchsleuth.interp.values import (
     Array,
     Bound,
     Bounds,
+    Choice,
     ClassValue,
     DictValue,
     Function,
@@ -110,6 +111,8 @@ class TensorOperations(Autograd):
     substitution: Slots
     budget: Any
     assumed_dtype: str | None = None
+    stopped = False
+    """An operator failed: no execution goes on there."""
     grad: bool | None
     guarded: int
     uncertain: int
@@ -286,6 +289,7 @@ class TensorOperations(Autograd):
         except NotASpec:
             return self._undecided(operation, place)
         if isinstance(outcome, Failure):
+            self.stopped = True
             self.report(operation, outcome)
             return self._undecided(operation, place)
         if not isinstance(outcome, Result):
@@ -528,14 +532,18 @@ class TensorOperations(Autograd):
         bounds = [bound for part in parts if isinstance(part, SliceValue) for bound in (part.start, part.stop)]
         if any(bound is UNKNOWN or isinstance(bound, Scalar) for bound in bounds):
             return self._opaque(container.history, [container])
-        one = self.operate("operator.getitem", (container, parts if isinstance(key, tuple) else parts[0]), {}, node, frame)
+        one = self.operate(
+            "operator.getitem", (container, parts if isinstance(key, tuple) else parts[0]), {}, node, frame
+        )
         return library.mark_element(container, self.resolved(key), one, self.interpreter)
 
     def _with_plain_bounds(self, part: Value) -> Value:
         """A slice between elements of tensors or arrays, as the numbers that they are."""
         if not isinstance(part, SliceValue):
             return part
-        return SliceValue(*(library.plain_number(self.interpreter, bound) for bound in (part.start, part.stop, part.step)))
+        return SliceValue(
+            *(library.plain_number(self.interpreter, bound) for bound in (part.start, part.stop, part.step))
+        )
 
     def _mask_item(self, container: Tensor, key: Value, node: ast.AST, frame: Frame) -> Tensor | None:
         """``x[mask]`` with a boolean mask: how many elements remain depends on the data."""
@@ -627,6 +635,10 @@ class TensorOperations(Autograd):
     # -- records -----------------------------------------------------------------------------------
 
     def record_fact(self, node: ast.AST, value: Value, frame: Frame, binding: str | None) -> None:
+        if isinstance(value, Choice):
+            for option in value.options:
+                self.record_fact(node, option, frame, binding)
+            return
         if not isinstance(value, Tensor) and value is not UNKNOWN:
             return
         place = (
@@ -685,7 +697,9 @@ def _is_whole(value: Value) -> bool:
     """Whether all of a value is known, so that it holds no tensor but those that are seen in it."""
     if isinstance(value, ListValue):
         return value.items is not None and all(map(_is_whole, value.items))
-    return all(map(_is_whole, value)) if isinstance(value, tuple) else value is not UNKNOWN
+    return (
+        all(map(_is_whole, value)) if isinstance(value, tuple) else not (value is UNKNOWN or isinstance(value, Choice))
+    )
 
 
 def _joined_tags(tensors: list[Tensor]) -> Tags:

@@ -77,6 +77,13 @@ class Element:
     index: int
 
 
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """One of a few values of different kinds, such as None or a tensor; which one is not known."""
+
+    options: tuple[Value, ...]
+
+
 class NamedResult(tuple[Any, ...]):
     """A tuple whose items also have names, such as the result of ``x.max(dim=1)``."""
 
@@ -104,12 +111,16 @@ def new_identity() -> int:
     return next(_identities)
 
 
+class StateSlots(dict[Any, Value]):
+    """The state that a kind of object always has: of two states that differ in kind, nothing is known."""
+
+
 class Ref:
     """An object with identity and journaled slots."""
 
     def __init__(self, **slots: Any) -> None:
         self.identity = next(_identities)
-        self.slots: Slots = slots
+        self.slots: Slots = StateSlots(slots) if slots else {}
 
 
 @dataclass(frozen=True)

@@ -399,10 +399,14 @@ _BUILTINS["all"] = _quantifier("all")
 
 @_model("isinstance")
 def _isinstance(interp: Interpreter, call: Arguments) -> Value:
-    value, types = (call.get(0, "obj"), call.get(1, "class"))
-    wanted = types if isinstance(types, tuple) else (types,)
-    verdicts = [_is_instance(interp, value, kind) for kind in wanted]
-    return True if True in verdicts else Scalar("bool") if None in verdicts else False
+    decided = is_instance(interp, call.get(0, "obj"), call.get(1, "class"))
+    return Scalar("bool") if decided is None else decided
+
+
+def is_instance(interp: Interpreter, value: Value, types: Value) -> bool | None:
+    """Whether a value is an instance of a class, or of one in a tuple; None where that is not known."""
+    verdicts = [_is_instance(interp, value, kind) for kind in (types if isinstance(types, tuple) else (types,))]
+    return True if True in verdicts else None if None in verdicts else False
 
 
 def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:

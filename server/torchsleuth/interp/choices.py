@@ -1,0 +1,108 @@
+"""Values that are one of a few, such as None or a tensor: operations on each of them, and tests that rule some out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp import library
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.heap import MISSING
+from torchsleuth.interp.tensors import TensorOperations
+from torchsleuth.interp.values import UNKNOWN, Choice, Value
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+
+
+class Choices(TensorOperations):
+    """The part of the interpreter that knows `Choice`."""
+
+    def over(self, choice: Choice, run: Callable[[Any], Value], without_none: bool = False) -> Value:
+        """What an operation gives for any of the values. Those for which PyTorch or Python raises are ruled out: no
+        execution goes on with them. `without_none`: the operation raises for None."""
+        options = tuple(option for option in choice.options if option is not None or not without_none)
+        if len(options) == 1:
+            return run(options[0])
+        mark = self.heap.mark()
+        deltas, values = [], []
+        stopped = self.stopped
+        self.uncertain += 1
+        self.guarded += 1
+        try:
+            for option in options:
+                self.stopped = False
+                value = run(option)
+                delta = self.heap.rollback(mark)
+                if not self.stopped:
+                    deltas.append(delta)
+                    values.append(value)
+        finally:
+            self.uncertain -= 1
+            self.guarded -= 1
+            self.stopped = stopped
+        if not values:
+            return UNKNOWN
+        self.heap.join(deltas)
+        return self.heap.join_all(tuple(values))
+
+    def call_each(self, callee: Value, call: Arguments, run: Callable[[Value, Arguments], Value]) -> Value:
+        """A call of which the callee or an argument is a `Choice`."""
+        from dataclasses import replace
+
+        if isinstance(callee, Choice):
+            return self.over(callee, lambda option: run(option, call), without_none=True)
+        for position, value in enumerate(call.args):
+            if isinstance(value, Choice):
+                before, after = call.args[:position], call.args[position + 1 :]
+                return self.over(value, lambda option: run(callee, replace(call, args=(*before, option, *after))))
+        for name, value in call.kwargs.items():
+            if isinstance(value, Choice):
+                return self.over(value, lambda option: run(callee, replace(call, kwargs={**call.kwargs, name: option})))
+        return run(callee, call)
+
+    # -- tests -------------------------------------------------------------------------------------
+
+    def narrow(self, test: ast.expr, outcome: bool, frame: Frame) -> None:
+        """Rule out what cannot be where `test` has this outcome."""
+        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+            self.narrow(test.operand, not outcome, frame)
+        elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if outcome else ast.Or):
+            for part in test.values:
+                self.narrow(part, outcome, frame)
+        elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Is | ast.IsNot):
+            right = test.comparators[0]
+            if isinstance(right, ast.Constant) and right.value is None:
+                wanted = outcome == isinstance(test.ops[0], ast.Is)
+                self._keep(test.left, lambda value: None if value is UNKNOWN else (value is None) == wanted, frame)
+        elif isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
+            if len(test.args) == 2:
+                types = self.eval(test.args[1], frame)  # type: ignore[attr-defined]
+                self._keep(test.args[0], lambda value: self._agrees(value, types, outcome), frame)
+        elif isinstance(test, ast.Name | ast.Attribute):
+            self._keep(test, lambda value: _same(self.truth(value), outcome), frame)
+
+    def _agrees(self, value: Value, types: Value, outcome: bool) -> bool | None:
+        return _same(library.is_instance(self.interpreter, value, types), outcome)
+
+    def _keep(self, target: ast.expr, fits: Callable[[Value], bool | None], frame: Frame) -> None:
+        """Keep the options of a variable or attribute that may fit."""
+        if isinstance(target, ast.NamedExpr):
+            target = target.target
+        if isinstance(target, ast.Name):
+            value = self.lookup(target.id, frame)  # type: ignore[attr-defined]
+        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+            owner = self.lookup(target.value.id, frame)  # type: ignore[attr-defined]
+            value = getattr(owner, "slots", {}).get(target.attr, MISSING)
+        else:
+            return
+        if not isinstance(value, Choice):
+            return
+        kept = tuple(option for option in value.options if fits(option) is not False)
+        if kept and len(kept) < len(value.options):
+            self.assign(target, kept[0] if len(kept) == 1 else Choice(kept), frame)
+
+
+def _same(decided: bool | None, outcome: bool) -> bool | None:
+    return None if decided is None else decided == outcome
