@@ -89,6 +89,8 @@ _GIVES_TENSOR = _REDUCTIONS | frozenset(
     "softmax log_softmax sigmoid relu tanh dropout exp log sqrt abs pow square mul add sub div clamp stack cat".split()
 )
 """Operators whose result is one tensor whatever they are applied to."""
+_TENSORS_ONLY = ("torch.nn.functional.", "operator.sub", "operator.add", "operator.truediv", "operator.matmul")
+"""Operators none of whose operands may be a list."""
 _DEVICE_FREE = frozenset({"pack_padded_sequence", "PackedSequence", "load_state_dict", "from_numpy"})
 _DROPPED_KEYWORDS = frozenset({"generator", "pin_memory", "non_blocking", "memory_format", "layout"})
 MAX_SIGHTINGS = 12
@@ -283,6 +285,10 @@ class TensorOperations(Autograd):
     def _apply(self, operation: Operation, target: str | ModuleSpec, place: Device | None) -> Value:
         self.tick(3)
         self.trace.operations.append(operation)
+        if operation.module is not None or operation.target.startswith(_TENSORS_ONLY):
+            site = operation.site
+            if library.takes_list(self.interpreter, operation.args, site.node, site.frame):
+                return self._undecided(operation, place)
         guessed = any(spec.shape is not None and spec.dtype is None for spec in operation.specs)
         try:
             outcome = self._ask_guessing(operation, target) if guessed else self._ask(operation, target)

@@ -1,6 +1,6 @@
 """Models of what the oracle cannot know: Python builtins, containers of modules, data, optimizers, externals."""
 
-from torchsleuth.interp.library.data import iterate, object_item
+from torchsleuth.interp.library.data import iterate, object_item, takes_list
 from torchsleuth.interp.library.dispatch import (
     attribute,
     call_method,
@@ -98,6 +98,7 @@ __all__ = [
     "set_child",
     "set_module_attribute",
     "set_requires_grad",
+    "takes_list",
     "tensors_in",
     "training_of",
     "transposed",

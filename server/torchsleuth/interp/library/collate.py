@@ -42,11 +42,12 @@ REFUSED = (Function, Bound, ClassValue, Device, DType, Image, complex)
 
 
 class Collation:
-    """One batch: its size, and what the default collate refuses, in order."""
+    """One batch: its size, the method that makes its samples, and what the default collate refuses, in order."""
 
-    def __init__(self, interp: Interpreter, batch: Size) -> None:
+    def __init__(self, interp: Interpreter, batch: Size, getitem: Function | None = None) -> None:
         self.interp = interp
         self.batch = batch
+        self.getitem = getitem
         self.refusals: list[Refusal] = []
 
     def collate(self, samples: list[Value], path: Path = ()) -> Value:
@@ -149,7 +150,11 @@ class Collation:
             return UNKNOWN
         parts = tuple(self.collate(list(column), (*path, place)) for place, column in enumerate(zip(*columns)))
         first = samples[0]
-        return NamedResult(first.fields, parts) if isinstance(first, NamedResult) else ListValue(parts)
+        if isinstance(first, NamedResult):
+            return NamedResult(first.fields, parts)
+        made = ListValue(parts)
+        made.slots.update(collated=path, getitem=self.getitem)
+        return made
 
     def _named_tuples(self, samples: list[Value], path: Path) -> Value:
         made = Instance(samples[0].cls)

@@ -275,7 +275,7 @@ def _collated(interp: Interpreter, loader: LibraryObject, found: Examples, size:
     if function is not None and not _is_default_collate(function):
         samples = _listed(found, size)
         return interp.call(function, Arguments((samples,), {}, site.node, site.frame))
-    collation = Collation(interp, size)
+    collation = Collation(interp, size, found.getitem)
     batch = collation.collate(found.values)
     refusals = tuple(collation.refusals)
     if refusals and _certain(interp, loader, refusals[0], size):
@@ -560,6 +560,18 @@ def split_sizes(interp: Interpreter, parts: tuple[Value, ...], total: Size | Non
     return list(sizes)
 
 
+def takes_list(interp: Interpreter, values: tuple[Value, ...], node: ast.AST, frame: Frame) -> bool:
+    """Whether one of these, which are to be tensors, is a list that the default collate made. Then that is recorded."""
+    for value in values:
+        if isinstance(value, ListValue) and value.slots.get("collated") is not None:
+            fault = DataFault("list", interp.site(node, frame), values=(value,))
+            if not interp.guarded and (fault.kind, fault.at.span) not in interp.failures_seen:
+                interp.failures_seen.add((fault.kind, fault.at.span))
+                interp.trace.data.append(fault)
+            return True
+    return False
+
+
 # -- iteration -------------------------------------------------------------------------------------
 
 
@@ -626,4 +638,5 @@ __all__ = [
     "option",
     "plan",
     "split_sizes",
+    "takes_list",
 ]

@@ -49,6 +49,8 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
         return Bound(owner, name) if name.endswith("_") and not name.endswith("__") else UNKNOWN
     if isinstance(owner, NamedResult) and name in owner.fields:
         return owner[owner.fields.index(name)]
+    if isinstance(owner, ListValue) and not hasattr(list, name):
+        data.takes_list(interp, (owner,), node, frame)
     if isinstance(owner, _METHOD_OWNERS) and not isinstance(owner, bool):
         return Bound(owner, name)
     return UNKNOWN
