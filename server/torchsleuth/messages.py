@@ -165,6 +165,9 @@ ENGLISH: dict[str, str] = {
     "parameter.moved": (
         "{name} is no parameter of {owner} where the device is another: what to() gives is a computed tensor"
     ),
+    "parameter.computed": (
+        "{name} is computed from an nn.Parameter that {owner} does not hold: it is neither trained nor saved"
+    ),
     "seed.missing": "no seed is set: two runs of this script differ",
     # autograd
     "grad.no_graph": "{tensor} has no gradient: the graph ends at {cut}, so backward() cannot reach any parameter",

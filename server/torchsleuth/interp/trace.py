@@ -147,7 +147,8 @@ class Event:
 
 @dataclass(frozen=True)
 class AttributeSet:
-    """``self.name = value`` on a module of the user's. `ready`: nn.Module.__init__ has run."""
+    """``self.name = value`` on a module of the user's, or register_buffer and its like. `ready`: nn.Module.__init__ has
+    run."""
 
     owner: Instance
     name: str

@@ -1,7 +1,7 @@
 """missing-super-init: a module whose __init__ never calls super().__init__().
 
 What it finds
-    A layer or parameter that is assigned in the __init__ of an nn.Module before nn.Module.__init__ has run.
+    A layer, parameter or buffer that an nn.Module is given before nn.Module.__init__ has run.
 Why it hurts
     PyTorch raises "cannot assign module before Module.__init__() call".
 Example
@@ -36,7 +36,8 @@ CODE = "TS518"
 def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[object] = set()
     for item in analysis.trace.attributes:
-        held = is_module(item.value) or (isinstance(item.value, Tensor) and item.value.parameter)
+        tensor = item.value if isinstance(item.value, Tensor) else None
+        held = is_module(item.value) or (tensor is not None and (tensor.parameter or tensor.buffer))
         if item.ready or not held or item.owner.cls.opaque or item.owner.identity in reported:
             continue
         reported.add(item.owner.identity)
@@ -57,12 +58,22 @@ def _inserted(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
             continue
         documented = isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
         first = node.body[1] if documented and len(node.body) > 1 else node.body[0]
+        bare = next((part for part in node.body if isinstance(part, ast.Expr) and _is_super(part.value)), None)
+        if bare is not None and bare.lineno < item.site.span.start.line:
+            yield Candidate(
+                message("fix.add", text=".__init__()"), (edits.insert_after_node(source, bare, ".__init__()"),)
+            )
+            return
         late = next((part for part in node.body if isinstance(part, ast.Expr) and "__init__" in ast.dump(part)), None)
         text = source.segment(late) if late is not None else "super().__init__()"
         changes = [edits.insert_line_before(source, first, text)]
         if late is not None and late.lineno == late.end_lineno:
             changes.append(edits.remove_line(source, late.lineno))
         yield Candidate(message("fix.insert", text=text), tuple(changes))
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
 RULE = Rule(

@@ -32,12 +32,12 @@ CODE = "TS520"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     trace, path = analysis.trace, analysis.source.path
-    if any("seed" in call.path.rpartition(".")[2] for call in trace.calls):
-        return
-    tree = analysis.tree(path)
-    if any("seed" in part.attr for part in ast.walk(tree) if isinstance(part, ast.Attribute)):
-        return
-    if any("seed" in part.id for part in ast.walk(tree) if isinstance(part, ast.Name)):
+    others = {id(part) for part in ast.walk(analysis.tree(path)) if isinstance(part, ast.Attribute) and _is_other(part)}
+    for part in ast.walk(analysis.tree(path)):
+        name = part.attr if isinstance(part, ast.Attribute) else part.id if isinstance(part, ast.Name) else ""
+        if "seed" in name and id(part) not in others:
+            return
+    if any("seed" in call.path.rpartition(".")[2] and call.path.startswith("torch.") for call in trace.calls):
         return
     for optimizer in trace.optimizers:
         site = optimizer.site
@@ -46,6 +46,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if any(event.kind == "step" and event.subject is optimizer and event.loops for event in trace.events):
             yield Finding(site.span, message("seed.missing"), (), tuple(_seeded(analysis, site.frame.globals)))
             return
+
+
+def _is_other(node: ast.Attribute) -> bool:
+    """Whether this seeds the random numbers of Python or NumPy, which PyTorch does not use."""
+    return node.attr == "seed" and ast.unparse(node.value) in ("random", "np.random", "numpy.random")
 
 
 def _seeded(analysis: Analysis, names: dict[object, object]) -> Iterator[Candidate]:

@@ -1,8 +1,8 @@
 """plain-tensor-parameter: a trainable tensor that is no nn.Parameter.
 
 What it finds
-    `self.w = torch.randn(…, requires_grad=True)` on a module, and `self.w = nn.Parameter(…).to(device)`, which is a
-    parameter no more where the device is another.
+    `self.w = torch.randn(…, requires_grad=True)` on a module, and `self.w = nn.Parameter(…) * 0.02`, `.double()` or
+    `.to(device)`: the result is computed from a parameter that the module does not hold.
 Why it hurts
     parameters() does not list it: no optimizer trains it, state_dict() does not save it, to() does not move it.
 Example
@@ -21,7 +21,8 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.graph import GraphNode
-from torchsleuth.interp.library.modules import tensors_in
+from torchsleuth.interp.library.modules import parts_of
+from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
@@ -34,54 +35,70 @@ CODE = "TS519"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    trained = {id(t) for optimizer in analysis.trace.optimizers for t in tensors_in(optimizer.argument(0, "params"))}
+    trained = {id(t) for optimizer in analysis.trace.optimizers for t in trained_parts(optimizer)}
     reported: set[object] = set()
     for item in analysis.trace.attributes:
         function = item.site.frame.function
         if function is None or function.name != "__init__" or item.site.span in reported:
             continue
-        value = item.value
-        if not isinstance(value, Tensor) or value.parameter or id(value) in trained:
-            continue
-        if value.spec.requires_grad is True and (value.slots.get("leaf") or _moved_parameter(value)):
+        key = _fault(item)
+        if key is not None and id(item.value) not in trained:
             reported.add(item.site.span)
-            key = "parameter.moved" if _moved_parameter(value) else "parameter.plain"
             text = message(key, name=f"`self.{item.name}`", owner=item.owner.cls.name)
             yield Finding(item.site.span, text, (), tuple(_wrapped(analysis, item)))
 
 
-def _moved_parameter(value: Tensor) -> bool:
+def _fault(item: AttributeSet) -> str | None:
+    value = item.value
+    if not isinstance(value, Tensor) or value.parameter or value.spec.requires_grad is not True:
+        return None
+    if value.slots.get("leaf"):
+        return "parameter.plain"
     node = value.slots["node"]
-    return isinstance(node, GraphNode) and node.operator == "to" and any(leaf.parameter for leaf in node.leaves)
+    if not isinstance(node, GraphNode) or node.inputs or node.module is not None or len(node.leaves) != 1:
+        return None
+    leaf = node.leaves[0]
+    if not leaf.parameter or any(part is leaf for part in parts_of(item.owner)):
+        return None
+    if node.operator != "to":
+        return "parameter.computed"
+    same = leaf.spec.dtype == value.spec.dtype and leaf.spec.device == value.spec.device
+    return None if same else "parameter.moved"
 
 
 def _wrapped(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
+    """The whole value made a parameter, and what made a part of it trainable dropped."""
     statement = statement_of(analysis, item.site)
     value = getattr(statement, "value", None)
-    if not isinstance(value, ast.Call):
+    if not isinstance(value, ast.expr):
         return
     source = analysis.source_of(item.site.span.path)
     wrapper, imports = named(analysis, item.site, "torch.nn.Parameter")
-    if (
-        isinstance(value.func, ast.Attribute)
-        and value.func.attr in ("to", "cuda")
-        and isinstance(value.func.value, ast.Call)
-    ):
-        inner = value.func.value
-        if inner.args:
-            moved = source.segment(inner.args[0]) + source.segment(value)[len(source.segment(inner)) :]
-            text = f"{source.segment(inner.func)}({moved})"
-            yield Candidate(message("fix.wrap", text=wrapper), (edits.replace(source, value, text),))
+    title = message("fix.wrap", text=wrapper)
+    inner = [part for part in ast.walk(value) if isinstance(part, ast.Call) and _makes_parameter(part)]
+    if len(inner) == 1 and len(inner[0].args) == 1 and not inner[0].keywords:
+        text = source.segment(inner[0].args[0])
+        if isinstance(inner[0].args[0], ast.BinOp):
+            text = f"({text})"
+        changes = [edits.replace(source, inner[0], text)]
+    elif isinstance(value, ast.Call):
+        dropped = edits.without_attribute(source, value, "requires_grad_")
+        keyword = next((keyword for keyword in value.keywords if keyword.arg == "requires_grad"), None)
+        changes = [edits.remove_keyword(source, value, keyword)] if keyword is not None else []
+        if isinstance(value.func, ast.Attribute) and value.func.attr == "requires_grad_" and dropped is not None:
+            changes = [dropped]
+    else:
         return
-    keyword = next((keyword for keyword in value.keywords if keyword.arg == "requires_grad"), None)
-    if keyword is not None:
-        changes = (
-            *imports,
+    if changes:
+        around = (
             edits.insert(source, source.start_of(value), f"{wrapper}("),
-            edits.remove_keyword(source, value, keyword),
             edits.insert_after_node(source, value, ")"),
         )
-        yield Candidate(message("fix.wrap", text=wrapper), changes)
+        yield Candidate(title, (*imports, around[0], *changes, around[1]))
+
+
+def _makes_parameter(node: ast.Call) -> bool:
+    return ast.unparse(node.func).rpartition(".")[2] == "Parameter"
 
 
 RULE = Rule(

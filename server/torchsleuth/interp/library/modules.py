@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import Cut
+from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.interp.values import (
     UNKNOWN,
     Bound,
@@ -443,6 +444,8 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
     if name in ("register_buffer", "register_parameter"):
         key, value = call.get(0, "name"), call.get(1, "tensor", call.get(1, "param"))
         if isinstance(module, Instance) and isinstance(key, str):
+            site, ready = interp.site(call.node, call.frame), bool(module.state.get("ready"))
+            interp.trace.attributes.append(AttributeSet(module, key, value, site, ready))
             if isinstance(value, Tensor):
                 value.buffer = name == "register_buffer"
             interp.heap.set(module.slots, key, value)
