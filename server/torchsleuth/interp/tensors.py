@@ -250,9 +250,12 @@ class TensorOperations(Autograd):
         kwargs = {name: value for name, value in kwargs.items() if name not in _DROPPED_KEYWORDS}
         operation = self._operation(target, args, kwargs, node, frame, None)
         place = device or self._common_device(operation)
-        if "out" in kwargs:
-            return UNKNOWN
-        return self._apply(operation, target, place)
+        value = self._apply(operation, target, place)
+        out = kwargs.get("out")
+        if isinstance(out, Tensor) and value is not out:
+            # Whether it was resized is not known.
+            self.heap.set(out.slots, "spec", out.spec.with_(shape=None, strides=None))
+        return value if out is None or value is out else UNKNOWN
 
     def apply_module(self, module: LibraryModule, call: Any) -> Value:
         """Call a library module."""
@@ -297,7 +300,9 @@ class TensorOperations(Autograd):
         if isinstance(outcome, Failure):
             self.stopped = True
             self.report(operation, outcome)
-            return self._undecided(operation, place)
+            value = self._undecided(operation, place)
+            self.trace.undecided -= 1  # It is decided: it fails.
+            return value
         if not isinstance(outcome, Result):
             return self._undecided(operation, place)
         for fact in outcome.facts:
@@ -407,9 +412,9 @@ class TensorOperations(Autograd):
                 if isinstance(value, Tensor):
                     value.storage = operation.args[0].storage
                     self.written(operation.args[0], value, operation.site.node, operation.site.frame)
-        if not inplace or not operation.args or not isinstance(operation.args[0], Tensor):
+        receiver = operation.kwargs.get("out", operation.args[0] if inplace and operation.args else None)
+        if not isinstance(receiver, Tensor):
             return value
-        receiver = operation.args[0]
         if isinstance(value, Tensor):
             spec = value.spec.with_(device=receiver.spec.device)
             if receiver.parameter:

@@ -17,8 +17,8 @@ EAGER_LIMIT = 1 << 22
 WITNESSES = ((11, 13, 17, 19, 23, 29, 31, 37, 41, 43), (53, 59, 61, 67, 71, 73, 79, 83, 89, 97))
 """Sizes in place of symbols: primes, so that none is a product of others, and two sets, to tell sizes from constants."""
 
-FILLINGS = ("zeros", "ones", "ramp", "noise")
-"""Contents in place of data. Integers are 0 and 1 in all of them: valid indices nearly everywhere."""
+FILLINGS = ("zeros", "ones", "ramp", "noise", "stairs")
+"""Contents in place of data. Integers are 0 and 1 in all but the last: valid indices nearly everywhere."""
 
 
 class Witness:
@@ -66,6 +66,8 @@ class Witness:
         if self.filling == "ones":
             return torch.ones(count, dtype=dtype)
         real = dtype.is_floating_point or dtype.is_complex
+        if self.filling == "stairs":
+            return torch.arange(count).to(dtype)
         if self.filling == "ramp":
             ramp = torch.arange(count)
             return (ramp / 8 if real else ramp % 2).to(dtype)

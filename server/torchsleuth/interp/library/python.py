@@ -110,10 +110,10 @@ def _enumerate(interp: Interpreter, call: Arguments) -> Value:
         start = 0
     if iteration.exact:
         return ListValue(tuple((start + index, item) for index, item in enumerate(iteration.items)))
-    items = tuple((start + index, item) for index, item in enumerate(iteration.items))
-    rest = (interp.fresh_size("?", positive=False), iteration.items[0])
+    first = (start, iteration.items[0])
+    rest = (interp.fresh_size("?", positive=False), interp.any_of(iteration.items))
     last = (interp.fresh_size("?", positive=False), iteration.last) if iteration.last is not None else None
-    return _stream(Iteration((*items, rest), False, iteration.over_loader, last, iteration.count, iteration.loader))
+    return _stream(Iteration((first, rest), False, iteration.over_loader, last, iteration.count, iteration.loader))
 
 
 def _stream(iteration: Iteration) -> ListValue:
@@ -132,8 +132,11 @@ def _zip(interp: Interpreter, call: Arguments) -> Value:
     exact = [iteration for iteration in iterations if iteration.exact]
     if len(exact) == len(iterations):
         return ListValue(tuple(zip(*(iteration.items for iteration in iterations))))
-    first = tuple(iteration.items[0] if iteration.items else UNKNOWN for iteration in iterations)
-    return _stream(Iteration((first,), False, any(iteration.over_loader for iteration in iterations)))
+    last = [() if iteration.last is None else (iteration.last,) for iteration in iterations]
+    rows = [(*iteration.items, *end) or (UNKNOWN,) for iteration, end in zip(iterations, last)]
+    items = (tuple(row[0] for row in rows), tuple(interp.any_of(row) for row in rows))
+    over_loader = any(iteration.over_loader for iteration in iterations)
+    return _stream(Iteration(items if any(len(row) > 1 for row in rows) else items[:1], False, over_loader))
 
 
 def transposed(interp: Interpreter, path: str, rows: Value, node: ast.AST, frame: Frame) -> Value | None:
