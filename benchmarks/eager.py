@@ -1,0 +1,107 @@
+"""What PyTorch says about mutants: each is run in a child of a process that has imported torch, and the answers are kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import os
+import runpy
+import shutil
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.mutants import Mutant
+
+SECONDS = 60
+"""A script that takes longer counts as one that does not crash."""
+
+
+@dataclass(frozen=True)
+class Crash:
+    """An exception that ended a mutant. `lines`: in its own files, innermost last, by file name."""
+
+    error: str
+    lines: tuple[tuple[str, int], ...]
+
+
+class Eager:
+    """Runs mutants, and remembers by their texts what became of them, in a file if there is one."""
+
+    def __init__(self, memory: Path | None) -> None:
+        self._memory = memory
+        self._known: dict[str, dict[str, object] | None] = {}
+        if memory is not None and memory.exists():
+            self._known = json.loads(memory.read_text(encoding="utf-8"))
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(["torch", "torch.utils.data", "torch.distributions", __name__])
+
+    def crash(self, mutant: Mutant) -> Crash | None:
+        """How a mutant crashes; None if it runs to its end."""
+        key = hashlib.sha256(f"{mutant.script.name}\0{mutant.file.name}\0{mutant.text}".encode()).hexdigest()
+        if key not in self._known:
+            crash = self._run(mutant)
+            self._known[key] = None if crash is None else asdict(crash)
+            if self._memory is not None:
+                self._memory.write_text(json.dumps(self._known), encoding="utf-8")
+        known = self._known[key]
+        if known is None:
+            return None
+        lines = tuple((str(name), int(line)) for name, line in known["lines"])  # type: ignore[attr-defined]
+        return Crash(str(known["error"]), lines)
+
+    def _run(self, mutant: Mutant) -> Crash | None:
+        with tempfile.TemporaryDirectory() as folder:
+            script = _copy(mutant, Path(folder))
+            answer = Path(folder) / "answer.json"
+            child = self._context.Process(target=_execute, args=(str(script), str(answer)))
+            child.start()
+            child.join(SECONDS)
+            if child.exitcode is None:
+                child.kill()
+                child.join()
+            if not answer.exists():
+                return None
+            said = json.loads(answer.read_text(encoding="utf-8"))
+            return Crash(said["error"], tuple((name, line) for name, line in said["lines"]))
+
+
+def _copy(mutant: Mutant, folder: Path) -> Path:
+    """The mutated script, with the files beside it if it has several."""
+    base = mutant.script.path.parent
+    if len(mutant.script.files) > 1:
+        shutil.copytree(base, folder, dirs_exist_ok=True)
+    target = folder / mutant.file.relative_to(base)
+    target.write_text(mutant.text, encoding="utf-8")
+    return folder / mutant.script.path.name
+
+
+def _execute(path: str, answer: str) -> None:
+    """In the child: the script as ``python SCRIPT`` would run it."""
+    import torch
+
+    torch.set_num_threads(1)
+    folder = os.path.dirname(path)
+    os.chdir(folder)
+    sys.argv = [path]
+    sys.path.insert(0, folder)
+    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    try:
+        runpy.run_path(path, run_name="__main__")
+    except SystemExit:
+        return
+    except BaseException as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [(os.path.basename(f.filename), f.lineno) for f in frames if f.filename.startswith(folder)]
+        text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+        Path(answer).write_text(json.dumps({"error": text, "lines": lines}), encoding="utf-8")
+
+
+def crashing(eager: Eager, mutants: Iterable[Mutant]) -> list[tuple[Mutant, Crash]]:
+    """Those of the mutants that crash, with their crashes."""
+    found = ((mutant, eager.crash(mutant)) for mutant in mutants)
+    return [(mutant, crash) for mutant, crash in found if crash is not None]

@@ -1,0 +1,439 @@
+"""Working scripts with one fault put in: faults of shapes, which crash, and faults of training, which mostly do not."""
+
+from __future__ import annotations
+
+import ast
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from torchsleuth.schema import Edit, Position
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.names import Names
+from torchsleuth.syntax.text import SourceText
+
+CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
+
+
+@dataclass(frozen=True)
+class Script:
+    """A working script; `files` are the texts of its folder, by path, where it has several."""
+
+    name: str
+    path: Path
+    files: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A script with the text of one file changed. `kind`: what was changed. `expected`: codes that name the fault, empty
+    for whatever the crash is."""
+
+    script: Script
+    kind: str
+    file: Path
+    line: int
+    text: str
+    change: str
+    expected: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.script.name}:{self.line} {self.change}"
+
+
+def scripts(folders: list[Path]) -> list[Script]:
+    """Each file of a folder, and each folder in it with a main.py, is a script."""
+    found: list[Script] = []
+    for folder in folders:
+        found += [Script(path.stem, path, (path,)) for path in sorted(folder.glob("*.py"))]
+        for main in sorted(folder.glob("*/main.py")):
+            found.append(Script(main.parent.name, main, tuple(sorted(main.parent.rglob("*.py")))))
+    return found
+
+
+# -- making mutants --------------------------------------------------------------------------------
+
+Change = tuple[int, str, tuple[Edit, ...]]
+"""Line, what it is in words, and the edits."""
+
+
+def _mutants(
+    script: Script, kind: str, change_all: Callable[[Tree], Iterator[Change]], expected: tuple[str, ...] = ()
+) -> Iterator[Mutant]:
+    for path in script.files:
+        source = SourceText(str(path), path.read_text(encoding="utf-8"))
+        for line, words, changes in change_all(Tree(source)):
+            text = source.apply(changes)
+            try:
+                ast.parse(text)
+            except SyntaxError:
+                continue
+            yield Mutant(script, kind, path, line, text, words, expected)
+
+
+class Tree:
+    """A parsed file with what the changes ask of it."""
+
+    def __init__(self, source: SourceText) -> None:
+        self.source = source
+        self.root = ast.parse(source.text)
+        self.names = Names(self.root)
+        self.paths = {id(use.call): use.path for use in self.names.uses if use.call is not None}
+
+    def calls(self) -> Iterator[ast.Call]:
+        return (node for node in ast.walk(self.root) if isinstance(node, ast.Call))
+
+    def methods(self, *names: str) -> Iterator[tuple[ast.Call, ast.Attribute]]:
+        """Calls of methods with these names, of anything but a package."""
+        for call in self.calls():
+            if isinstance(call.func, ast.Attribute) and call.func.attr in names and id(call) not in self.paths:
+                yield call, call.func
+
+    def statements(self) -> Iterator[tuple[list[ast.stmt], int]]:
+        """Each statement, as its block and its place in it."""
+        for node in ast.walk(self.root):
+            for name in ("body", "orelse", "finalbody"):
+                block = getattr(node, name, None)
+                if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+                    yield from ((block, index) for index in range(len(block)))
+
+    def text(self, node: ast.AST) -> str:
+        return " ".join(self.source.segment(node).split())
+
+    def put(self, node: ast.AST, new: str) -> Change:
+        return node.lineno, f"{self.text(node)} → {new}", (edits.replace(self.source, node, new),)  # type: ignore[attr-defined]
+
+    def more(self, node: ast.expr) -> str:
+        """One more than a size."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            return str(node.value + 1)
+        return f"({self.source.segment(node)}) + 1"
+
+    def without(self, block: list[ast.stmt], index: int) -> tuple[Edit, ...]:
+        """The edits that take a statement out of its block."""
+        statement = block[index]
+        if len(block) == 1:
+            return (edits.replace(self.source, statement, "pass"),)
+        return (_removed(self.source, statement),)
+
+
+def _removed(source: SourceText, statement: ast.stmt) -> Edit:
+    last = statement.end_lineno or statement.lineno
+    return Edit(source.path, Position(statement.lineno, 1), Position(last + 1, 1), "")
+
+
+# -- shapes ----------------------------------------------------------------------------------------
+
+_SIZES: dict[str, tuple[tuple[int, str], ...]] = {
+    "Linear": ((0, "in_features"), (1, "out_features")),
+    "Bilinear": ((0, "in1_features"), (1, "in2_features")),
+    "Embedding": ((1, "embedding_dim"),),
+    "MultiheadAttention": ((0, "embed_dim"), (1, "num_heads")),
+    **dict.fromkeys(("Conv1d", "Conv2d", "Conv3d"), ((0, "in_channels"), (1, "out_channels"))),
+    **dict.fromkeys(("ConvTranspose1d", "ConvTranspose2d"), ((0, "in_channels"), (1, "out_channels"))),
+    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "InstanceNorm2d"), ((0, "num_features"),)),
+    "LayerNorm": ((0, "normalized_shape"),),
+    "GroupNorm": ((1, "num_channels"),),
+    **dict.fromkeys(("LSTM", "GRU", "RNN", "LSTMCell", "GRUCell", "RNNCell"), ((0, "input_size"), (1, "hidden_size"))),
+}
+"""Constructors of torch.nn, and which of their arguments are sizes that other parts depend on."""
+_WITH_DIM = {
+    "cat": 1, "stack": 1, "sum": 0, "mean": 0, "softmax": 0, "log_softmax": 0, "argmax": 0, "unsqueeze": 0, "squeeze": 0,
+    "chunk": 1, "split": 1, "flatten": 0, "gather": 0, "max": 0, "topk": 1, "size": 0,
+}  # fmt: skip
+"""Operators with a dimension, and its place among the arguments behind the tensor."""
+_FACTORIES = frozenset(f"torch.{name}" for name in "randn rand zeros ones empty".split())
+
+
+def shape_mutants(script: Script) -> Iterator[Mutant]:
+    yield from _mutants(script, "size of a layer", _layer_sizes)
+    yield from _mutants(script, "dim", _dims)
+    yield from _mutants(script, "permutation", _permutations)
+    yield from _mutants(script, "reshape", _reshapes)
+    yield from _mutants(script, "batch", _batches)
+    yield from _mutants(script, "dropped operator", _dropped)
+
+
+def sample(mutants: Iterator[Mutant], count: int, seed: int) -> list[Mutant]:
+    """At most `count` of them, of each kind about as many as of the others."""
+    kinds: dict[str, list[Mutant]] = {}
+    for mutant in mutants:
+        kinds.setdefault(mutant.kind, []).append(mutant)
+    chance = random.Random(seed)
+    for group in kinds.values():
+        chance.shuffle(group)
+    chosen: list[Mutant] = []
+    while len(chosen) < count and any(kinds.values()):
+        chosen += [group.pop() for group in kinds.values() if group]
+    return chosen[:count]
+
+
+def _layer_sizes(tree: Tree) -> Iterator[Change]:
+    for call in tree.calls():
+        package, _, name = tree.paths.get(id(call), "").rpartition(".")
+        for position, keyword in _SIZES.get(name, ()) if package.startswith("torch.nn") else ():
+            given = [part.value for part in call.keywords if part.arg == keyword] or call.args[position : position + 1]
+            if given and not isinstance(given[0], ast.Starred | ast.List | ast.Tuple):
+                yield tree.put(given[0], tree.more(given[0]))
+
+
+def _dims(tree: Tree) -> Iterator[Change]:
+    for call in tree.calls():
+        path, method = tree.paths.get(id(call), ""), isinstance(call.func, ast.Attribute)
+        name = path.rpartition(".")[2] if path else call.func.attr if isinstance(call.func, ast.Attribute) else ""
+        if name not in _WITH_DIM or (path and not path.startswith("torch")) or not (path or method):
+            continue
+        place = _WITH_DIM[name] + (0 if not path else 0 if name in ("cat", "stack", "chunk", "split", "topk") else 1)
+        given = [part.value for part in call.keywords if part.arg == "dim"] or call.args[place : place + 1]
+        number = _integer(given[0]) if given else None
+        if number is not None:
+            yield tree.put(given[0], str(number + 1 if number >= 0 else number - 1))
+
+
+def _permutations(tree: Tree) -> Iterator[Change]:
+    for call, _ in tree.methods("permute"):
+        if len(call.args) >= 3 and not any(isinstance(part, ast.Starred) for part in call.args):
+            first, last = call.args[0], call.args[-1]
+            words = f"{tree.text(call)}: first and last swapped"
+            source = tree.source
+            changes = (
+                edits.replace(source, first, source.segment(last)),
+                edits.replace(source, last, source.segment(first)),
+            )
+            yield call.lineno, words, changes
+    for call, function in tree.methods("transpose", "t", "swapaxes"):
+        yield tree.put(call, tree.source.segment(function.value))
+    for node in ast.walk(tree.root):
+        if isinstance(node, ast.Attribute) and node.attr in ("T", "mT") and isinstance(node.ctx, ast.Load):
+            yield tree.put(node, tree.source.segment(node.value))
+
+
+def _reshapes(tree: Tree) -> Iterator[Change]:
+    for call, _ in tree.methods("view", "reshape", "unflatten", "expand"):
+        for part in call.args:
+            number = _integer(part)
+            if number is not None and number > 1:
+                yield tree.put(part, str(number + 1))
+            elif isinstance(part, ast.Name | ast.Attribute) and len(call.args) > 1:
+                yield tree.put(part, tree.more(part))
+
+
+def _batches(tree: Tree) -> Iterator[Change]:
+    for call in tree.calls():
+        path = tree.paths.get(id(call), "")
+        size: ast.expr | None = None
+        if path in _FACTORIES and call.args:
+            size = call.args[0].elts[0] if isinstance(call.args[0], ast.Tuple) and call.args[0].elts else call.args[0]
+        elif path == "torch.randint":
+            sizes = [part for part in call.args if isinstance(part, ast.Tuple)]
+            size = sizes[0].elts[0] if sizes and sizes[0].elts else None
+        if size is not None and not isinstance(size, ast.Starred | ast.Tuple | ast.List):
+            yield tree.put(size, tree.more(size))
+
+
+def _dropped(tree: Tree) -> Iterator[Change]:
+    for call, function in tree.methods("unsqueeze", "squeeze", "flatten", "view", "reshape"):
+        yield tree.put(call, tree.source.segment(function.value))
+
+
+def _integer(node: ast.expr) -> int | None:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        inner = _integer(node.operand)
+        return None if inner is None else -inner
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+# -- training --------------------------------------------------------------------------------------
+
+
+def fault_mutants(script: Script) -> Iterator[Mutant]:
+    """One fault each; where the script has several places for it that belong together, all of them."""
+    for kind, expected, change in _FAULTS:
+        yield from _mutants(script, kind, change, expected)
+
+
+def _expressions(tree: Tree, *names: str) -> list[tuple[list[ast.stmt], int]]:
+    """Statements that are nothing but a call of a method with one of these names."""
+    found = []
+    for block, index in tree.statements():
+        value = block[index].value if isinstance(block[index], ast.Expr) else None  # type: ignore[attr-defined]
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in names:
+            if id(value) not in tree.paths:
+                found.append((block, index))
+    return found
+
+
+def _all_removed(*names: str) -> Callable[[Tree], Iterator[Change]]:
+    def change(tree: Tree) -> Iterator[Change]:
+        places = _expressions(tree, *names)
+        if places:
+            changes = tuple(edit for block, index in places for edit in tree.without(block, index))
+            block, index = places[0]
+            yield block[index].lineno, f"without {tree.text(block[index])}", changes
+
+    return change
+
+
+def _each_removed(*names: str) -> Callable[[Tree], Iterator[Change]]:
+    def change(tree: Tree) -> Iterator[Change]:
+        for block, index in _expressions(tree, *names):
+            yield block[index].lineno, f"without {tree.text(block[index])}", tree.without(block, index)
+
+    return change
+
+
+def _swapped(first: str, second: str) -> Callable[[Tree], Iterator[Change]]:
+    """Two statements that follow each other, in the other order."""
+
+    def change(tree: Tree) -> Iterator[Change]:
+        for block, index in _expressions(tree, first):
+            following = block[index + 1] if index + 1 < len(block) else None
+            if following is not None and isinstance(following, ast.Expr) and isinstance(following.value, ast.Call):
+                function = following.value.func
+                if isinstance(function, ast.Attribute) and function.attr == second:
+                    source = tree.source
+                    changes = (
+                        edits.replace(source, block[index], source.segment(following)),
+                        edits.replace(source, following, source.segment(block[index])),
+                    )
+                    yield block[index].lineno, f"{second}() before {first}()", changes
+
+    return change
+
+
+def _optimizers(tree: Tree) -> list[str]:
+    """What zero_grad is called on."""
+    return [tree.source.segment(function.value) for _, function in tree.methods("zero_grad")]
+
+
+def _cleared_too_late(tree: Tree) -> Iterator[Change]:
+    cleared = _optimizers(tree)
+    if len(set(cleared)) == 1:
+        for block, index in _expressions(tree, "backward"):
+            edit = edits.insert_line_after(tree.source, block[index], f"{cleared[0]}.zero_grad()")
+            yield block[index].lineno, f"{cleared[0]}.zero_grad() behind backward()", (edit,)
+
+
+def _losses(tree: Tree) -> Iterator[tuple[ast.Assign, ast.stmt]]:
+    """``loss = …`` with the backward() of that name later in the same block."""
+    for block, index in _expressions(tree, "backward"):
+        receiver = block[index].value.func.value  # type: ignore[attr-defined]
+        for statement in block[:index]:
+            if isinstance(statement, ast.Assign) and isinstance(receiver, ast.Name):
+                if [ast.unparse(target) for target in statement.targets] == [receiver.id]:
+                    yield statement, block[index]
+
+
+def _severed(suffix: str) -> Callable[[Tree], Iterator[Change]]:
+    def change(tree: Tree) -> Iterator[Change]:
+        for assignment, _ in _losses(tree):
+            yield tree.put(assignment.value, f"({tree.source.segment(assignment.value)}){suffix}")
+
+    return change
+
+
+def _loss_calls(tree: Tree, *losses: str) -> Iterator[ast.Call]:
+    """Calls of a loss: of the function, or of a name that was given the module."""
+    names = {loss for loss in losses if loss[0].isupper()}
+    modules = {
+        ast.unparse(target)
+        for node in ast.walk(tree.root)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+        if tree.paths.get(id(node.value), "").rpartition(".")[2] in names
+        for target in node.targets
+    }
+    for call in tree.calls():
+        path = tree.paths.get(id(call), "")
+        is_function = path.startswith("torch.nn.functional.") and path.rpartition(".")[2] in losses
+        if call.args and not isinstance(call.args[0], ast.Starred):
+            if is_function or ast.unparse(call.func) in modules:
+                yield call
+
+
+def _activated(function: str, *losses: str) -> Callable[[Tree], Iterator[Change]]:
+    def change(tree: Tree) -> Iterator[Change]:
+        for call in _loss_calls(tree, *losses):
+            if tree.names.bound_to("torch") == "torch":
+                yield tree.put(call.args[0], function.format(tree.source.segment(call.args[0])))
+
+    return change
+
+
+def _not_moved(tree: Tree) -> Iterator[Change]:
+    for call, function in tree.methods("to"):
+        if len(call.args) == 1 and not call.keywords and "device" in ast.unparse(call.args[0]):
+            yield tree.put(call, tree.source.segment(function.value))
+
+
+def _graph_kept(tree: Tree) -> Iterator[Change]:
+    """``total += loss.item()`` without item()."""
+    for node in ast.walk(tree.root):
+        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+            for call in ast.walk(node.value):
+                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "item":
+                    if "loss" in ast.unparse(call.func.value):
+                        yield tree.put(call, tree.source.segment(call.func.value))
+
+
+def _graph_recorded(tree: Tree) -> Iterator[Change]:
+    """A ``with torch.no_grad():`` block dissolved."""
+    for node in ast.walk(tree.root):
+        if (
+            isinstance(node, ast.With)
+            and len(node.items) == 1
+            and ast.unparse(node.items[0].context_expr)
+            in (
+                "torch.no_grad()",
+                "torch.inference_mode()",
+            )
+        ):
+            changes = edits.unwrap(tree.source, node)
+            if changes and any(isinstance(part, ast.For) for part in node.body):
+                yield node.lineno, "without no_grad()", changes
+
+
+def _plain_list(tree: Tree) -> Iterator[Change]:
+    for call in tree.calls():
+        if tree.paths.get(id(call)) == "torch.nn.ModuleList" and len(call.args) == 1:
+            yield tree.put(call, f"list({tree.source.segment(call.args[0])})")
+
+
+def _target_converted(method: str, *losses: str) -> Callable[[Tree], Iterator[Change]]:
+    """The target of a loss in another dtype."""
+
+    def change(tree: Tree) -> Iterator[Change]:
+        for call in _loss_calls(tree, *losses):
+            if len(call.args) > 1 and not isinstance(call.args[1], ast.Starred):
+                yield tree.put(call.args[1], f"({tree.source.segment(call.args[1])}).{method}()")
+
+    return change
+
+
+def _no_super(tree: Tree) -> Iterator[Change]:
+    for block, index in tree.statements():
+        if tree.text(block[index]) == "super().__init__()" and len(block) > 1:
+            yield block[index].lineno, "without super().__init__()", tree.without(block, index)
+
+
+_FAULTS: tuple[tuple[str, tuple[str, ...], Callable[[Tree], Iterator[Change]]], ...] = (
+    ("zero_grad removed", ("TS501",), _all_removed("zero_grad")),
+    ("backward removed", ("TS502",), _all_removed("backward")),
+    ("step removed", ("TS503",), _all_removed("step")),
+    ("zero_grad between backward and step", ("TS504",), _cleared_too_late),
+    ("step before backward", ("TS501", "TS502", "TS503", "TS504", "TS509"), _swapped("backward", "step")),
+    ("eval removed", ("TS505", "TS506"), _each_removed("eval")),
+    ("no_grad removed", ("TS505", "TS506", "TS701"), _graph_recorded),
+    ("loss detached", ("TS401",), _severed(".detach()")),
+    ("loss as a number", ("TS401",), _severed(".item()")),
+    ("softmax before cross entropy", ("TS303",), _activated("torch.softmax({}, dim=1)", "CrossEntropyLoss", "cross_entropy")),
+    ("sigmoid before BCE with logits", ("TS304",), _activated("torch.sigmoid({})", "BCEWithLogitsLoss", "binary_cross_entropy_with_logits")),
+    ("input not moved", ("TS201", "TS203"), _not_moved),
+    ("graph kept in a sum", ("TS701",), _graph_kept),
+    ("layers in a plain list", ("TS511", "TS512"), _plain_list),
+    ("float class targets", ("TS302",), _target_converted("float", "CrossEntropyLoss", "cross_entropy")),
+    ("integer targets for BCE", ("TS307",), _target_converted("long", "BCELoss", "BCEWithLogitsLoss", "binary_cross_entropy_with_logits", "binary_cross_entropy")),
+    ("super().__init__ removed", ("TS518",), _no_super),
+)  # fmt: skip
+"""Kind of fault, the codes that name it, and how it is put in."""
