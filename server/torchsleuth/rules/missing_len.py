@@ -18,7 +18,7 @@ Use instead
             return self.values[index]
 Fix safety
     Renaming a misspelt __len__ is safe. A new __len__ gives the length of the attribute that __getitem__ indexes with its
-    argument, and is offered where there is one.
+    argument, or the number of windows that it cuts from one, and is offered where there is one.
 References
     torch.utils.data.Dataset, torch.utils.data.SequentialSampler, torch.utils.data.RandomSampler
 """
@@ -77,10 +77,10 @@ def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     indent = edits.indentation(source, getitem.lineno)
     step = "\t" if indent.startswith("\t") else "    "
     line = min([getitem.lineno, *(decorator.lineno for decorator in getitem.decorator_list)])
-    for sized in dict.fromkeys(_indexed(getitem)):
-        lines = [f"{indent}def __len__(self):", f"{indent}{step}return len({sized})", "", ""]
+    for count in dict.fromkeys((*_indexed(getitem), *_windows(getitem))):
+        lines = [f"{indent}def __len__(self):", f"{indent}{step}return {count}", "", ""]
         edit = edits.insert(source, Position(line, 1), end.join(lines))
-        yield Candidate(message("fix.len", text=sized), (edit,))
+        yield Candidate(message("fix.len", text=count), (edit,))
 
 
 def _is_length(method: ast.FunctionDef) -> bool:
@@ -102,7 +102,35 @@ def _indexed(getitem: ast.FunctionDef) -> Iterator[str]:
             if isinstance(owner, ast.Attribute) and owner.attr in ("iloc", "loc"):
                 owner = owner.value
             if isinstance(first, ast.Name) and first.id == index and isinstance(owner, ast.Attribute):
-                yield ast.unparse(owner)
+                yield f"len({ast.unparse(owner)})"
+
+
+def _windows(getitem: ast.FunctionDef) -> Iterator[str]:
+    """How many windows ``self.series[index : index + self.window + 1]`` can be."""
+    if len(getitem.args.args) < 2:
+        return
+    index = getitem.args.args[1].arg
+    for part in ast.walk(getitem):
+        if not isinstance(part, ast.Subscript) or not isinstance(part.value, ast.Attribute):
+            continue
+        cut = part.slice.elts[0] if isinstance(part.slice, ast.Tuple) and part.slice.elts else part.slice
+        if not isinstance(cut, ast.Slice) or not isinstance(cut.lower, ast.Name) or cut.lower.id != index:
+            continue
+        terms = _terms(cut.upper) if cut.upper is not None else []
+        rest = [term for term in terms if not (isinstance(term, ast.Name) and term.id == index)]
+        if len(rest) == len(terms) - 1 and rest:
+            constants = [term.value for term in rest if isinstance(term, ast.Constant)]
+            number = 1 - sum(value for value in constants if isinstance(value, int))
+            names = [ast.unparse(term) for term in rest if not isinstance(term, ast.Constant)]
+            text = " - ".join([f"len({ast.unparse(part.value)})", *names])
+            yield text if number == 0 else f"{text} {'+' if number > 0 else '-'} {abs(number)}"
+
+
+def _terms(node: ast.expr) -> list[ast.expr]:
+    """The terms of a sum."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [*_terms(node.left), *_terms(node.right)]
+    return [node]
 
 
 RULE = Rule(

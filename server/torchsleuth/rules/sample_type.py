@@ -20,7 +20,8 @@ Use instead
     loader = DataLoader(dataset, batch_size=32, collate_fn=collate_present)
 Fix safety
     Leaving out what is None is what such a dataset means; batches become smaller by that. A batch in which every sample
-    is None still fails.
+    is None still fails. Batching the fields of a dataclass is safe, and so is leaving a field None that is None in every
+    sample. Keeping sets or objects as a list is offered as unsafe.
 References
     torch.utils.data.default_collate, torch.utils.data.DataLoader
 """
@@ -31,7 +32,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.pipeline import DataFault, Refusal
-from torchsleuth.interp.values import Array, Function, Image, Instance, ListValue, Value
+from torchsleuth.interp.values import Array, DictValue, Function, Image, Instance, ListValue, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import affected, dataset_text, free_name, made_here, spelled, with_collate
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
@@ -52,7 +53,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield _none(analysis, fault)
             continue
         places = (*made_at(analysis, fault), *made_here(analysis, fault.loader))
-        yield Finding(fault.at.span, _text(fault, refusal), places)
+        candidates = tuple(_collated(analysis, fault, refusal)) if refusal.kind == "type" else ()
+        yield Finding(fault.at.span, _text(fault, refusal), places, candidates)
 
 
 def _text(fault: DataFault, refusal: Refusal) -> str:
@@ -86,6 +88,75 @@ def made_at(analysis: Analysis, fault: DataFault) -> tuple[Related, ...]:
     last = [part for part in ast.walk(method.node) if isinstance(part, ast.Return)]
     source = analysis.source_of(method.path)
     return (related(source, last[-1] if last else method.node.body[-1], message("data.getitem")),)
+
+
+# -- what is no tensor in a sample ------------------------------------------------------------------
+
+
+def _collated(analysis: Analysis, fault: DataFault, refusal: Refusal) -> Iterator[Candidate]:
+    """A collate function that batches the fields of an object, or keeps what cannot be batched as it is."""
+    loaders = affected(analysis, fault)
+    if not loaders or loaders[0].site is None:
+        return
+    path = loaders[0].site.span.path
+    collate, imports = spelled(analysis, path, "torch.utils.data.default_collate")
+    value, sample = refusal.values[0], fault.sample
+    body: list[str] | None = None
+    safe, title = True, message("fix.keep_list")
+    if isinstance(value, Instance) and not refusal.path:
+        body, title = _fields(value, collate), message("fix.fields", name=value.cls.name)
+    elif value is None and len(refusal.path) == 1:
+        body, title = _without_none(sample, refusal, collate), message("fix.keep_none")
+    elif len(refusal.path) == 1 and not isinstance(value, Image):
+        body, safe = _as_list(sample, refusal, collate), False
+    if body is None:
+        return
+    name = free_name(analysis, path, "collate_samples")
+    changes = with_collate(analysis, loaders, name, body, imports)
+    if changes:
+        yield Candidate(title, changes, safe)
+
+
+def _fields(value: Instance, collate: str) -> list[str] | None:
+    """An object of the same class whose fields are batches, where the constructor takes the fields by name."""
+    if not value.cls.is_dataclass or not value.slots:
+        return None
+    lines = [f"    {field}={collate}([sample.{field} for sample in batch])," for field in value.slots]
+    return [f"return {value.cls.name}(", *lines, ")"]
+
+
+def _without_none(sample: Value, refusal: Refusal, collate: str) -> list[str] | None:
+    """A field that is None stays None."""
+    if isinstance(sample, DictValue) and sample.items is not None:
+        return [
+            "return {",
+            f"    key: None if value is None else {collate}([sample[key] for sample in batch])",
+            "    for key, value in batch[0].items()",
+            "}",
+        ]
+    if isinstance(sample, tuple):
+        return [f"return [None if column[0] is None else {collate}(column) for column in zip(*batch)]"]
+    return None
+
+
+def _as_list(sample: Value, refusal: Refusal, collate: str) -> list[str] | None:
+    """One field stays a list."""
+    place = refusal.path[0]
+    if isinstance(sample, DictValue) and sample.items is not None:
+        entries = [
+            f"    {key!r}: [sample[{key!r}] for sample in batch],"
+            if key == place
+            else f"    {key!r}: {collate}([sample[{key!r}] for sample in batch]),"
+            for key in sample.items
+        ]
+        return ["return {", *entries, "}"]
+    if isinstance(sample, tuple):
+        parts = [
+            f"list(columns[{index}])" if index == place else f"{collate}(columns[{index}])"
+            for index in range(len(sample))
+        ]
+        return ["columns = list(zip(*batch))", f"return {', '.join(parts)}"]
+    return None
 
 
 # -- None ------------------------------------------------------------------------------------------
