@@ -25,7 +25,17 @@ from torchsleuth.interp.values import LibraryModule
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import argument_node, change_argument, given_argument
 from torchsleuth.rules.describe import expression_text, layer_text, shape_text
-from torchsleuth.rules.operands import Operand, append, layers_behind, operands, replaced, same, short, source_at
+from torchsleuth.rules.operands import (
+    Operand,
+    append,
+    layers_behind,
+    operands,
+    replaced,
+    same,
+    short,
+    source_at,
+    suffixed_at_birth,
+)
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
@@ -90,7 +100,9 @@ def _candidates(
     name, position, axis = argument
     features = used.shape[axis] if axis < len(used.shape) else None
     built = given_argument(module, position, name)
-    if len(used.shape) == 3 and isinstance(built, int) and same(used.shape[3 - abs(axis)], built):
+    if len(used.shape) == 3 and isinstance(built, int) and same(used.shape[1 if axis == -1 else 2], built):
+        if axis == -1:
+            yield from suffixed_at_birth(analysis, used, ".transpose(1, 2)")
         yield from _turned(analysis, failure, used)
     node = argument_node(module, position, name)
     if isinstance(features, int):

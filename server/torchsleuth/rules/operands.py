@@ -118,6 +118,15 @@ def suffixed(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) 
         yield appended(analysis, used.site, used.node, suffix, safe)
 
 
+def suffixed_at_birth(analysis: Analysis, used: Operand, suffix: str) -> Iterator[Candidate]:
+    """The same where the operand was computed, if that is another expression: ``conv(x).flatten(2).transpose(1, 2)``."""
+    origin = used.tensor.origin
+    if origin is None or not isinstance(origin.site.node, ast.Call):
+        return
+    if used.node is None or origin.site.span != source_at(analysis, used.site).span(used.node):
+        yield appended(analysis, origin.site, origin.site.node, suffix, safe=False)
+
+
 def appended(analysis: Analysis, site: Site, node: ast.expr, suffix: str, safe: bool = True) -> Candidate:
     source = source_at(analysis, site)
     title = message("fix.append", expression=short(written(source, node)), suffix=suffix)
