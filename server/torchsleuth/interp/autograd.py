@@ -67,6 +67,7 @@ class Autograd:
     autocast: bool
     guarded: int
     uncertain: int
+    entry: int
     heap: Any
     trace: Any
     interpreter: Any
@@ -158,7 +159,8 @@ class Autograd:
         unknown = unknown or (module is not None and self.trainability(module) is None)
         trainable = self.is_trainable(module)
         frees = name in FREES or (name in CONTRACTIONS and len(tensors) > 1)
-        node = GraphNode(name, operation.site, tuple(inputs), module if trainable else None, leaves, unknown, frees)
+        owner = module if trainable else None
+        node = GraphNode(name, operation.site, tuple(inputs), owner, leaves, unknown, frees, self.entry)
         if self.autocast or not tensors:
             return node
         composed = name in COMPOSED and any((tensor.spec.rank or 3) > 2 for tensor in tensors)
@@ -250,7 +252,7 @@ class Autograd:
             return
         if made is None or copied:
             parts = tuple(part for part in (node_of(tensor), made) if part is not None)
-            made = GraphNode("write", site, parts, open=unknown)
+            made = GraphNode("write", site, parts, open=unknown, entry=self.entry)
         else:
             self._saved_in_place(made, tensor.storage)
         self.heap.set(tensor.slots, "node", made)
@@ -332,7 +334,7 @@ class Autograd:
     def gradients(
         self,
         output: Tensor,
-        inputs: list[Tensor],
+        inputs: list[Value],
         gradient: Value,
         retain: bool | None,
         strict: bool,
@@ -340,11 +342,13 @@ class Autograd:
         frame: Frame,
     ) -> None:
         """``torch.autograd.grad(output, inputs)``. `strict`: an input that the output does not depend on is an error."""
-        parts = self._traverse(output, gradient, retain, node, frame)
+        parts = self._traverse(output, gradient, retain, node, frame, inputs)
         if parts is None or any(part.open for part in parts):
             return
         site = self.site(node, frame)
         for position, tensor in enumerate(inputs):
+            if not isinstance(tensor, Tensor):
+                continue
             if tensor.spec.requires_grad is False:
                 self.fault(AutogradFault("grad_missing", site, tensor, cut_of(tensor), position=position))
             elif tensor.spec.requires_grad and strict:
@@ -355,9 +359,18 @@ class Autograd:
                     self.fault(AutogradFault("not_used", site, tensor, position=position))
 
     def _traverse(
-        self, tensor: Tensor, gradient: Value, retain: bool | None, node: ast.AST, frame: Frame
+        self,
+        tensor: Tensor,
+        gradient: Value,
+        retain: bool | None,
+        node: ast.AST,
+        frame: Frame,
+        inputs: list[Value] | None = None,
     ) -> list[GraphNode] | None:
-        """The graph that a backward pass from a tensor runs through and frees; None where it fails or is not known."""
+        """The graph of a tensor, from which a backward pass starts; None where that fails or is not known.
+
+        `inputs`: what is differentiated by. The pass runs through the operations on the way there, and frees them.
+        """
         site = self.site(node, frame)
         spec = self.interpreter.resolved_spec(tensor.spec)
         if spec.requires_grad is False:
@@ -374,10 +387,12 @@ class Autograd:
                 self.fault(AutogradFault("severed", site, tensor, cut_of(tensor)))
             return None
         order = list(root.reachable())
-        if self._already_freed(order, site, tensor, frame) or self._modified(order, site, tensor):
+        passed = order if inputs is None else _between(order, inputs)
+        own = [part for part in passed if part.entry == self.entry]
+        if self._already_freed(own, site, tensor, frame) or self._modified(own, site, tensor):
             return None
         if retain is False and not self.uncertain:
-            for part in order:
+            for part in passed:
                 if not isinstance(self.freed.get(part), Site):
                     self.heap.set(self.freed, part, site)
         return order
@@ -505,6 +520,34 @@ def _is_over_parameters(iterated: ast.expr) -> bool:
         return iterated.func.attr in ("parameters", "named_parameters") and not iterated.args
     wrapper = isinstance(iterated.func, ast.Name) and iterated.func.id in ("zip", "enumerate", "list", "tqdm")
     return wrapper and bool(iterated.args) and all(_is_over_parameters(argument) for argument in iterated.args)
+
+
+def _between(order: list[GraphNode], inputs: list[Value]) -> list[GraphNode]:
+    """The operations of a graph that lead to some inputs; none where not all inputs are known."""
+    if not all(isinstance(value, Tensor | Parameters) for value in inputs):
+        return []
+    tensors = [value for value in inputs if isinstance(value, Tensor)]
+    modules = [module for value in inputs if isinstance(value, Parameters) for module in value.modules]
+    owners = [*(tensor.owner for tensor in tensors), *(part for m in modules for part in library.descendants(m))]
+    wanted = {part.identity for part in [*owners, *tensors] if part is not None}
+    wanted |= {tensor.identity for module in modules for tensor in library.parts_of(module)}
+    consumers: dict[GraphNode, list[GraphNode]] = {}
+    for part in order:
+        for inner in part.inputs:
+            consumers.setdefault(inner, []).append(part)
+    ends = [node for tensor in tensors if (node := node_of(tensor)) is not None]
+    pending = [consumer for node in ends for consumer in consumers.get(node, ())]
+    for part in order:
+        leaves = [leaf if leaf.owner is None else leaf.owner for leaf in part.leaves]
+        if any(used.identity in wanted for used in [*leaves, *([part.module] if part.module else [])]):
+            pending.append(part)
+    found: set[GraphNode] = set()
+    while pending:
+        part = pending.pop()
+        if part not in found:
+            found.add(part)
+            pending += consumers.get(part, [])
+    return [part for part in order if part in found]
 
 
 def _consumer(order: list[GraphNode], freed: Slots) -> tuple[GraphNode | None, GraphNode | None]:

@@ -98,6 +98,7 @@ class GraphNode:
     """One recorded operation. `module`: one with trainable parameters that was applied. `leaves`: tensors it starts from.
 
     `open`: part of what it was computed from is not known. `frees`: it keeps tensors that the first backward() lets go.
+    `entry`: the entry point that the analysis was in; what another one freed or changed says nothing about this one.
     `saved`: memory that backward needs, and its version then.
     """
 
@@ -108,6 +109,7 @@ class GraphNode:
     leaves: tuple[Tensor, ...] = ()
     open: bool = False
     frees: bool = False
+    entry: int = 0
     saved: list[tuple[Ref, int]] = field(default_factory=list)
 
     def reachable(self, through: Callable[[GraphNode], bool] | None = None) -> Iterator[GraphNode]:

@@ -72,6 +72,7 @@ class Interpreter(Expressions):
         self.autocast = False
         self.freed: Slots = {}
         self.settings: Slots = {"unknown": False}
+        self.entry = 0
         self.guarded = 0
         self.uncertain = 0
         self.loop_points: list[LoopPoint] = []
@@ -96,12 +97,23 @@ class Interpreter(Expressions):
         self._protect(lambda: self.block(tree.body, frame))
         for cls in list(self.classes):
             if cls.path == source.path and cls.is_module() and cls not in self.instantiated:
-                self._protect(lambda cls=cls: self._try_class(cls, frame))  # type: ignore[misc]
+                self._enter(lambda cls=cls: self._try_class(cls, frame))  # type: ignore[misc]
         for function in list(self.functions):
             if function.path == source.path and function.node not in self.called:
-                self._protect(lambda function=function: self._try_function(function, frame))  # type: ignore[misc]
+                self._enter(lambda function=function: self._try_function(function, frame))  # type: ignore[misc]
         self.settle_facts()
         return self.trace
+
+    def _enter(self, run: Callable[[], Any]) -> None:
+        """Run what nothing calls, as if it were called at the end of the document. Of what it changes, only the sizes
+        that it finds out are kept."""
+        mark, grad = self.heap.mark(), self.grad
+        self.entry += 1
+        self._protect(run)
+        for change in self.heap.rollback(mark).values():
+            if change.slots is self.substitution:
+                self.heap.set(change.slots, change.key, change.value)
+        self.grad = grad
 
     def _protect(self, run: Callable[[], Any]) -> None:
         """Run an entry point; whatever stops it stops only it."""

@@ -220,11 +220,12 @@ def _gradients(
     interp: Interpreter, root: Tensor, gradient: Value, retain: bool | None, create: bool | None, call: Arguments
 ) -> Value:
     given = call.get(1, "inputs")
-    inputs = (given,) if isinstance(given, Tensor) else interp.sequence(given, call.node, call.frame) or ()
-    tensors = [value for value in inputs if isinstance(value, Tensor)]
+    single = isinstance(given, Tensor | Parameters)
+    inputs = (given,) if single else interp.sequence(given, call.node, call.frame) or (UNKNOWN,)
     strict = not call.get(5, "allow_unused") and call.get(7, "materialize_grads", False) is False
-    interp.gradients(root, tensors, gradient, retain, strict, call.node, call.frame)
-    if not inputs or len(tensors) < len(inputs):
+    interp.gradients(root, list(inputs), gradient, retain, strict, call.node, call.frame)
+    tensors = [value for value in inputs if isinstance(value, Tensor)]
+    if len(tensors) < len(inputs):
         return UNKNOWN
     site = interp.site(call.node, call.frame)
     return tuple(_gradient_of(tensor, create, site) for tensor in tensors)
