@@ -169,6 +169,14 @@ ENGLISH: dict[str, str] = {
         "{name} is computed from an nn.Parameter that {owner} does not hold: it is neither trained nor saved"
     ),
     "seed.missing": "no seed is set: two runs of this script differ",
+    "optimizer.later": (
+        "{what} is put into the model in line {line}, after the optimizer was given its parameters: it is never trained"
+    ),
+    "optimizer.later.place": "this layer came after the optimizer",
+    "optimizer.forgotten": (
+        "{what} (line {line}) gets gradients, but no optimizer was given its parameters: it keeps its random values"
+    ),
+    "optimizer.forgotten.place": "no optimizer has these parameters",
     # autograd
     "grad.no_graph": "{tensor} has no gradient: the graph ends at {cut}, so backward() cannot reach any parameter",
     "grad.no_graph.plain": "{tensor} has no gradient: nothing that it was computed from requires grad",
@@ -262,6 +270,7 @@ ENGLISH: dict[str, str] = {
     "fix.zero_grad": "Insert {optimizer}.zero_grad() before backward()",
     "fix.zero_grad_after": "Insert {optimizer}.zero_grad() after the step",
     "fix.parentheses": "Call it: {text}()",
+    "fix.give": "Give the parameters of {name} to the optimizer",
     "fix.no_grad": "Wrap in with torch.no_grad():",
     "fix.clip": "Clip gradients between backward() and step()",
     # analysis

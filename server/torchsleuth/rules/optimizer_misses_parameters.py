@@ -1,0 +1,421 @@
+"""optimizer-misses-parameters: what is trained with, and never changes.
+
+What it finds
+    A layer that was put into a model after the optimizer had been given its parameters; and a whole module, or a
+    parameter, that was made in the script, gets gradients in each step of a training loop, and was given to no
+    optimizer, while all that was given is given as a whole. Nothing is found where parts are left out on purpose:
+    frozen, loaded from a file, copied, in evaluation mode, or where only some layers of a model are trained.
+Why it hurts
+    The new layer keeps its random weights. The rest adapts to it as well as it can, so that the loss falls and the
+    fault does not show.
+Example
+    optimizer = torch.optim.Adam(encoder.parameters())
+    for x in loader:
+        loss = mse(decoder(encoder(x)), x)
+Use instead
+    optimizer = torch.optim.Adam(list(encoder.parameters()) + list(decoder.parameters()))
+    for x in loader:
+        loss = mse(decoder(encoder(x)), x)
+Fix safety
+    Safe: the parameters were meant to be trained.
+References
+    torch.optim, torch.optim.Optimizer.add_param_group
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchsleuth.interp.library.modules import descendants, has_own_parameters, parts_of
+from torchsleuth.interp.library.optim import given_to, trained_parts
+from torchsleuth.interp.trace import Event
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    DictValue,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    ListValue,
+    Parameters,
+    Site,
+    Tensor,
+    Value,
+    is_module,
+)
+from torchsleuth.messages import message
+from torchsleuth.rules.gradients import feeds, reads_gradients
+from torchsleuth.rules.loops import common_loop, is_alone, name_in, place_in, statement_of, trained_by
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.schema import Edit
+from torchsleuth.syntax import edits
+
+CODE = "TS512"
+_LISTINGS = ("torch.nn.Module.parameters", "torch.nn.Module.named_parameters")
+_LOADING = ("torch.nn.Module.load_state_dict", "copy.deepcopy")
+
+
+@dataclass(frozen=True)
+class _Missed:
+    """`part`: what holds the parameters. `whole`: the outermost module around it, or the parameter itself."""
+
+    optimizer: LibraryObject
+    part: LibraryModule | Tensor
+    whole: Value
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    trace = analysis.trace
+    if trace.incomplete or any(event.kind == "step" and event.subject is UNKNOWN for event in trace.events):
+        return
+    if any(UNKNOWN in given_to(optimizer) or optimizer.identity in trace.escaped for optimizer in trace.optimizers):
+        return
+    missed = list(_missed(analysis))
+    if not missed or reads_gradients(analysis):
+        return
+    reported: set[tuple[int, int]] = set()
+    for item in missed:
+        key = (item.optimizer.identity, item.whole.identity)
+        if key not in reported:
+            finding = (
+                _replaced(analysis, item) if trained_by(item.optimizer, item.whole) else _forgotten(analysis, item)
+            )
+            if finding is not None:
+                reported.add(key)
+                yield finding
+
+
+def _missed(analysis: Analysis) -> Iterator[_Missed]:
+    """What gets gradients beside the parameters of an optimizer that steps, and is in no optimizer."""
+    trace = analysis.trace
+    given = {id(part) for optimizer in trace.optimizers for part in trained_parts(optimizer)}
+    for optimizer in trace.optimizers:
+        steps = [e for e in trace.events if e.kind == "step" and e.subject is optimizer and e.certain and e.loops]
+        backward = next((b for b in trace.events if _trains(b, optimizer) and any(_after(b, s) for s in steps)), None)
+        if backward is None or backward.node is None:
+            continue
+        for node in backward.node.reachable():
+            for part in (node.module, *node.leaves):
+                holder = part.owner or part if isinstance(part, Tensor) else part
+                if holder is None or id(holder) in given or not _trainable(holder):
+                    continue
+                yield _Missed(optimizer, holder, _whole(analysis, holder))
+
+
+def _trains(event: Event, optimizer: LibraryObject) -> bool:
+    return event.kind == "backward" and event.certain and bool(event.loops) and feeds(event, optimizer) is True
+
+
+def _after(backward: Event, step: Event) -> bool:
+    return backward.index < step.index and common_loop(backward, step) is not None
+
+
+def _trainable(part: LibraryModule | Tensor) -> bool:
+    if isinstance(part, Tensor):
+        return part.parameter and part.spec.requires_grad is True
+    return part.requires_grad is True and part.slots["training"] is True and has_own_parameters(part)
+
+
+def _whole(analysis: Analysis, part: LibraryModule | Tensor) -> Value:
+    """The outermost module that is known to hold a part."""
+    known = [event.subject for event in analysis.trace.events if event.kind == "forward"]
+    known += [item.owner for item in analysis.trace.attributes]
+    around = [module for module in known if is_module(module) and any(inner is part for inner in parts_of(module))]
+    return max(around, key=lambda module: sum(1 for _ in descendants(module)), default=part)
+
+
+# -- put in after the optimizer was made -----------------------------------------------------------
+
+
+def _replaced(analysis: Analysis, item: _Missed) -> Finding | None:
+    """A layer of a module that the optimizer was given as a whole."""
+    optimizer = item.optimizer
+    modules = [module for given in given_to(optimizer) if isinstance(given, Parameters) for module in given.modules]
+    made = _made_at(item.part)
+    whole = any(inner is item.part for module in modules for inner in parts_of(module))
+    if not whole or made is None or item.part.identity < optimizer.identity or optimizer.site is None:
+        return None
+    if not _is_fresh(analysis, item.part):
+        return None
+    here = place_in(made, optimizer.site.frame.function) or made
+    source = analysis.source_of(made.span.path)
+    places = (related(source, made.node, message("optimizer.later.place")),)
+    text = message("optimizer.later", what=_called(item.part), line=here.span.start.line)
+    return Finding(optimizer.site.span, text, places, tuple(_moved(analysis, optimizer.site, here)))
+
+
+def _made_at(value: Value) -> Site | None:
+    if isinstance(value, Tensor):
+        return value.origin.site if value.origin is not None else None
+    return value.site if isinstance(value, LibraryModule | Instance) else None
+
+
+def _moved(analysis: Analysis, optimizer: Site, later: Site) -> Iterator[Candidate]:
+    """The optimizer made behind the replacement, or the replacement made before the optimizer."""
+    path = optimizer.span.path
+    first, second = statement_of(analysis, optimizer), statement_of(analysis, later)
+    if later.span.path != path or first is None or second is None or first is second:
+        return
+    tree, source = analysis.tree(path), analysis.source_of(path)
+    block = next((body for body in _blocks(tree) if first in body and second in body), None)
+    if block is None or block.index(first) > block.index(second):
+        return
+    between = block[block.index(first) + 1 : block.index(second)]
+    if not _depends([*between, second], first) and is_alone(first, analysis, path):
+        text = source.segment(first)
+        changes = (edits.remove_line(source, first.lineno), edits.insert_line_after(source, second, text))
+        yield Candidate(message("fix.move_after", text=text, line=second.lineno), changes)
+    if not any(_depends([second], other) for other in between) and is_alone(second, analysis, path):
+        text = source.segment(second)
+        changes = (edits.insert_line_before(source, first, text), edits.remove_line(source, second.lineno))
+        yield Candidate(message("fix.move_before", text=text, line=first.lineno), changes)
+
+
+def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                yield block
+
+
+def _depends(statements: list[ast.stmt], on: ast.stmt) -> bool:
+    """Whether some of these statements read what another one sets."""
+    stored = {ast.unparse(part) for part in ast.walk(on) if isinstance(getattr(part, "ctx", None), ast.Store)}
+    loaded = {
+        ast.unparse(part)
+        for statement in statements
+        for part in ast.walk(statement)
+        if isinstance(part, ast.Name | ast.Attribute) and isinstance(part.ctx, ast.Load)
+    }
+    return bool(stored & loaded)
+
+
+# -- given to none ---------------------------------------------------------------------------------
+
+
+def _forgotten(analysis: Analysis, item: _Missed) -> Finding | None:
+    """A module of which no optimizer has a part, while the other ones are given as a whole."""
+    trace, optimizer = analysis.trace, item.optimizer
+    given = {id(part) for other in trace.optimizers for part in trained_parts(other)}
+    parts = [item.whole] if isinstance(item.whole, Tensor) else list(_trained_in(item.whole))
+    if any(id(part) in given or not _trainable(part) or not _is_fresh(analysis, part) for part in parts):
+        return None
+    if optimizer.site is None or not _gives_wholes(analysis, optimizer) or _listed(analysis, item.whole):
+        return None
+    made = _made_at(item.whole)
+    if made is None:
+        return None
+    name = name_in(optimizer.site.frame, item.whole)
+    shown = f"`{name}`" if name else _called(item.whole)
+    source = analysis.source_of(made.span.path)
+    places = (related(source, made.node, message("optimizer.forgotten.place")),)
+    text = message("optimizer.forgotten", what=shown, line=made.span.start.line)
+    return Finding(optimizer.site.span, text, places, tuple(_added(analysis, item, name)))
+
+
+def _trained_in(module: Value) -> Iterator[LibraryModule | Tensor]:
+    """The parts with parameters, leaving out those that are frozen."""
+    for part in parts_of(module):
+        if isinstance(part, Tensor) or has_own_parameters(part):
+            yield part
+
+
+def _is_fresh(analysis: Analysis, part: LibraryModule | Tensor) -> bool:
+    """Whether the part was made with random values, and nothing else is known to set them."""
+    trace = analysis.trace
+    holders = [event.subject for event in trace.events if event.kind == "forward"]
+    holders += [item.owner for item in trace.attributes]
+    around = [module for module in holders if is_module(module) and any(inner is part for inner in parts_of(module))]
+    if part.identity in trace.escaped or any(module.identity in trace.escaped for module in around):
+        return False
+    if isinstance(part, LibraryModule) and part.slots["attributes"]:
+        return False  # its weight may be that of another layer
+    for call in trace.calls:
+        if call.path == "Tensor.copy_" and isinstance(call.receiver, Tensor) and call.receiver.owner is part:
+            return False
+        held = call.result if call.path == "copy.deepcopy" else call.receiver
+        if call.path in _LOADING and any(inner is part for inner in _parts_anywhere(held)):
+            return False
+    return True
+
+
+def _parts_anywhere(value: Value) -> Iterator[LibraryModule | Tensor]:
+    items = value.elements or () if isinstance(value, ListValue) else value if isinstance(value, tuple) else (value,)
+    for item in items:
+        if isinstance(item, Instance) and not item.is_module:
+            for held in item.slots.values():
+                yield from parts_of(held)
+        yield from parts_of(item)
+
+
+def _gives_wholes(analysis: Analysis, optimizer: LibraryObject) -> bool:
+    """Whether optimizers were given whole modules only: who picks layers leaves the others out on purpose."""
+    given = {id(part) for other in analysis.trace.optimizers for part in trained_parts(other)}
+    inside = False
+    for part in trained_parts(optimizer):
+        whole = _whole(analysis, part)
+        inside = inside or is_module(whole)
+        if is_module(whole) and any(id(other) not in given for other in _trained_in(whole)):
+            return False
+    return inside
+
+
+def _listed(analysis: Analysis, whole: Value) -> bool:
+    """Whether the parameters of a module are used elsewhere: then what happens to them is not known."""
+    seen = {(call.site.span.path, call.site.span.start) for call in analysis.trace.calls if call.path in _LISTINGS}
+    for call in analysis.trace.calls:
+        if call.path in _LISTINGS and any(part is whole for part in descendants(call.receiver)):
+            if not _is_harmless(analysis, call.site):
+                return True
+    path = analysis.source.path
+    source = analysis.source_of(path)
+    for node in ast.walk(analysis.tree(path)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in ("parameters", "named_parameters") and (path, source.start_of(node)) not in seen:
+                return True
+    return False
+
+
+def _is_harmless(analysis: Analysis, site: Site) -> bool:
+    """Whether parameters are listed to clip their gradients or to count them."""
+    statement = statement_of(analysis, site)
+    text = ast.unparse(statement) if statement is not None else ""
+    return "clip_grad" in text or "numel" in text
+
+
+def _added(analysis: Analysis, item: _Missed, name: str | None) -> Iterator[Candidate]:
+    """The module's parameters added to what the optimizer is given."""
+    optimizer, site = item.optimizer, item.optimizer.site
+    if site is None or name is None or item.whole.identity > optimizer.identity:
+        return
+    path = site.span.path
+    call = next((n for n in ast.walk(analysis.tree(path)) if isinstance(n, ast.Call) and _same(n, site.node)), None)
+    keyword = next((k.value for k in call.keywords if k.arg == "params"), None) if call is not None else None
+    given = call.args[0] if call is not None and call.args else keyword
+    if given is None:
+        return
+    yield Candidate(message("fix.give", name=name), (_extended(analysis, item, given, name),))
+
+
+def _extended(analysis: Analysis, item: _Missed, given: ast.expr, name: str) -> Edit:
+    assert item.optimizer.site is not None
+    source, value = analysis.source_of(item.optimizer.site.span.path), item.optimizer.argument(0, "params")
+    elements = value.elements or () if isinstance(value, ListValue) else ()
+    lone, grouped = isinstance(item.whole, Tensor), any(isinstance(part, DictValue) for part in elements)
+    if isinstance(given, ast.List) and given.elts:
+        more = f"[{name}]" if lone else f"{name}.parameters()"
+        more = f'{{"params": {more}}}' if grouped else name if lone else f"*{more}"
+        last = given.elts[-1]
+        several = last.lineno > given.lineno
+        between = edits.line_ending(source) + edits.indentation(source, last.lineno) if several else " "
+        return edits.insert_after_node(source, last, f",{between}{more}")
+    text = source.segment(given)
+    more = f"[{name}]" if lone else f"list({name}.parameters())"
+    if grouped:
+        more = f'[{{"params": {more}}}]'
+    is_list = isinstance(value, ListValue) and value.type_name == "list"
+    return edits.replace(source, given, f"{text if is_list else f'list({text})'} + {more}")
+
+
+def _same(node: ast.AST, other: ast.AST) -> bool:
+    one = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+    return one == (other.lineno, other.col_offset, other.end_lineno, other.end_col_offset)  # type: ignore[attr-defined]
+
+
+def _called(part: Value) -> str:
+    if isinstance(part, LibraryModule):
+        return f"`{part.name}`" if part.name and not part.name.isdigit() else f"this {part.type_name}"
+    return f"this {part.cls.name}" if isinstance(part, Instance) else "this parameter"
+
+
+RULE = Rule(
+    CODE,
+    "optimizer-misses-parameters",
+    "warning",
+    "training loop",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+encoder, decoder = nn.Linear(8, 2), nn.Linear(2, 8)
+optimizer = torch.optim.Adam(encoder.parameters(), lr=1e-3)
+#           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS512: `decoder` (line 4) gets gradients, but no optimizer
+for _ in range(10):
+    x = torch.randn(16, 8)
+    optimizer.zero_grad()
+    nn.functional.mse_loss(decoder(encoder(x)), x).backward()
+    optimizer.step()
+""",
+            fixed="""
+import torch
+from torch import nn
+
+encoder, decoder = nn.Linear(8, 2), nn.Linear(2, 8)
+optimizer = torch.optim.Adam(list(encoder.parameters()) + list(decoder.parameters()), lr=1e-3)
+for _ in range(10):
+    x = torch.randn(16, 8)
+    optimizer.zero_grad()
+    nn.functional.mse_loss(decoder(encoder(x)), x).backward()
+    optimizer.step()
+""",
+            good="""
+import torch
+from torch import nn
+
+body, head = nn.Linear(8, 4), nn.Linear(4, 2)
+body.load_state_dict(torch.load("body.pt", map_location="cpu", weights_only=True))
+optimizer = torch.optim.Adam(head.parameters(), lr=1e-3)
+for _ in range(10):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(head(body(torch.randn(16, 8))), torch.randint(0, 2, (16,))).backward()
+    optimizer.step()
+""",
+        ),
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+#           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS512: this Linear is put into the model in line 6
+model[2] = nn.Linear(16, 2)
+for _ in range(10):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(model(torch.randn(16, 8)), torch.randint(0, 2, (16,))).backward()
+    optimizer.step()
+""",
+            fixed="""
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+model[2] = nn.Linear(16, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(10):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(model(torch.randn(16, 8)), torch.randint(0, 2, (16,))).backward()
+    optimizer.step()
+""",
+            good="""
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model[2] = nn.Linear(16, 2)
+optimizer.add_param_group({"params": model[2].parameters()})
+for _ in range(10):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(model(torch.randn(16, 8)), torch.randint(0, 2, (16,))).backward()
+    optimizer.step()
+""",
+        ),
+    ),
+)
