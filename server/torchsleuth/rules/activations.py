@@ -71,16 +71,25 @@ def removals(analysis: Analysis, operation: Operation, name: str) -> Iterator[Ca
 
 
 def without_layer(analysis: Analysis, module: LibraryModule, title: str) -> Iterator[Candidate]:
-    """The layer as an argument of nn.Sequential(...) or an element of a list of layers."""
-    assert module.site is not None
+    """The layer left out of the arguments of nn.Sequential(...) or the list of layers that it stands in."""
+    place = place_in_list(analysis, module)
+    if place is not None:
+        source, elements, index = place
+        yield Candidate(title, (edits.remove_element(source, elements, index),))
+
+
+def place_in_list(analysis: Analysis, module: LibraryModule) -> tuple[SourceText, list[ast.expr], int] | None:
+    """The arguments or elements among which a layer is constructed, and its place."""
+    if module.site is None:
+        return None
     source = analysis.source_of(module.site.span.path)
     start = module.site.span.start
     for node in ast.walk(analysis.tree(source.path)):
         elements = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.List) else []
         for index, element in enumerate(elements):
             if isinstance(element, ast.Call) and source.start_of(element) == start and len(elements) > 1:
-                yield Candidate(title, (edits.remove_element(source, elements, index),))
-                return
+                return source, elements, index
+    return None
 
 
 def written_call(operation: Operation) -> Site | None:

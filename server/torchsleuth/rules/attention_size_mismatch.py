@@ -46,6 +46,7 @@ from torchsleuth.syntax import edits
 CODE = "TS111"
 _NAMES = {"MultiheadAttention": ("embed_dim", "num_heads")}
 _WIDTH = ("d_model", "nhead")
+_TAKE_BATCH_FIRST = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer")
 _SHAPES = re.compile(r"is torch\.Size\(\[(.+?)\]\), but should be \((.+?)\)")
 
 
@@ -164,7 +165,7 @@ def _squares(analysis: Analysis, mask: Operand, wanted: list[int]) -> Iterator[C
 def _batch_first(analysis: Analysis, module: LibraryModule) -> Iterator[Candidate]:
     """The layer told that the batch comes first."""
     site = module.site
-    if site is None or not isinstance(site.node, ast.Call):
+    if site is None or not isinstance(site.node, ast.Call) or module.type_name not in _TAKE_BATCH_FIRST:
         return
     written = next((keyword.value for keyword in site.node.keywords if keyword.arg == "batch_first"), None)
     if written is None:

@@ -117,6 +117,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
             for suffix, shape in transposed(used.shape):
                 if same_shape(shape, other.shape):
                     yield from suffixed(analysis, used, suffix)
+    yield from _regrouped(analysis, usable)
     yield from _sliced(analysis, usable)
     for used, other in ((left, right), (right, left)):
         yield from padded(analysis, used, other)
@@ -140,6 +141,17 @@ def _smaller_first(left: Operand, right: Operand) -> tuple[tuple[Operand, Operan
 def _is_target(node: ast.AST, part: ast.AST) -> bool:
     """What an augmented assignment assigns to cannot be rewritten."""
     return isinstance(node, ast.AugAssign) and part is node.target
+
+
+def _regrouped(analysis: Analysis, sides: list[tuple[Operand, Operand]]) -> Iterator[Candidate]:
+    """As many elements in other dimensions: (5, 40) and (200,)."""
+    for used, other in sides:
+        if not same(dims.product(used.shape), dims.product(other.shape)) or len(used.shape) == len(other.shape):
+            continue
+        if len(other.shape) == 1 < len(used.shape):
+            yield from suffixed(analysis, used, ".flatten()")
+        elif isinstance(other.node, ast.Name | ast.Attribute):
+            yield from suffixed(analysis, used, f".view_as({ast.unparse(other.node)})")
 
 
 def _sliced(analysis: Analysis, sides: list[tuple[Operand, Operand]]) -> Iterator[Candidate]:

@@ -36,10 +36,12 @@ _FLATTENS = ("flatten", "view", "reshape", "ravel")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    failed = {id(failure.operation) for failure in analysis.trace.failures}
+    failed = {(failure.operation.site.span, failure.operation.target) for failure in analysis.trace.failures}
     seen: set[tuple[str, int, int]] = set()
     for operation in analysis.trace.operations:
-        if operation.module is None or operation.module.type_name != "Linear" or id(operation) in failed:
+        if operation.module is None or operation.module.type_name != "Linear":
+            continue
+        if (operation.site.span, operation.target) in failed:
             continue
         used = operand(operation, 0, "input")
         if used is None or used.spec.shape is None or len(used.shape) > 2 or used.shape[:-1] not in ((), (1,)):

@@ -57,9 +57,9 @@ class Lookup:
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[tuple[str, int, int]] = set()
-    failed = {id(failure.operation) for failure in analysis.trace.failures}
+    failed = {(failure.operation.site.span, failure.operation.target) for failure in analysis.trace.failures}
     for operation in analysis.trace.operations:
-        lookup = _lookup(operation) if id(operation) not in failed else None
+        lookup = _lookup(operation) if (operation.site.span, operation.target) not in failed else None
         bounds = _bounds(lookup.index) if lookup is not None else None
         start = operation.site.span.start
         key = (operation.site.span.path, start.line, start.column)

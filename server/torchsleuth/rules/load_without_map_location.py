@@ -1,7 +1,7 @@
 """load-without-map-location: a checkpoint that comes back on the device it was saved from.
 
 What it finds
-    `torch.load` of a file without `map_location`.
+    `torch.load` of a file without `map_location`, in a script that works on an accelerator when there is one.
 Why it hurts
     Tensors that were saved on an accelerator are restored there: on a machine without one, loading stops with "Attempting to
     deserialize object on a CUDA device", and on one with several, everything lands on the first.
@@ -29,7 +29,12 @@ from torchsleuth.tensors.device import Device
 CODE = "TS206"
 
 
+_ACCELERATED = ("torch.device", "torch.cuda.", "Tensor.cuda", "torch.nn.Module.cuda", "torch.accelerator.")
+
+
 def find(analysis: Analysis) -> Iterator[Finding]:
+    if not any(call.path.startswith(_ACCELERATED) for call in analysis.trace.calls):
+        return
     seen: set[tuple[str, int]] = set()
     for call in analysis.trace.calls:
         node = call.site.node
@@ -41,15 +46,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         seen.add(key)
         scopes = (call.site.frame.names, *call.site.frame.closure, call.site.frame.globals)
-        named = next(
-            (name for names in scopes for name, value in names.items() if isinstance(value, Device) and str(name)), None
-        )
-        candidates: list[Candidate] = []
-        for place in (str(named),) if named is not None else ('"cpu"',):
-            text = f"map_location={place}"
-            edit = edits.add_argument(source_at(analysis, call.site), node, text)
-            candidates.append(Candidate(message("fix.add_argument", argument=text), (edit,)))
-        yield Finding(call.site.span, message("device.load"), (), tuple(candidates))
+        named = next((name for names in scopes for name, value in names.items() if isinstance(value, Device)), '"cpu"')
+        text = f"map_location={named}"
+        edit = edits.add_argument(source_at(analysis, call.site), node, text)
+        fix = Candidate(message("fix.add_argument", argument=text), (edit,))
+        yield Finding(call.site.span, message("device.load"), (), (fix,))
 
 
 RULE = Rule(
@@ -65,7 +66,8 @@ RULE = Rule(
 import torch
 from torch import nn
 
-model = nn.Linear(8, 3)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(8, 3).to(device)
 model.load_state_dict(torch.load("best.pt", weights_only=True))
 #                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS206: the checkpoint comes back on the device it was saved from
 """,
@@ -73,14 +75,16 @@ model.load_state_dict(torch.load("best.pt", weights_only=True))
 import torch
 from torch import nn
 
-model = nn.Linear(8, 3)
-model.load_state_dict(torch.load("best.pt", weights_only=True, map_location="cpu"))
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(8, 3).to(device)
+model.load_state_dict(torch.load("best.pt", weights_only=True, map_location=device))
 """,
             good="""
 import torch
 from torch import nn
 
-model = nn.Linear(8, 3)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(8, 3).to(device)
 model.load_state_dict(torch.load("best.pt", "cpu", weights_only=True))
 """,
         ),

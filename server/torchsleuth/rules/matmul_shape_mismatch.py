@@ -21,148 +21,302 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import permutations
 
-from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.constructors import change_argument
-from torchsleuth.rules.describe import expression_text, layer_text, operand_node, shape_text
+from torchsleuth.rules.activations import place_in_list
+from torchsleuth.rules.constructors import change_argument, given_argument
+from torchsleuth.rules.describe import expression_text, layer_text, shape_text
+from torchsleuth.rules.operands import (
+    Operand,
+    Shape,
+    layers_behind,
+    lineage,
+    operand,
+    operands,
+    replaced,
+    resized,
+    same,
+    source_at,
+    squeezed,
+    suffixed,
+    suffixed_at_birth,
+    transposed,
+    written,
+)
 from torchsleuth.rules.operators import failures, generic, trail
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 
 CODE = "TS101"
+_FLATTENS = ("flatten", "view", "reshape", "ravel")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    plain = {id(failure): finding for failure, finding in zip(failures(analysis, CODE), generic(analysis, CODE))}
-    for failure in failures(analysis, CODE):
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
         operation = failure.operation
-        if operation.module is not None and operation.module.path == "torch.nn.Linear" and operation.specs:
-            yield _linear(analysis, failure, operation.module)
-        elif len(operation.tensors) >= 2 and all(spec.rank for spec in operation.specs[:2]):
-            yield _operands(analysis, failure)
+        given = operands(operation)
+        known = bool(given) and all(used.spec.shape for used in given[:2])
+        if known and operation.module is not None and operation.module.path == "torch.nn.Linear":
+            yield _linear(analysis, failure, operation.module, given[0])
+        elif known and operation.target == "torch.einsum":
+            yield Finding(plain.at, plain.message, plain.related, tuple(_equations(analysis, operation, given)))
+        elif known and len(given) >= 2 and operation.module is None:
+            yield _product(analysis, failure, *given[-2:])
         else:
-            yield plain[id(failure)]
+            yield plain
 
 
-def _linear(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule) -> Finding:
-    operation = failure.operation
-    spec = operation.specs[0]
-    got = spec.shape[-1] if spec.shape else "?"
-    wanted = _argument(layer, 0, "in_features")
-    node = operand_node(operation, 0)
+# -- layers ----------------------------------------------------------------------------------------
+
+
+def _linear(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, used: Operand) -> Finding:
+    got, wanted = used.shape[-1], given_argument(layer, 0, "in_features")
     text = message(
         "matmul.linear",
-        tensor=expression_text(node, "the input").removeprefix(""),
-        shape=shape_text(spec),
-        got=got if isinstance(got, str) else dims.text(got),
+        tensor=expression_text(used.node, "the input"),
+        shape=shape_text(used.spec),
+        got=dims.text(got),
         layer=layer_text(layer),
-        wanted=wanted,
+        wanted=wanted if isinstance(wanted, int) else "another size",
     )
-    candidates: list[Candidate] = []
-    source = analysis.source_of(operation.site.span.path)
-    if node is not None and spec.rank == 2 and spec.shape is not None and spec.shape[0] == 1:
-        candidates += _keep_batch(analysis, operation.tensors[0])
+    candidates = tuple(_for_linear(analysis, failure, layer, used, wanted))
+    return Finding(failure.operation.site.span, text, trail(analysis, failure, "in_features", wanted), candidates)
+
+
+def _for_linear(
+    analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, used: Operand, wanted: object
+) -> Iterator[Candidate]:
+    shape, got = used.shape, used.shape[-1]
+    if isinstance(wanted, int):
+        if len(shape) == 1 or shape[0] == 1:
+            yield from _keep_batch(analysis, layer, used)
+        if len(shape) > 2 and same(dims.product(shape[1:]), wanted):
+            yield from _flattened(analysis, layer, used)
+        for suffix, other in transposed(shape):
+            if same(other[-1], wanted):
+                yield from suffixed(analysis, used, suffix, safe=False)
+                yield from suffixed_at_birth(analysis, used, suffix)
+        for suffix, other in squeezed(shape):
+            if same(other[-1], wanted):
+                yield from suffixed(analysis, used, suffix)
     if isinstance(got, int):
-        candidates += change_argument(analysis, layer, 0, "in_features", got)
-        candidates += _previous_layer(analysis, operation.tensors, wanted)
-    if node is not None and spec.rank == 2 and spec.shape is not None and spec.shape[0] == wanted:
-        candidates.append(
-            Candidate(
-                message("fix.transpose", tensor=expression_text(node, "the input")),
-                (edits.insert_after_node(source, node, ".T"),),
-                safe=False,
-            )
+        yield from change_argument(analysis, layer, 0, "in_features", got)
+    if isinstance(wanted, int):
+        if len(shape) == 4 and same(shape[1], wanted):
+            yield from suffixed(analysis, used, ".mean(dim=(2, 3))", safe=False)
+        yield from _previous_layer(analysis, used.tensor, wanted)
+    if len(shape) == 4:
+        features = dims.product(shape[1:])
+        for flat in _flattened(analysis, layer, used):
+            for made in (
+                change_argument(analysis, layer, 0, "in_features", features) if isinstance(features, int) else ()
+            ):
+                yield Candidate(f"{flat.title}; {made.title}", (*flat.edits, *made.edits))
+
+
+def _flattened(analysis: Analysis, layer: LibraryModule, used: Operand) -> Iterator[Candidate]:
+    """The input flattened where it is written, or by a layer in front where the layers stand in a list."""
+    yield from suffixed(analysis, used, ".flatten(1)")
+    place = place_in_list(analysis, layer)
+    if place is not None and used.node is None:
+        source, elements, index = place
+        element = elements[index]
+        if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute):
+            text = f"{source.segment(element.func.value)}.Flatten()"
+            before = source.text[: source.offset(source.start_of(element))]
+            alone = not before[before.rfind("\n") + 1 :].strip()
+            indent = before[before.rfind("\n") + 1 :] if alone else ""
+            separator = f",\n{indent}" if alone else ", "
+            edit = edits.insert(source, source.start_of(element), text + separator)
+            yield Candidate(message("fix.insert", text=text), (edit,))
+
+
+def _keep_batch(analysis: Analysis, layer: LibraryModule, used: Operand) -> Iterator[Candidate]:
+    """A flatten that swallowed the batch: flatten(1) instead, with the layer's size where that is wrong too."""
+    for _, operation in lineage(analysis, used.tensor):
+        name, node = operation.target.rpartition(".")[2], operation.site.node
+        given = operand(operation, 0, "input")
+        if operation.module is not None and operation.module.type_name == "Flatten":
+            return
+        if name not in _FLATTENS or operation.module is not None or not isinstance(node, ast.Call):
+            continue
+        if given is None or given.node is None or len(given.shape) < 2:
+            return
+        source = source_at(analysis, operation.site)
+        edit = edits.replace(
+            source, node, _flat_text(operation, written(source, given.node), source.segment(node.func))
         )
-    return Finding(operation.site.span, text, trail(analysis, failure, "in_features", wanted), tuple(candidates))
+        yield Candidate(message("fix.flatten"), (edit,))
+        features = dims.product(given.shape[1:])
+        if isinstance(features, int):
+            for made in change_argument(analysis, layer, 0, "in_features", features):
+                yield Candidate(f"{message('fix.flatten')}; {made.title}", (edit, *made.edits))
+        return
 
 
-def _keep_batch(analysis: Analysis, tensor: Tensor) -> list[Candidate]:
-    """A flatten that swallowed the batch: flatten(1) instead."""
-    origin = tensor.origin
-    if origin is None or origin.operator not in ("torch.flatten", "Tensor.flatten"):
-        return []
-    node = origin.site.node
-    if not isinstance(node, ast.Call) or node.keywords:
-        return []
-    source = analysis.source_of(origin.site.span.path)
-    receiver = node.args[0] if origin.operator == "torch.flatten" and node.args else None
-    text = f"torch.flatten({source.segment(receiver)}, 1)" if receiver is not None else None
-    if text is None and isinstance(node.func, ast.Attribute):
-        text = f"{source.segment(node.func.value)}.flatten(1)"
-    return [Candidate(message("fix.flatten"), (edits.replace(source, node, text),))] if text else []
+def _flat_text(operation: Operation, tensor: str, function: str) -> str:
+    return f"{function}({tensor}, 1)" if operation.target == "torch.flatten" else f"{tensor}.flatten(1)"
 
 
-def _previous_layer(analysis: Analysis, tensors: list[Tensor], wanted: object) -> list[Candidate]:
-    """Where the input is the output of another Linear: its out_features may be the wrong one."""
-    if not tensors or not isinstance(wanted, int):
-        return []
-    current = tensors[0]
-    for _ in range(8):
-        origin = current.origin
-        if origin is None or not origin.sources:
-            return []
-        for operation in analysis.trace.operations:
-            if operation.site is origin.site and operation.module is not None:
-                if operation.module.path == "torch.nn.Linear":
-                    made = change_argument(analysis, operation.module, 1, "out_features", wanted)
-                    return [Candidate(item.title, item.edits, safe=False) for item in made][:2]
-        current = origin.sources[0]
-    return []
+def _previous_layer(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator[Candidate]:
+    """Where the input is the output of another layer: that one may have the wrong size."""
+    for layer in layers_behind(analysis, tensor, "Linear", "Embedding"):
+        name = "out_features" if layer.type_name == "Linear" else "embedding_dim"
+        for made in list(change_argument(analysis, layer, 1, name, wanted))[:2]:
+            yield Candidate(made.title, made.edits, safe=False)
+        return
 
 
-def _operands(analysis: Analysis, failure: OperatorFailure) -> Finding:
-    operation = failure.operation
-    left, right = operation.specs[:2]
-    assert left.shape and right.shape
-    nodes = [operand_node(operation, index) for index in range(2)]
-    inner = right.shape[-2] if len(right.shape) > 1 else right.shape[0]
+# -- products --------------------------------------------------------------------------------------
+
+
+def _product(analysis: Analysis, failure: OperatorFailure, left: Operand, right: Operand) -> Finding:
+    inner = _inner(right.shape)
     text = message(
         "matmul.operands",
-        left=expression_text(nodes[0], "the left operand"),
-        left_shape=shape_text(left),
-        right=expression_text(nodes[1], "the right operand"),
-        right_shape=shape_text(right),
+        left=left.text("the left operand"),
+        left_shape=shape_text(left.spec),
+        right=right.text("the right operand"),
+        right_shape=shape_text(right.spec),
         a=dims.text(left.shape[-1]),
-        b=dims.text(inner),
+        b=dims.text(right.shape[inner]),
     )
-    source = analysis.source_of(operation.site.span.path)
-    candidates: list[Candidate] = []
-    for node, spec in ((nodes[1], right), (nodes[0], left)):
-        if node is None or spec.rank is None or spec.rank < 2:
-            continue
-        suffix = ".T" if spec.rank == 2 else ".transpose(-2, -1)"
-        name = expression_text(node, "the operand")
-        if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
-            edit = edits.insert_after_node(source, node, suffix)
-        else:
-            edit = edits.replace(source, node, f"({source.segment(node)}){suffix}")
-        candidates.append(Candidate(message("fix.transpose", tensor=name), (edit,), safe=False))
-    candidates += _sizes_at_birth(analysis, operation.tensors[:2], (left.shape[-1], inner))
-    return Finding(operation.site.span, text, trail(analysis, failure), tuple(candidates))
+    candidates = tuple(_for_product(analysis, left, right))
+    return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
 
 
-def _sizes_at_birth(analysis: Analysis, tensors: list[Tensor], inner: tuple[object, object]) -> list[Candidate]:
-    """Operands made by a factory with literal sizes: give one the size of the other."""
-    found: list[Candidate] = []
-    for tensor, mine, other in ((tensors[1], inner[1], inner[0]), (tensors[0], inner[0], inner[1])):
-        origin = tensor.origin
-        if origin is None or origin.inputs or not isinstance(origin.site.node, ast.Call) or not isinstance(other, int):
-            continue
-        source = analysis.source_of(origin.site.span.path)
-        sizes = [node for node in origin.site.node.args if isinstance(node, ast.Constant) and node.value == mine]
-        if len(sizes) == 1:
-            title = message("fix.size", old=source.segment(sizes[0]), new=other)
-            found.append(Candidate(title, (edits.replace(source, sizes[0], str(other)),), safe=False))
-    return found
+def _inner(shape: Shape) -> int:
+    return -2 if len(shape) > 1 else -1
 
 
-def _argument(layer: LibraryModule, position: int, name: str) -> object:
-    if name in layer.kwargs:
-        return layer.kwargs[name]
-    return layer.args[position] if position < len(layer.args) else "?"
+def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
+    for used, other, mine, wanted in (
+        (right, left, right.shape[-1], left.shape[-1]),
+        (left, right, left.shape[_inner(left.shape)], right.shape[_inner(right.shape)]),
+    ):
+        if len(used.shape) > 1 and same(mine, wanted) and other.shape:
+            yield from suffixed(analysis, used, ".T" if len(used.shape) == 2 else ".transpose(-2, -1)", safe=False)
+    if isinstance(left.shape[-1], int) and isinstance(right.shape[_inner(right.shape)], int):
+        yield from resized(analysis, right.tensor, _inner(right.shape), left.shape[-1])
+        yield from resized(analysis, left.tensor, -1, right.shape[_inner(right.shape)])
+        for used, wanted in ((left, right.shape[_inner(right.shape)]), (right, left.shape[-1])):
+            if isinstance(wanted, int):
+                yield from _previous_layer(analysis, used.tensor, wanted)
+    for used, other in ((right, left), (left, right)):
+        for suffix, shape in transposed(used.shape):
+            pair = (other.shape, shape) if used is right else (shape, other.shape)
+            if len(used.shape) > 2 and same(pair[0][-1], pair[1][_inner(pair[1])]):
+                yield from suffixed(analysis, used, suffix, safe=False)
 
 
-RULE = Rule(CODE, "matmul-shape-mismatch", "error", "shape", __doc__, find)
+def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -> Iterator[Candidate]:
+    """The equation of einsum with the letters of one operand in another order, so that all sizes agree."""
+    node = operation.site.node
+    equation = operation.args[0] if operation.args else None
+    if not isinstance(equation, str) or not isinstance(node, ast.Call) or not isinstance(node.args[0], ast.Constant):
+        return
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(given) or any(len(term) != len(used.shape) for term, used in zip(terms, given)):
+        return
+    for index in range(len(terms) - 1, -1, -1):
+        for letters in permutations(terms[index]) if len(terms[index]) < 6 else ():
+            changed = [*terms[:index], "".join(letters), *terms[index + 1 :]]
+            if _agree(changed, given):
+                source = source_at(analysis, operation.site)
+                quote = source.segment(node.args[0])[0]
+                yield replaced(
+                    analysis,
+                    operation.site,
+                    node.args[0],
+                    f"{quote}{','.join(changed)}{arrow}{output}{quote}",
+                    safe=False,
+                )
+
+
+def _agree(terms: list[str], given: list[Operand]) -> bool:
+    sizes: dict[str, dims.Size] = {}
+    return all(
+        same(sizes.setdefault(letter, size), size)
+        for term, used in zip(terms, given)
+        for letter, size in zip(term, used.shape)
+    )
+
+
+RULE = Rule(
+    CODE,
+    "matmul-shape-mismatch",
+    "error",
+    "shape",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 16, 5)
+        self.fc = nn.Linear(16 * 32 * 32, 10)
+
+    def forward(self, x):
+        return self.fc(self.conv(x).flatten(1))
+#              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS101: (8, 12544): its last size 12544 does not fit `fc` (Linear), which was built with in_features=16384
+
+scores = Net()(torch.rand(8, 3, 32, 32))
+""",
+            fixed="""
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 16, 5)
+        self.fc = nn.Linear(12544, 10)
+
+    def forward(self, x):
+        return self.fc(self.conv(x).flatten(1))
+
+scores = Net()(torch.rand(8, 3, 32, 32))
+""",
+            good="""
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 16, 5, padding=2)
+        self.fc = nn.Linear(16 * 32 * 32, 10)
+
+    def forward(self, x):
+        return self.fc(self.conv(x).flatten(1))
+
+scores = Net()(torch.rand(8, 3, 32, 32))
+""",
+        ),
+        Example(
+            bad="""
+import torch
+
+queries, keys = torch.randn(8, 64), torch.randn(10, 64)
+scores = queries @ keys
+#        ^^^^^^^^^^^^^^ TS101: `queries` is (8, 64) and `keys` is (10, 64): inner sizes 64 and 10 differ
+""",
+            fixed="""
+import torch
+
+queries, keys = torch.randn(8, 64), torch.randn(10, 64)
+scores = queries @ keys.T
+""",
+        ),
+    ),
+)

@@ -121,6 +121,8 @@ def _subscript(analysis: Analysis, failure: OperatorFailure, node: ast.Subscript
     parts = list(key.elts)
     excess = sum(not _is_none(part) for part in parts) - len(used.shape)
     whole = [index for index, part in enumerate(parts) if isinstance(part, ast.Slice) and ast.unparse(part) == ":"]
+    if len(whole) == len(used.shape):
+        yield replaced(analysis, failure.operation.site, node, source.segment(node.value), safe=False)
     options: list[list[ast.expr]] = []
     if excess == 1 and not any(isinstance(part, ast.Constant) and part.value is ... for part in parts):
         options += [parts[:index] + parts[index + 1 :] for index in reversed(whole)]

@@ -20,8 +20,25 @@ def padded(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candid
     """The convolutions behind an operand that is smaller than the other one, padded so that they keep the size."""
     if len(used.shape) != len(other.shape) or len(used.shape) < 3 or _spatial_equal(used, other):
         return
-    for layer in layers_behind(analysis, used.tensor, "Conv1d", "Conv2d", "Conv3d"):
-        yield from padding(analysis, layer)
+    if all(isinstance(a, int) and isinstance(b, int) and a > b for a, b in zip(used.shape[2:], other.shape[2:])):
+        return
+    for layer in layers_behind(analysis, used.tensor, "Conv"):
+        if layer.type_name.startswith("ConvTranspose"):
+            yield from _output_padding(analysis, layer, used, other)
+        else:
+            yield from padding(analysis, layer)
+
+
+def _output_padding(analysis: Analysis, layer: LibraryModule, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """A transposed convolution with the row and column that its stride leaves open."""
+    short = {b - a for a, b in zip(used.shape[2:], other.shape[2:]) if isinstance(a, int) and isinstance(b, int)}
+    site = layer.site
+    given = "output_padding" in layer.kwargs or len(layer.args) > 5
+    if len(short) == 1 and 0 < (missing := short.pop()) < 8 and not given and site is not None:
+        if isinstance(site.node, ast.Call):
+            text = f"output_padding={missing}"
+            edit = edits.add_argument(source_at(analysis, site), site.node, text)
+            yield Candidate(message("fix.add_argument", argument=text), (edit,))
 
 
 def _spatial_equal(used: Operand, other: Operand) -> bool:
