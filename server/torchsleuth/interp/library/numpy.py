@@ -584,6 +584,8 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
     asked = call.kwargs.get("dtype")
     if name in _UNARY_FLOAT:
         return make(shape, dtype_of(asked) if asked is not None else _floating(dtype))
+    if name in ("abs", "absolute", "real") and dtype is not None and dtype.startswith("complex"):
+        return make(shape, {"complex64": "float32", "complex128": "float64"}[dtype])
     if name in _UNARY_SAME:
         return make(shape, dtype_of(asked) if asked is not None else dtype)
     if name in _UNARY_BOOL:
@@ -990,6 +992,73 @@ def _split(interp: Interpreter, call: Arguments) -> Value:
     return ListValue(tuple(make(part, array.spec.dtype) for _ in range(count)))
 
 
+def _append(interp: Interpreter, call: Arguments) -> Value:
+    parts = [as_array(interp, value, call.frame) for value in call.args[:2]]
+    axis = interp.resolved(call.get(2, "axis"))
+    if len(parts) != 2 or parts[0] is None or parts[1] is None:
+        return UNKNOWN
+    if isinstance(axis, int):
+        return _catenated(interp, Iteration(tuple(parts), True), axis)
+    shapes = [_shape_of(interp, part) for part in parts if part is not None]
+    if any(shape is None for shape in shapes):
+        return make(None, _common_dtype(tuple(parts)))
+    sizes = [dims.product(shape) for shape in shapes if shape is not None]
+    return make((dims.add(*sizes),), _common_dtype(tuple(parts)))
+
+
+def _like_first(interp: Interpreter, call: Arguments) -> Value:
+    array = _first(interp, call)
+    return UNKNOWN if array is None else make(_shape_of(interp, array), array.spec.dtype)
+
+
+def _interpolated(interp: Interpreter, call: Arguments) -> Value:
+    array = _first(interp, call)
+    return UNKNOWN if array is None else make(_shape_of(interp, array), "float64")
+
+
+def _counted(interp: Interpreter, call: Arguments) -> Value:
+    """``bincount``: as many as the greatest number, or more."""
+    return make(
+        (interp.fresh_size("?"),), "int64" if len(call.args) == 1 and "weights" not in call.kwargs else "float64"
+    )
+
+
+def _convolved(interp: Interpreter, call: Arguments) -> Value:
+    parts = [as_array(interp, value, call.frame) for value in call.args[:2]]
+    shapes = [None if part is None else _shape_of(interp, part) for part in parts]
+    mode = call.get(2, "mode", "full")
+    if len(shapes) != 2 or any(shape is None or len(shape) != 1 for shape in shapes):
+        return UNKNOWN
+    first, second = (shape[0] for shape in shapes if shape)
+    long, short = dims.extremum("max", first, second), dims.extremum("min", first, second)
+    both = dims.subtract(dims.add(long, short), 1)
+    sizes = {"full": both, "same": long, "valid": dims.add(dims.subtract(long, short), 1)}
+    return make((sizes[mode],), _common_dtype(tuple(parts))) if mode in sizes else UNKNOWN
+
+
+def _einsum(interp: Interpreter, call: Arguments) -> Value:
+    parts = [as_array(interp, value, call.frame) for value in call.args[1:]]
+    equation = call.args[0] if call.args else None
+    shapes = [None if part is None else _shape_of(interp, part) for part in parts]
+    if not isinstance(equation, str) or not shapes or any(shape is None for shape in shapes) or call.kwargs:
+        return UNKNOWN
+    dtype = _common_dtype(tuple(parts))
+    return make(_ask(interp, "torch.einsum", equation, *(_spec(shape) for shape in shapes if shape is not None)), dtype)
+
+
+def _spectrum(half: bool) -> Callable[[Interpreter, Arguments], Value]:
+    """``fft`` and ``rfft`` over the last dimension."""
+
+    def model(interp: Interpreter, call: Arguments) -> Value:
+        array = _first(interp, call)
+        shape = None if array is None else _shape_of(interp, array)
+        if not shape or len(call.args) > 1 or call.kwargs:
+            return UNKNOWN
+        return make((*shape[:-1], dims.add(dims.floor_divide(shape[-1], 2), 1) if half else shape[-1]), "complex128")
+
+    return model
+
+
 def _nothing(interp: Interpreter, call: Arguments) -> Value:
     return None
 
@@ -1048,6 +1117,16 @@ _FUNCTIONS: dict[str, Callable[[Interpreter, Arguments], Value]] = {
     "broadcast_to": _broadcast_to,
     "take": _take,
     "split": _split,
+    "append": _append,
+    "tril": _like_first,
+    "triu": _like_first,
+    "interp": _interpolated,
+    "bincount": _counted,
+    "convolve": _convolved,
+    "einsum": _einsum,
+    "fft.fft": _spectrum(half=False),
+    "fft.ifft": _spectrum(half=False),
+    "fft.rfft": _spectrum(half=True),
     "set_printoptions": _nothing,
     "save": _nothing,
     "savez": _nothing,
@@ -1145,6 +1224,12 @@ def draw(interp: Interpreter, name: str, call: Arguments) -> Value:
         return UNKNOWN if array is None else make(_shape_of(interp, array), array.spec.dtype)
     if name == "choice":
         return _choice(interp, call)
+    if name == "multivariate_normal":
+        mean = as_array(interp, call.get(0, "mean"), call.frame)
+        size = call.get(2, "size")
+        before = () if size is None else _size(interp, size, call)
+        shape = None if mean is None else _shape_of(interp, mean)
+        return make(None if shape is None or before is None else (*before, *shape), "float64")
     return UNKNOWN
 
 

@@ -207,6 +207,11 @@ _SAME = frozenset(
     "RandomSolarize RandomAdjustSharpness RandomAutocontrast RandomRotation ElasticTransform GaussianNoise "
     "RandomPhotometricDistort RandomChannelPermutation".split()
 )
+_WANTS_IMAGE = frozenset(
+    "RandomCrop RandomResizedCrop RandomErasing RandomAffine RandomPerspective RandomGrayscale AutoAugment RandAugment "
+    "TrivialAugmentWide AugMix".split()
+)
+"""Transforms of v2 that do not let an array pass unchanged."""
 _CROPS = frozenset({"CenterCrop", "RandomResizedCrop", "RandomCrop"})
 _WRAPPERS = frozenset({"Compose", "RandomApply", "RandomOrder", "RandomChoice", "Lambda", "Identity"})
 _FUNCTIONAL = {
@@ -288,7 +293,7 @@ def refuses(interp: Interpreter, transform: LibraryObject, value: Value) -> bool
     if is_v2(transform):
         if name == "Normalize":
             return kind == "image" or _integers(value)
-        return False
+        return kind == "array" and name in _WANTS_IMAGE
     if name == "ToTensor":
         return kind == "tensor"
     if name == "PILToTensor":
@@ -413,7 +418,9 @@ def _cropped(interp: Interpreter, transform: LibraryObject, value: Value) -> Val
 
 def _gray(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
     count = transform.argument(0, "num_output_channels", 1)
-    _, height, width = _extent(interp, value)
+    channels, height, width = _extent(interp, value)
+    if isinstance(value, Tensor) and channels == 1 and not is_v2(transform):
+        return value
     return _like(interp, value, (count if isinstance(count, int) else None, height, width))
 
 
