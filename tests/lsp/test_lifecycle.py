@@ -34,7 +34,7 @@ async def test_it_announces_what_it_can_do_and_speaks_utf16(start: Start) -> Non
     commands = {"runAndDiagnose", "stopRun", "clearResults", "restartWorker"}
     provider = found.capabilities.execute_command_provider
     assert set(provider.commands) == {f"torchsleuth.server.{name}" for name in commands}
-    assert found.capabilities.code_action_provider.code_action_kinds == ("quickfix",)
+    assert found.capabilities.code_action_provider.code_action_kinds == ("quickfix", "source.fixAll.torchsleuth")
 
 
 async def test_the_worker_is_there_before_the_first_document(start: Start, double: str) -> None:
