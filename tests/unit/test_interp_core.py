@@ -123,3 +123,38 @@ def test_a_fault_of_one_possible_value_is_not_reported() -> None:
     silent(
         "m = nn.Linear(3, 4) if somewhere.flag() else nn.Linear(5, 4)\nif somewhere.flag():\n    m(torch.zeros(2, 3))\n"
     )
+
+
+def test_parameters_one_by_one() -> None:
+    model = "model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))\n"
+    assert shape(model + "y = next(model.parameters())\n") == (4, 3)
+    assert shape(model + "weights = list(model.parameters())\ny = weights[2]\n") == (4,)
+    assert shape(model + "copies = [w.clone() for w in model.parameters()]\ny = copies[1]\n") == (4,)
+    assert shape(model + "named = {n: p.detach() for n, p in model.named_parameters()}\ny = named['0.weight']\n") == (
+        4,
+        3,
+    )
+    assert shape(model + "y = torch.zeros(sum(p.numel() for p in model.parameters()))\n") == (24,)
+
+
+def test_a_tied_weight_leaves_the_layer_as_it_was() -> None:
+    text = "e = nn.Embedding(9, 4)\nhead = nn.Linear(4, 9, bias=False)\nhead.weight = e.weight\n"
+    assert shape(text + "y = head(e(torch.zeros(2, 3, dtype=torch.long)))\n") == (2, 3, 9)
+    assert shape(text + "y = next(nn.ModuleList([e, head]).parameters())\n") == (9, 4)
+
+
+def test_distributions() -> None:
+    text = "from torch.distributions import Categorical, Independent, Normal\n"
+    assert shape(text + "y = Categorical(logits=torch.zeros(5, 3)).sample()\n") == (5,)
+    assert shape(text + "d = Categorical(torch.ones(5, 3))\ny = d.log_prob(d.sample())\n") == (5,)
+    assert shape(text + "y = Normal(torch.zeros(4), 1.0).rsample((7,))\n") == (7, 4)
+    assert shape(text + "y = Independent(Normal(torch.zeros(4, 2), torch.ones(2)), 1).entropy()\n") == (4,)
+    assert shape(text + "y = Normal(torch.zeros(4), 1.0).mean\n") == (4,)
+    kl = "torch.distributions.kl_divergence(Normal(torch.zeros(4), 1.0), Normal(torch.zeros(4), 2.0))"
+    assert shape(f"{text}y = {kl}\n") == (4,)
+
+
+def test_lists_of_numbers_from_tensors() -> None:
+    assert shape("for n in torch.randint(1, 9, (3,)).tolist():\n    y = torch.zeros(n, 2)\n") == ("n", 2)
+    assert shape("y = torch.tensor([2] + torch.ones(3).long().tolist())\n") == (4,)
+    assert shape("y = torch.tensor(torch.zeros(2, 3).tolist())\n") == (2, 3)

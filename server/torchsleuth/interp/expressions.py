@@ -452,6 +452,9 @@ class Expressions(Calls):
             return library.of_operands(library.array_item(self.interpreter, container, key, frame), container)
         items = container.elements if isinstance(container, ListValue) else container
         if isinstance(items, Several):
+            one = library.parameter_at(self.interpreter, container, self.resolved(key))
+            if one is not None:
+                return one
             if isinstance(key, SliceValue):
                 return ListValue(items)
             return self.any_of(items) if items and is_int(key) else UNKNOWN
@@ -539,7 +542,11 @@ class Expressions(Calls):
                 return
             generator = node.generators[position]
             scope = frame if position == 0 else inner
-            iteration = self.iterate(self.eval(generator.iter, scope), generator.iter, scope)
+            sequence = self.eval(generator.iter, scope)
+            iteration = self.iterate(sequence, generator.iter, scope)
+            if not iteration.exact and not _hands_on(element):
+                listed = library.listed_parameters(self.interpreter, sequence)
+                iteration = iteration if listed is None else Iteration(listed, exact=True)
             items = list(iteration.items)
             if not iteration.exact or len(items) > MAX_SEQUENCE:
                 exact, items = False, items[:MAX_KINDS]
@@ -553,6 +560,8 @@ class Expressions(Calls):
                     if None in verdicts:
                         exact = False
                         self.uncertain += 1
+                        for test in generator.ifs:
+                            self.narrow(test, True, inner)
                     if False not in verdicts:
                         run(position + 1)
                 finally:
@@ -749,6 +758,12 @@ def _formatted(template: str, values: Value) -> Value:
     except (TypeError, ValueError, OverflowError):
         return UNKNOWN
     return text if len(text) <= MAX_SEQUENCE else Scalar("str")
+
+
+def _hands_on(element: ast.expr) -> bool:
+    """Whether a comprehension collects what it runs over as it is."""
+    parts = element.elts if isinstance(element, ast.Tuple) else [element]
+    return all(isinstance(part, ast.Name) for part in parts)
 
 
 def _arithmetic(name: str, left: Value, right: Value) -> Value:

@@ -52,6 +52,7 @@ from torchsleuth.tensors.spec import (
     ListSpec,
     ModuleSpec,
     Native,
+    ObjectSpec,
     Result,
     SliceSpec,
     StructSpec,
@@ -202,6 +203,9 @@ class TensorOperations(Autograd):
             return value
         if isinstance(value, LibraryModule):
             return self.recipe(value)
+        if library.is_distribution(value):
+            kwargs = sorted((name, self.to_spec(item)) for name, item in value.kwargs.items())
+            return ObjectSpec(value.path, tuple(self.to_spec(item) for item in value.args), tuple(kwargs))
         raise NotASpec(type(value).__name__)
 
     def recipe(self, module: LibraryModule) -> ModuleSpec:

@@ -354,11 +354,19 @@ class LibraryModule(Ref):
     """A module of torch.nn, by its constructor and arguments.
 
     Slots: training, device (None: not known), dtype, requires_grad; containers have `children`, a tuple of (name, module), or UNKNOWN.
+    `attributes`: what was set on it and changes it; `tied`: parameters of others in the place of its own.
     """
 
     def __init__(self, path: str, args: tuple[Value, ...], kwargs: dict[str, Value], site: Site | None) -> None:
         super().__init__(
-            training=True, device=CPU, dtype=None, requires_grad=True, children=None, attributes={}, version=0
+            training=True,
+            device=CPU,
+            dtype=None,
+            requires_grad=True,
+            children=None,
+            attributes={},
+            tied={},
+            version=0,
         )
         self.path = path
         self.args = args

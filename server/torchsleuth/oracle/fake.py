@@ -23,6 +23,7 @@ from torchsleuth.tensors.spec import (
     Hole,
     ListSpec,
     Native,
+    ObjectSpec,
     SliceSpec,
     StructSpec,
     TensorSpec,
@@ -233,6 +234,15 @@ def _same_layout(shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
     return all(size == 1 or mine == theirs for size, mine, theirs in zip(shape, strides, expected))
 
 
+def _object(recipe: ObjectSpec, convert: Any) -> Any:
+    """A library object of a recipe. Distributions don't look at the values of their parameters."""
+    cls = names.load(recipe.path)
+    kwargs = {name: convert(item) for name, item in recipe.kwargs}
+    if issubclass(cls, torch.distributions.Distribution):
+        kwargs["validate_args"] = False
+    return cls(*(convert(item) for item in recipe.args), **kwargs)
+
+
 def plain_argument(value: Any, convert: Any) -> Any:
     """Everything but tensors and sizes, from spec to Python."""
     if value is None or isinstance(value, bool | int | float | complex | str | type(...)):
@@ -253,6 +263,8 @@ def plain_argument(value: Any, convert: Any) -> Any:
         return slice(convert(value.start), convert(value.stop), convert(value.step))
     if isinstance(value, Native):
         return names.load(value.path)
+    if isinstance(value, ObjectSpec):
+        return _object(value, convert)
     raise Unsupported(type(value).__name__)
 
 

@@ -38,6 +38,7 @@ from torchsleuth.tensors.spec import (
     ListSpec,
     ModuleSpec,
     Native,
+    ObjectSpec,
     Outcome,
     Result,
     SliceSpec,
@@ -280,6 +281,9 @@ class Oracle:
             binary: Callable[..., Any] = getattr(operator, target.removeprefix("operator."))
             return binary
         value = names.load(target)
+        if target.startswith("torch.distributions.") and not callable(value):
+            # A property: of the class itself it is a descriptor.
+            return operator.attrgetter(_name(target))
         if not callable(value):
             raise LookupError(target)
         return value
@@ -462,6 +466,8 @@ def _tensors(value: Any) -> list[TensorSpec]:
         value = value.items
     if isinstance(value, DictSpec):
         value = tuple(item for _, item in value.items)
+    if isinstance(value, ObjectSpec):
+        value = (value.args, tuple(item for _, item in value.kwargs))
     if isinstance(value, tuple):
         return [spec for item in value for spec in _tensors(item)]
     return []
@@ -489,6 +495,8 @@ def _map_sizes(value: Any, convert: Callable[[Dim], Size]) -> Any:
         return DictSpec(_map_sizes(value.items, convert))
     if isinstance(value, SliceSpec):
         return SliceSpec(*(_map_sizes(part, convert) for part in (value.start, value.stop, value.step)))
+    if isinstance(value, ObjectSpec):
+        return ObjectSpec(value.path, _map_sizes(value.args, convert), _map_sizes(value.kwargs, convert))
     if isinstance(value, ModuleSpec):
         return ModuleSpec(
             value.path,
@@ -519,6 +527,8 @@ def _types(value: Any) -> Any:
         return tuple(_types(item) for item in value)
     if isinstance(value, ListSpec | DictSpec):
         return _types(value.items)
+    if isinstance(value, ObjectSpec):
+        return _types((value.args, value.kwargs))
     return type(value) if isinstance(value, bool | float) else None
 
 

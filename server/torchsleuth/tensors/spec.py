@@ -86,6 +86,15 @@ class ModuleSpec:
 
 
 @dataclass(frozen=True)
+class ObjectSpec:
+    """A library object by its recipe, such as a distribution."""
+
+    path: str
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
 class SliceSpec:
     start: Any
     stop: Any

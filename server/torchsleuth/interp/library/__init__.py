@@ -10,6 +10,7 @@ from torchsleuth.interp.library.dispatch import (
     instance_attribute,
     native_init,
 )
+from torchsleuth.interp.library.distributions import is_distribution
 from torchsleuth.interp.library.draws import mark as mark_element
 from torchsleuth.interp.library.draws import plain_number
 from torchsleuth.interp.library.modules import (
@@ -34,6 +35,8 @@ from torchsleuth.interp.library.numpy import binary as array_binary
 from torchsleuth.interp.library.numpy import get_item as array_item
 from torchsleuth.interp.library.numpy import of_operands
 from torchsleuth.interp.library.optim import schedule, trained_parts
+from torchsleuth.interp.library.parameters import listed as listed_parameters
+from torchsleuth.interp.library.parameters import parameter_at
 from torchsleuth.interp.library.python import (
     builtin,
     dataclass_init,
@@ -80,6 +83,7 @@ __all__ = [
     "parts_of",
     "trained_parts",
     "instance_attribute",
+    "is_distribution",
     "is_enum",
     "is_instance",
     "is_loss",
@@ -93,6 +97,8 @@ __all__ = [
     "object_item",
     "objects_in",
     "plain_number",
+    "listed_parameters",
+    "parameter_at",
     "returns_tensor",
     "run_sequential",
     "set_child",

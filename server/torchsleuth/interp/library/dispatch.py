@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.library import data, external, modules, numpy, optim, python, torch_calls, vision
+from torchsleuth.interp.library import data, distributions, external, modules, numpy, optim, python, torch_calls, vision
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -41,6 +41,9 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
     if isinstance(owner, LibraryModule):
         return modules.module_attribute(interp, owner, name, frame)
     if isinstance(owner, LibraryObject):
+        if distributions.is_distribution(owner):
+            statistic = distributions.attribute(interp, owner, name, node, frame)
+            return Bound(owner, name) if statistic is None else statistic
         return _object_attribute(interp, owner, name)
     if isinstance(owner, Parameters):
         if name == "grad":
@@ -119,6 +122,8 @@ def call_native(interp: Interpreter, callee: Native, call: Arguments) -> Value:
         return torch_calls.construct_module(interp, path, call)
     if path.startswith("torch.optim"):
         return optim.construct(interp, path, call)
+    if path.startswith(distributions.PREFIX) and callee.kind == "class":
+        return distributions.construct(interp, path, call)
     return torch_calls.call(interp, path, callee.kind, call)
 
 
@@ -146,6 +151,8 @@ def call_method(interp: Interpreter, receiver: Value, name: Any, call: Arguments
 def _object_method(interp: Interpreter, receiver: LibraryObject, name: str, call: Arguments) -> Value:
     if optim.handles(receiver):
         return optim.method(interp, receiver, name, call)
+    if distributions.is_distribution(receiver):
+        return distributions.method(interp, receiver, name, call)
     value = external.method(interp, receiver, name, call)
     if value is UNKNOWN:
         interp.escape((*call.args, *call.kwargs.values()))

@@ -105,6 +105,8 @@ def tensors_in(value: Value, depth: int = 4) -> list[Tensor]:
         items = value.elements or ()
     elif isinstance(value, DictValue):
         items = (value.items or {}).values()
+    elif isinstance(value, LibraryObject) and value.path.startswith("torch.distributions."):
+        items = (*value.args, *value.kwargs.values())
     return [tensor for item in items for tensor in tensors_in(item, depth - 1)]
 
 
@@ -225,8 +227,19 @@ def set_module_attribute(interp: Interpreter, module: LibraryModule, name: str, 
     if module.children is not None and is_module(value):
         rest = tuple(item for item in module.children if item[0] != name)
         interp.heap.set(module.slots, "children", (*rest, (name, value)))
+    elif isinstance(value, Tensor) and _replaces(interp, module, name, value):
+        interp.heap.set(module.slots, "tied", {**module.slots["tied"], name: value})
     elif name not in _SETTABLE:
         interp.heap.set(module.slots, "attributes", {**module.slots["attributes"], name: value})
+
+
+def _replaces(interp: Interpreter, module: LibraryModule, name: str, value: Tensor) -> bool:
+    """Whether a tensor takes the place of a parameter of the same shape, as in ``decoder.weight = encoder.weight``."""
+    own = _parameter(interp, module, name)
+    if not isinstance(own, Tensor):
+        return False
+    old, new = own.spec, interp.resolved_spec(value.spec)
+    return old.shape is not None and old.shape == new.shape and old.dtype == new.dtype is not None
 
 
 # -- the tree --------------------------------------------------------------------------------------
@@ -490,11 +503,10 @@ def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Val
 
 def module_attribute(interp: Interpreter, module: LibraryModule, name: str, frame: Frame) -> Value:
     """An attribute of a library module: a set one, a child, a size, or a parameter."""
-    from torchsleuth.interp.tensors import NotASpec
-    from torchsleuth.interp.values import Bound
-
     if name in module.slots["attributes"]:
         return module.slots["attributes"][name]
+    if name in module.slots["tied"]:
+        return module.slots["tied"][name]
     if name == "training":
         return training_of(module)
     if module.children is not None:
@@ -503,6 +515,13 @@ def module_attribute(interp: Interpreter, module: LibraryModule, name: str, fram
                 return value
     if is_module_method(name):
         return Bound(module, name)
+    return _parameter(interp, module, name)
+
+
+def _parameter(interp: Interpreter, module: LibraryModule, name: str) -> Value:
+    """What the constructor of a module made: a size, or a parameter."""
+    from torchsleuth.interp.tensors import NotASpec
+
     try:
         spec = interp.oracle.attribute(interp.recipe(module), name)
     except (LookupError, NotASpec):

@@ -10,7 +10,7 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import draws
+from torchsleuth.interp.library import draws, parameters
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -486,6 +486,9 @@ def _iter(interp: Interpreter, call: Arguments) -> Value:
 def _next(interp: Interpreter, call: Arguments) -> Value:
     if not call.args:
         return UNKNOWN
+    parts = parameters.listed(interp, call.args[0])
+    if parts:
+        return parts[0]
     iteration = interp.iterate(call.args[0], call.node, call.frame)
     return iteration.items[0] if iteration.items else UNKNOWN
 

@@ -30,7 +30,7 @@ from torchsleuth.interp.values import (
 )
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, parse
-from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, TensorSpec
 
 if TYPE_CHECKING:
@@ -440,10 +440,9 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
             interp.backward(tensor, call.get(0, "gradient"), retain, call.node, call.frame)
         return None
     if name in ("item", "tolist"):
-        element = _number(interp, tensor, name, call)
         if name == "item" or spec.rank == 0:
-            return element
-        return ListValue(Several((element,)) if spec.rank == 1 and isinstance(element, Scalar) else None)
+            return _number(interp, tensor, name, call)
+        return ListValue(None) if spec.shape is None else _numbers(interp, tensor, spec.shape, call)
     if name == "numpy" and spec.requires_grad and interp.grad and call.get(0, "force", False) is False:
         interp.fault(AutogradFault("numpy", interp.site(call.node, call.frame), tensor))
     if name in ("numpy", "__array__"):
@@ -488,6 +487,19 @@ def _number(interp: Interpreter, tensor: Tensor, method: str, call: Arguments) -
     if dtype is None or dtype.startswith(("float", "bfloat")):
         return Scalar("float", interp.cut(tensor, method, interp.site(call.node, call.frame)))
     return Scalar("bool") if dtype == "bool" else draws.number(interp, tensor)
+
+
+def _numbers(interp: Interpreter, tensor: Tensor, shape: tuple[Size, ...], call: Arguments) -> ListValue:
+    """``tensor.tolist()``: lists in lists of numbers, of which no two need be equal."""
+
+    def element() -> Value:
+        return _numbers(interp, tensor, shape[1:], call) if len(shape) > 1 else _number(interp, tensor, "tolist", call)
+
+    count, *rest = shape
+    if isinstance(count, int) and count * math.prod(size for size in rest if isinstance(size, int)) <= 256:
+        return ListValue(tuple(element() for _ in range(count)))
+    one = element()
+    return ListValue(Several((one,) if isinstance(one, Scalar) else (one, element())))
 
 
 def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:

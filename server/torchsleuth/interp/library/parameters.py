@@ -1,0 +1,92 @@
+"""The parameters of a module one by one: names, shapes and owners, in the order of ``named_parameters()``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchsleuth.interp.library import modules
+from torchsleuth.interp.values import Instance, LibraryModule, ListValue, Parameters, Several, Tensor, Value
+from torchsleuth.tensors.spec import TensorSpec
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.interpreter import Interpreter
+
+Named = tuple[str, Tensor]
+
+
+def named(interp: Interpreter, module: Value) -> tuple[Named, ...] | None:
+    """Names and tensors of the parameters, None where they are not all known. Those that are shared occur once."""
+    found: dict[object, Named] = {}
+    return tuple(found.values()) if _collect(interp, module, "", found) else None
+
+
+def _collect(interp: Interpreter, module: Value, prefix: str, found: dict[object, Named]) -> bool:
+    """Adds the parameters of a module and of those below it; whether they are all known."""
+    if isinstance(module, LibraryModule):
+        if module.children is None:
+            return _own(interp, module, prefix, found)
+    elif not isinstance(module, Instance) or not module.is_module or module.cls.opaque:
+        return False
+    else:
+        for name, value in module.slots.items():
+            if isinstance(value, Tensor) and value.parameter:
+                found.setdefault(value.identity, (f"{prefix}{name}", value))
+            elif isinstance(value, LibraryModule) and value.broken and not modules.is_loss(value.path):
+                return False
+        if isinstance(module.native, LibraryModule) and module.native.children is None:
+            if not _own(interp, module.native, prefix, found):
+                return False
+    return all(_collect(interp, part, f"{prefix}{name}.", found) for name, part in modules.named_children(module))
+
+
+def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: dict[object, Named]) -> bool:
+    from torchsleuth.interp.tensors import NotASpec
+
+    try:
+        entries = interp.oracle.parameters(interp.recipe(module))
+    except (LookupError, NotASpec):
+        return not modules.has_parameters(interp, module)
+    for name, spec in entries:
+        tied = module.slots["tied"].get(name)
+        tensor = tied if isinstance(tied, Tensor) else of_module(module, spec)
+        key = tensor.identity if tensor.owner is None else (tensor.owner.identity, name)
+        found.setdefault(key, (f"{prefix}{name}", tensor))
+    return True
+
+
+def of_module(module: LibraryModule, spec: TensorSpec) -> Tensor:
+    """A parameter of a library module as a tensor."""
+    grad = None if module.requires_grad is None else spec.requires_grad
+    tensor = Tensor(spec.with_(device=module.device, requires_grad=grad))
+    tensor.parameter = True
+    tensor.owner = module
+    return tensor
+
+
+def each(interp: Interpreter, parameters: Parameters) -> tuple[Value, ...] | None:
+    """What a loop over ``parameters()`` or ``named_parameters()`` sees, None where that is not known."""
+    items: list[Value] = []
+    for module in parameters.modules:
+        pairs = named(interp, module)
+        if pairs is None:
+            return None
+        items += pairs if parameters.named else [tensor for _, tensor in pairs]
+    return tuple(items)
+
+
+def parameter_at(interp: Interpreter, value: Value, index: Value) -> Value | None:
+    """An element of ``list(model.parameters())``, None where that is not known."""
+    if not isinstance(index, int) or isinstance(index, bool):
+        return None
+    items = listed(interp, value)
+    return items[index] if items is not None and -len(items) <= index < len(items) else None
+
+
+def listed(interp: Interpreter, value: Value) -> tuple[Value, ...] | None:
+    """The parameters that a value like ``list(model.parameters())`` holds, None for any other value."""
+    if isinstance(value, Parameters):
+        return each(interp, value)
+    elements = value.elements if isinstance(value, ListValue) else None
+    if isinstance(elements, Several) and len(elements) == 1 and isinstance(elements[0], Parameters):
+        return each(interp, elements[0])
+    return None
