@@ -201,6 +201,8 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
         return numpy.draw(interp, name, call)
     if receiver.path == "random.Random" and call.exact:
         return _random(interp, name, call)
+    if receiver.path == "torch.Generator" and name == "manual_seed":
+        return receiver
     return UNKNOWN
 
 
