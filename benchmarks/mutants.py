@@ -155,12 +155,12 @@ def shape_mutants(script: Script) -> Iterator[Mutant]:
     yield from _mutants(script, "dropped operator", _dropped)
 
 
-def sample(mutants: Iterator[Mutant], count: int, seed: int) -> list[Mutant]:
-    """At most `count` of them, of each kind about as many as of the others."""
+def sample(mutants: Iterator[Mutant], count: int) -> list[Mutant]:
+    """At most `count` of them, of each kind about as many as of the others; always the same ones."""
     kinds: dict[str, list[Mutant]] = {}
     for mutant in mutants:
         kinds.setdefault(mutant.kind, []).append(mutant)
-    chance = random.Random(seed)
+    chance = random.Random(0)
     for group in kinds.values():
         chance.shuffle(group)
     chosen: list[Mutant] = []

@@ -26,7 +26,7 @@ from torchsleuth.worker.engine import Engine
 
 PARTS = ("samples", "faults", "shapes", "time")
 DEFAULT = [code for code, rule in RULES.items() if rule.default]
-PER_SCRIPT = 7
+PER_SCRIPT = 6
 """Mutants of shapes for each script."""
 REPEATS = 3
 
@@ -126,8 +126,8 @@ def shapes(engine: Engine, working: list[Script], eager: Eager) -> Iterator[str]
     causes: Counter[str] = Counter()
     missed: list[str] = []
     tried = 0
-    for number, script in enumerate(working):
-        chosen = sample(shape_mutants(script), PER_SCRIPT, number)
+    for script in working:
+        chosen = sample(shape_mutants(script), PER_SCRIPT)
         tried += len(chosen)
         for mutant, crash in crashing(eager, chosen):
             diagnostics = analyzed(engine, script, {str(mutant.file): mutant.text})
@@ -172,14 +172,14 @@ def cost(engine: Engine, working: list[Script]) -> Iterator[str]:
     for script in working:
         path = str(script.path)
         files, roots = {path: script.path.read_text(encoding="utf-8")}, (str(script.path.parent),)
-        engine._diagnose(engine._run(path, files, roots), rules)
+        engine._diagnose(engine.interpret(path, files, roots), rules)
         times = []
         for _ in range(REPEATS):
-            began = time.perf_counter()
-            analysis = engine._run(path, files, roots)
-            ran = time.perf_counter()
+            began = time.process_time()
+            analysis = engine.interpret(path, files, roots)
+            ran = time.process_time()
             engine._diagnose(analysis, rules)
-            times.append((ran - began, time.perf_counter() - began))
+            times.append((ran - began, time.process_time() - began))
         alone.append(statistics.median(first for first, _ in times))
         whole.append(statistics.median(second for _, second in times))
     ratio = sum(whole) / sum(alone)
