@@ -120,7 +120,7 @@ ENGLISH: dict[str, str] = {
     "no_grad.missing": (
         "{module} is evaluated here with autograd recording: no backward() follows, so the graph only costs memory"
     ),
-    "clip.missing": "this step trains a {layer} without gradient clipping: one exploding gradient can undo the training",
+    "clip.missing": "{layer} is trained here without gradient clipping: one exploding gradient can undo the training",
     "clip.missing.layer": "the {layer} is made here",
     "backward.missing": "{optimizer} steps without gradients: {loss} never goes backward, so no parameter changes",
     "backward.missing.forward": "this forward records a graph that nothing uses",
@@ -565,6 +565,7 @@ ENGLISH: dict[str, str] = {
     "fix.pick": "Index with a column of {index}, and take the column away again",
     "fix.turned": "Transpose {tensor} for the layer, and its result back",
     "fix.buffer": "Register {attribute} as a buffer",
+    "fix.exchange": "Exchange {left} and {right}",
     "fix.flatten_both": "Flatten prediction and target over batch and time",
     "fix.call_the_loss": "Construct {loss} first: {loss}()(…)",
     "fix.keep_graph": "Keep the graph in {expression}",

@@ -108,7 +108,7 @@ for _ in range(10):
     out, _ = model(torch.randn(2, 20, 4))
     out.square().mean().backward()
     optimizer.step()
-#   ^^^^^^^^^^^^^^^^ TS510: trains a GRU without gradient clipping
+#   ^^^^^^^^^^^^^^^^ TS510: GRU is trained here without gradient clipping
 """,
             fixed="""
 import torch
