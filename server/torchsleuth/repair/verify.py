@@ -35,7 +35,7 @@ def verified_fixes(
     source_of: Callable[[str], SourceText],
     recheck: Recheck,
 ) -> tuple[Fix, ...]:
-    """The candidates that work, as verified fixes, in order; those that leave fewer findings come first."""
+    """The candidates that work, as verified fixes: the safe ones first, then those that leave fewer findings, in order."""
     kept: list[tuple[int, Fix]] = []
     for candidate in candidates[:MAX_TRIALS]:
         if len(kept) == MAX_FIXES:
@@ -45,7 +45,7 @@ def verified_fixes(
         if repaired(diagnostic, before, after):
             left = sum(item.severity != "hint" for item in after.diagnostics)
             kept.append((left, Fix(candidate.title, candidate.edits, candidate.safe, verified=True)))
-    return tuple(fix for _, fix in sorted(kept, key=lambda item: item[0]))
+    return tuple(fix for _, fix in sorted(kept, key=lambda item: (not item[1].safe, item[0])))
 
 
 def repaired(diagnostic: Diagnostic, before: Checked, after: Checked) -> bool:

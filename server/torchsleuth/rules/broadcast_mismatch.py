@@ -31,6 +31,7 @@ from torchsleuth.rules.mse_on_class_indices import class_indices
 from torchsleuth.rules.operands import (
     Operand,
     Shape,
+    assigned,
     attribute_module,
     birth,
     broadcast,
@@ -107,6 +108,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
     for used, other in usable:
         for suffix in widened(used.shape, other.shape):
             yield from suffixed(analysis, used, suffix)
+            yield from assigned(analysis, used, suffix)
     for used, other in usable:
         for suffix, shape in squeezed(used.shape):
             if broadcast(shape, other.shape) is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import combinations
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.values import Function, Instance, LibraryModule
@@ -48,10 +49,12 @@ def change_argument(
         return
     frame, layer = module.site.frame, layer_text(module)
     seen: set[str] = set()
-    for _ in range(4):
+    for step in range(4):
         source = analysis.source_of(frame.path)
         old = source.segment(node)
         names = list(names_for(frame, wanted)) if not isinstance(node, ast.Constant) else []
+        if step == 0:
+            names += _sums(module, node, wanted)
         for new in (*names, str(wanted)):
             key = f"{node.lineno}:{node.col_offset}:{new}"
             if new != old and key not in seen:
@@ -62,6 +65,23 @@ def change_argument(
         if outer is None:
             return
         node, frame = outer
+
+
+def _sums(module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[str]:
+    """The wanted size out of what the constructor's other arguments are called: ``skip``, ``deep + skip``, ``2 * deep``.
+    Their values are those at the time of the call, also in a loop."""
+    call = module.site.node if module.site is not None else None
+    if not isinstance(call, ast.Call) or isinstance(node, ast.Constant):
+        return
+    named: dict[str, int] = {}
+    for part, value in zip(call.args, module.args):
+        if isinstance(part, ast.Name | ast.Attribute) and isinstance(value, int) and not isinstance(value, bool):
+            named[ast.unparse(part)] = value
+    yield from (text for text, value in named.items() if value == wanted)
+    yield from (f"2 * {text}" for text, value in named.items() if 2 * value == wanted)
+    for (one, a), (two, b) in combinations(named.items(), 2):
+        if a + b == wanted:
+            yield f"{one} + {two}"
 
 
 def names_for(frame: Frame, wanted: int) -> Iterator[str]:

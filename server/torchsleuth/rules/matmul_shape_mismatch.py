@@ -39,6 +39,7 @@ from torchsleuth.rules.operands import (
     replaced,
     resized,
     same,
+    short,
     source_at,
     squeezed,
     suffixed,
@@ -194,6 +195,8 @@ def _inner(shape: Shape) -> int:
 
 
 def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
+    if len(left.shape) > 1 < len(right.shape) and same(right.shape[-1], left.shape[-2]):
+        yield from _exchanged(analysis, left, right)
     for used, other, mine, wanted in (
         (right, left, right.shape[-1], left.shape[-1]),
         (left, right, left.shape[_inner(left.shape)], right.shape[_inner(right.shape)]),
@@ -211,6 +214,21 @@ def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[
             pair = (other.shape, shape) if used is right else (shape, other.shape)
             if len(used.shape) > 2 and same(pair[0][-1], pair[1][_inner(pair[1])]):
                 yield from suffixed(analysis, used, suffix, safe=False)
+
+
+def _exchanged(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
+    """The operands in the other order."""
+    if left.node is None or right.node is None:
+        return
+    source = source_at(analysis, left.site)
+    one, two = source.segment(left.node), source.segment(right.node)
+    first, second = (
+        (two, one)
+        if isinstance(left.site.node, ast.Call)
+        else (written(source, right.node), written(source, left.node))
+    )
+    changes = (edits.replace(source, left.node, first), edits.replace(source, right.node, second))
+    yield Candidate(message("fix.exchange", left=short(one), right=short(two)), changes, safe=False)
 
 
 def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -> Iterator[Candidate]:

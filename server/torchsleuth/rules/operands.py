@@ -127,6 +127,35 @@ def suffixed_at_birth(analysis: Analysis, used: Operand, suffix: str) -> Iterato
         yield appended(analysis, origin.site, origin.site.node, suffix, safe=False)
 
 
+def assigned(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) -> Iterator[Candidate]:
+    """The same where a variable in the operand gets its value, so that every use of it has it: ``a = table[t][:, None]``
+    for ``a.sqrt() * x``. Only where the variable has the shape of the operand."""
+    frame, node = used.site.frame, used.node
+    function = frame.function
+    scope: ast.AST = function.node if function is not None else analysis.tree(frame.path)
+    source = source_at(analysis, used.site)
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} if node is not None else set()
+    for name in sorted(names):
+        value = frame.names.get(name)
+        if not isinstance(value, Tensor) or value.spec.shape is None or not same_shape(value.spec.shape, used.shape):
+            continue
+        stores = [
+            part
+            for part in ast.walk(scope)
+            if isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load)
+        ]
+        found = [
+            part
+            for part in ast.walk(scope)
+            if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.targets[0], ast.Name)
+            if part.targets[0].id == name
+        ]
+        if len(stores) == len(found) == 1:
+            expression = found[0].value
+            title = message("fix.append", expression=short(written(source, expression)), suffix=suffix)
+            yield Candidate(title, (append(source, expression, suffix),), safe)
+
+
 def appended(analysis: Analysis, site: Site, node: ast.expr, suffix: str, safe: bool = True) -> Candidate:
     source = source_at(analysis, site)
     title = message("fix.append", expression=short(written(source, node)), suffix=suffix)

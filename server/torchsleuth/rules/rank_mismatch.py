@@ -176,8 +176,8 @@ def _layer(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Itera
     found = _DIMENSIONS.search(layer.type_name)
     if found is None or site is None or not isinstance(site.node, ast.Call):
         return
-    wanted = f"{layer.type_name[:-2]}{len(used.shape) - 2}d"
-    if wanted != layer.type_name and 3 <= len(used.shape) <= 5:
+    wanted = f"{layer.type_name[:-2]}{max(len(used.shape) - 2, 1)}d"
+    if wanted != layer.type_name and (2 if layer.type_name.startswith("BatchNorm") else 3) <= len(used.shape) <= 5:
         source = source_at(analysis, site)
         old = source.segment(site.node.func)
         if old.endswith(layer.type_name) and not old.startswith(layer.type_name):
