@@ -107,7 +107,9 @@ def _repaired(folder: Path, fixes: list[Fix], expected: dict[str, Any]) -> str:
             command = [sys.executable, expected["file"]]
             environment = {**os.environ, "OMP_NUM_THREADS": "1"}
             try:
-                done = subprocess.run(command, cwd=copy, capture_output=True, text=True, timeout=SECONDS, env=environment)
+                done = subprocess.run(
+                    command, cwd=copy, capture_output=True, text=True, timeout=SECONDS, env=environment
+                )
             except subprocess.TimeoutExpired:
                 reasons.append("takes too long")
                 continue
@@ -147,7 +149,9 @@ def main() -> None:
     silent = sum(not outcome.noise for outcome in outcomes)
     fixable = [outcome for outcome in outcomes if outcome.repaired not in ("needs an accelerator",)]
     runs = sum(outcome.repaired.startswith("runs") for outcome in fixable)
-    print(f"\nfound {found}/{total}, silent on the fixed version {silent}/{total}, repaired and running {runs}/{len(fixable)}")
+    print(
+        f"\nfound {found}/{total}, silent on the fixed version {silent}/{total}, repaired and running {runs}/{len(fixable)}"
+    )
 
 
 if __name__ == "__main__":

@@ -75,10 +75,8 @@ def _stacked(analysis: Analysis, fault: DataFault) -> Finding:
     """A ``torch.stack`` of samples that differ, in a collate function of the user's."""
     refusal = fault.refusals[0]
     left, right = (_size_text(value) for value in refusal.values)
-    if left == right:
-        text = message("data.stack.drawn", left=left)
-    else:
-        text = message("data.stack", left=left, right=right)
+    key = "data.stack.drawn" if left == right else "data.stack"
+    text = message(key, left=left, right=right)
     candidates: list[Candidate] = []
     call, path = fault.at.node, fault.at.span.path
     if refusal.dims == (0,) and isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords:

@@ -34,7 +34,7 @@ from torchsleuth.interp.library.modules import (
 from torchsleuth.interp.library.numpy import binary as array_binary
 from torchsleuth.interp.library.numpy import get_item as array_item
 from torchsleuth.interp.library.numpy import of_operands
-from torchsleuth.interp.library.optim import schedule, trained_parts
+from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.library.parameters import listed as listed_parameters
 from torchsleuth.interp.library.parameters import parameter_at
 from torchsleuth.interp.library.python import (
