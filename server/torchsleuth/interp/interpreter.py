@@ -110,6 +110,7 @@ class Interpreter(Expressions):
         mark, grad = self.heap.mark(), self.grad
         self.entry += 1
         self._protect(run)
+        self.settle_facts()
         for change in self.heap.rollback(mark).values():
             if change.slots is self.substitution:
                 self.heap.set(change.slots, change.key, change.value)

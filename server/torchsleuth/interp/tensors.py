@@ -682,6 +682,7 @@ class TensorOperations(Autograd):
         for seen in self.trace.facts.values():
             specs = [*seen.specs, *(tensor.spec for tensor in seen.shapeless)]
             seen.specs = list(dict.fromkeys(self.resolved_spec(spec) for spec in specs))
+            seen.shapeless.clear()
 
     def event(self, kind: str, subject: Value, node: ast.AST, frame: Frame, **more: Any) -> None:
         tensor = more.get("tensor")

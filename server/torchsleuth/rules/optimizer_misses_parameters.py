@@ -90,6 +90,7 @@ def _missed(analysis: Analysis) -> Iterator[_Missed]:
     """What gets gradients beside the parameters of an optimizer that steps, and is in no optimizer."""
     trace = analysis.trace
     given = {id(part) for optimizer in trace.optimizers for part in trained_parts(optimizer)}
+    given |= {id(part) for part in _in_plain_containers(analysis)}
     for optimizer in trace.optimizers:
         steps = [e for e in trace.events if e.kind == "step" and e.subject is optimizer and e.certain and e.loops]
         backward = next((b for b in trace.events if _trains(b, optimizer) and any(_after(b, s) for s in steps)), None)
@@ -105,6 +106,16 @@ def _missed(analysis: Analysis) -> Iterator[_Missed]:
 
 def _trains(event: Event, optimizer: LibraryObject) -> bool:
     return event.kind == "backward" and event.certain and bool(event.loops) and feeds(event, optimizer) is True
+
+
+def _in_plain_containers(analysis: Analysis) -> Iterator[Value]:
+    """Parts of modules in lists and dicts that modules do not look into, of which TS511 speaks."""
+    for item in analysis.trace.attributes:
+        held = item.owner.slots.get(item.name)
+        items = held.elements if isinstance(held, ListValue) else held if isinstance(held, tuple) else ()
+        items = tuple((held.items or {}).values()) if isinstance(held, DictValue) else items
+        for layer in items or ():
+            yield from parts_of(layer)
 
 
 def _after(backward: Event, step: Event) -> bool:
