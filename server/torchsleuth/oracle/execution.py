@@ -14,8 +14,9 @@ from torchsleuth.tensors.spec import DictSpec, Hole, ListSpec, StructSpec, Tenso
 EAGER_LIMIT = 1 << 22
 """Elements an operator may touch when it is executed on real tensors."""
 
-WITNESSES = ((11, 13, 17, 19, 23, 29, 31, 37, 41, 43), (53, 59, 61, 67, 71, 73, 79, 83, 89, 97))
-"""Sizes in place of symbols: primes, so that none is a product of others, and two sets, to tell sizes from constants."""
+WITNESSES = ((11, 13, 17, 19, 23, 29, 31, 37, 41, 43), (97, 89, 83, 79, 73, 71, 67, 61, 59, 53))
+"""Sizes in place of symbols: primes, so that none is a product of others, and two sets, to tell sizes from constants; one
+rises and one falls, to tell a size from the greatest of several."""
 
 FILLINGS = ("zeros", "ones", "ramp", "noise", "stairs")
 """Contents in place of data. Integers are 0 and 1 in all but the last: valid indices nearly everywhere."""

@@ -68,12 +68,12 @@ def bounds_of(value: Tensor | Array) -> Bounds | None:
     return next((tag for tag in value.tags if isinstance(tag, Bounds)), None)
 
 
-def number(interp: Interpreter, value: Tensor | Array) -> Size:
-    """The integer in a tensor or array of one element: the same one whenever that element is read."""
+def number(interp: Interpreter, value: Tensor | Array, place: int | Element | None = None) -> Size:
+    """The integer in a tensor or array of one element, or at a place of a larger one: the same one whenever it is read."""
     bounds = bounds_of(value)
     if bounds is None:
         return interp.fresh_size("?", positive=False)
-    place = place_of(value)
+    place = place_of(value) if place is None else place
     if place not in interp.elements:
         interp.elements[place] = draw(interp, bounds.low, bounds.high)
     return interp.elements[place]

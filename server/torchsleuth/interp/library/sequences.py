@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.library import draws, numpy
 from torchsleuth.interp.pipeline import DataFault, Refusal
-from torchsleuth.interp.values import Array, ListValue, Several, Tensor, Value
+from torchsleuth.interp.values import Array, ListValue, Several, Tensor, Value, is_int
+from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import DType, ListSpec, Result, TensorSpec
@@ -22,9 +23,12 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
     """The result of an operator over a list whose length is not known; None for anything else."""
     first = call.args[0] if call.args else call.kwargs.get("tensors", call.kwargs.get("sequences"))
     elements = first.elements if isinstance(first, ListValue) else first
+    spec: TensorSpec | None = None
+    if path == "torch.nn.functional.pad" and isinstance(first, Tensor) and call.exact:
+        spec = _grown(interp, first, call)
+        return None if spec is None else interp.gathered(path, spec, call)
     if not isinstance(elements, tuple) or not elements or not call.exact:
         return None
-    spec: TensorSpec | None = None
     if path == "torch.stack" and not isinstance(elements, Several):
         spec = _ragged(interp, elements, call)
     elif path.endswith("rnn.pad_sequence"):
@@ -39,6 +43,24 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
     ):
         spec = _listed(interp, path, first, call)
     return None if spec is None else interp.gathered(path, spec, call)
+
+
+def _grown(interp: Interpreter, tensor: Tensor, call: Arguments) -> TensorSpec | None:
+    """What padding makes of a tensor, where the amounts are not all numbers: the oracle is not asked then."""
+    spec, given = interp.resolved_spec(tensor.spec), call.get(1, "pad")
+    items = given.items if isinstance(given, ListValue) else given
+    if not isinstance(items, tuple) or len(items) % 2 or spec.shape is None or len(items) > 2 * len(spec.shape):
+        return None
+    amounts = [draws.plain_number(interp, interp.resolved(item)) for item in items]
+    if not all(is_int(amount) for amount in amounts) or spec.requires_grad is not False:
+        return None
+    if all(isinstance(amount, int) for amount in amounts) or call.get(2, "mode", "constant") != "constant":
+        return None
+    shape = list(spec.shape)
+    for place in range(len(amounts) // 2):
+        around = dims.add(amounts[2 * place], amounts[2 * place + 1])
+        shape[-1 - place] = dims.add(shape[-1 - place], around)
+    return spec.with_(shape=tuple(shape), strides=None)
 
 
 def _specs(interp: Interpreter, elements: tuple[Value, ...]) -> list[TensorSpec] | None:

@@ -15,6 +15,7 @@ from torchsleuth.interp.values import (
     Array,
     Availability,
     DictValue,
+    Element,
     Instance,
     LibraryModule,
     LibraryObject,
@@ -481,25 +482,33 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
     return interp.operate(f"Tensor.{name}", (tensor, *call.args), call.kwargs, call.node, call.frame)
 
 
-def _number(interp: Interpreter, tensor: Tensor, method: str, call: Arguments) -> Value:
+def _number(
+    interp: Interpreter, tensor: Tensor, method: str, call: Arguments, place: int | Element | None = None
+) -> Value:
     """An element of a tensor as a Python number."""
     dtype = tensor.spec.dtype
     if dtype is None or dtype.startswith(("float", "bfloat")):
         return Scalar("float", interp.cut(tensor, method, interp.site(call.node, call.frame)))
-    return Scalar("bool") if dtype == "bool" else draws.number(interp, tensor)
+    return Scalar("bool") if dtype == "bool" else draws.number(interp, tensor, place)
 
 
-def _numbers(interp: Interpreter, tensor: Tensor, shape: tuple[Size, ...], call: Arguments) -> ListValue:
-    """``tensor.tolist()``: lists in lists of numbers, of which no two need be equal."""
+def _numbers(
+    interp: Interpreter, tensor: Tensor, shape: tuple[Size, ...], call: Arguments, place: int | Element | None = None
+) -> ListValue:
+    """``tensor.tolist()``: lists in lists of numbers, of which no two need be equal. `place`: of the row, in the tensor."""
+    row = draws.place_of(tensor) if place is None else place
 
-    def element() -> Value:
-        return _numbers(interp, tensor, shape[1:], call) if len(shape) > 1 else _number(interp, tensor, "tolist", call)
+    def element(index: int) -> Value:
+        at = Element(row, index)
+        if len(shape) > 1:
+            return _numbers(interp, tensor, shape[1:], call, at)
+        return _number(interp, tensor, "tolist", call, at)
 
     count, *rest = shape
     if isinstance(count, int) and count * math.prod(size for size in rest if isinstance(size, int)) <= 256:
-        return ListValue(tuple(element() for _ in range(count)))
-    one = element()
-    return ListValue(Several((one,) if isinstance(one, Scalar) else (one, element())))
+        return ListValue(tuple(element(index) for index in range(count)))
+    one = element(0)
+    return ListValue(Several((one,) if isinstance(one, Scalar) else (one, element(1))))
 
 
 def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
