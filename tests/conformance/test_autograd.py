@@ -209,6 +209,13 @@ def test_a_second_backward_fails(name: str) -> None:
         backward(result)
 
 
+def test_the_gradient_of_a_bias_alone_needs_nothing() -> None:
+    x, weight, bias = torch.rand(3, 4), torch.rand(2, 4), torch.rand(2, requires_grad=True)
+    for result in (F.linear(x, weight, bias), torch.addmm(bias, x, weight.T)):
+        backward(result)
+        backward(result)
+
+
 @pytest.mark.parametrize("name", sorted(KEEPS_NOTHING))
 def test_a_second_backward_succeeds(name: str) -> None:
     assert name not in graph.FREES

@@ -14,11 +14,13 @@ from torchsleuth.interp.graph import (
     CONTRACTIONS,
     FREES,
     INPLACE_POSITION,
+    LAYERS,
     MAY_RETURN_OPERAND,
     NEEDS_WEIGHT,
     PRODUCTS,
     SAVES_FIRST,
     SAVES_RESULT,
+    SEQUENCES,
     VIEWS,
     WEIGHTED,
     ZERO_GRADIENT,
@@ -43,6 +45,7 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
+from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -158,7 +161,7 @@ class Autograd:
         unknown = unknown or any(tensor.spec.requires_grad is None for tensor in part_of)
         unknown = unknown or (module is not None and self.trainability(module) is None)
         trainable = self.is_trainable(module)
-        frees = name in FREES or (name in CONTRACTIONS and len(tensors) > 1)
+        frees = self._frees(name, tensors, trainable)
         owner = module if trainable else None
         node = GraphNode(name, operation.site, tuple(inputs), owner, leaves, unknown, frees, self.entry)
         if self.autocast or not tensors:
@@ -175,6 +178,14 @@ class Autograd:
             if name in NEEDS_WEIGHT and tensors[0].spec.requires_grad:
                 self._save(node, module)
         return node
+
+    @staticmethod
+    def _frees(name: str, tensors: list[Tensor], trainable: bool) -> bool:
+        """Whether an operator keeps tensors. Of a layer, the gradient of the bias alone needs none."""
+        if name in WEIGHTED | SEQUENCES | LAYERS:
+            factors = tensors[1:3] if name == "addmm" else tensors[:2]
+            return trainable or any(tensor.spec.requires_grad for tensor in factors)
+        return name in FREES or (name in CONTRACTIONS and len(tensors) > 1)
 
     def _save_operand(self, node: GraphNode, tensor: Tensor, composed: bool) -> None:
         """`composed`: the operator is made of others, which may keep a contiguous copy."""
@@ -378,7 +389,7 @@ class Autograd:
             return None
         if spec.requires_grad is not True:
             return None
-        if gradient is None and spec.shape is not None and any(size != 1 for size in spec.shape):
+        if gradient is None and spec.shape is not None and any(dims.equal(size, 1) is False for size in spec.shape):
             self.fault(AutogradFault("not_scalar", site, tensor))
             return None
         root = node_of(tensor)

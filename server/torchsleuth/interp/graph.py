@@ -35,14 +35,17 @@ SEQUENCES = frozenset(
     "TransformerDecoder Transformer".split()
 )
 """Modules that keep tensors for backward, but often copies of their input."""
+LAYERS = frozenset("linear conv1d conv2d conv3d addmm".split())
+"""Functions of an input, a weight and a bias: backward needs the input and the weight for the gradient of each other."""
 FREES = (
     SAVES_RESULT
     | SAVES_FIRST
     | PRODUCTS
     | WEIGHTED
     | SEQUENCES
+    | LAYERS
     | frozenset(
-        "div truediv true_divide linear conv1d conv2d conv3d cross_entropy binary_cross_entropy nll_loss addmm "
+        "div truediv true_divide cross_entropy binary_cross_entropy nll_loss "
         "binary_cross_entropy_with_logits kl_div CrossEntropyLoss BCELoss BCEWithLogitsLoss NLLLoss KLDivLoss "
         "scaled_dot_product_attention Embedding embedding prod logsumexp max_pool1d max_pool2d MaxPool1d MaxPool2d "
         "l1_loss L1Loss max min amax amin maximum minimum topk sort gather index_select masked_fill where normalize "

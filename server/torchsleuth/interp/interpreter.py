@@ -804,6 +804,7 @@ class Interpreter(Expressions):
             self.set_parameters(owner, self.truth(value), node, frame)
         elif isinstance(owner, Parameters):
             self.event("grad_touched", owner, node, frame)
+            self.cleared(part for module in owner.modules for part in library.parts_of(module))
 
 
 _CONVERSIONS = frozenset("to cuda cpu float double half bfloat16 long int bool".split())

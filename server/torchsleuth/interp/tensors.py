@@ -616,6 +616,7 @@ class TensorOperations(Autograd):
         elif name == "grad":
             self.event("grad_touched", owner, node, frame)
             self.heap.set(owner.slots, "has_grad", True)
+            self.cleared((owner if owner.owner is None else owner.owner,))
 
     def iterate_tensor(self, value: Tensor, node: ast.AST, frame: Frame) -> Iteration:
         shape = self.resolved_spec(value.spec).shape

@@ -62,7 +62,7 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
     if first.span != fault.at.span:
         yield from _one_sum(analysis, first, fault.at)
         for name, _ in fault.carried:
-            yield from _detached(analysis, name, first)
+            yield from _detached(analysis, name, first, fault.at)
     else:
         yield from _computed_anew(analysis, fault)
     yield from _retained(analysis, first)
@@ -117,12 +117,14 @@ def _one_sum(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidat
         yield Candidate(message("fix.out_of_place", text=text), changes)
 
 
-def _detached(analysis: Analysis, name: str, first: Site) -> Iterator[Candidate]:
-    """The shared tensor handed on without its graph, where the first loss is computed from it."""
+def _detached(analysis: Analysis, name: str, first: Site, second: Site) -> Iterator[Candidate]:
+    """The shared tensor handed on without its graph, where the first loss is computed from it, or the second one."""
     source, tree = analysis.source_of(first.span.path), analysis.tree(first.span.path)
-    scope = _scope(tree, first)
-    calls = [node for node in ast.walk(scope) if isinstance(node, ast.Call) and node.lineno < first.span.start.line]
-    for call in sorted(calls, key=lambda node: -node.lineno):
+    calls = [node for node in ast.walk(_scope(tree, first)) if isinstance(node, ast.Call)]
+    one, other = first.span.start.line, second.span.start.line
+    before = sorted((call for call in calls if call.lineno < one), key=lambda call: -call.lineno)
+    between = [call for call in calls if one < call.lineno < other]
+    for call in [*before, *between]:
         for argument in call.args:
             if source.segment(argument) == name:
                 user = source.segment(call.func)

@@ -31,6 +31,7 @@ def gradient_is_used(analysis: Analysis, fault: AutogradFault) -> bool:
     if not fault.leaves:
         return False
     looked_at = any(event.kind == "grad_touched" for event in analysis.trace.events)
+    looked_at = looked_at or any(leaf.slots.get("has_grad") for leaf in fault.leaves)
     tensors = [part for optimizer in analysis.trace.optimizers for part in trained_parts(optimizer)]
     return looked_at or any(isinstance(part, Tensor) and not part.parameter for part in tensors)
 
@@ -241,6 +242,20 @@ def _recorded(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
                 yield Candidate(message("fix.undecorate"), (edit,), safe=False)
     elif isinstance(node, ast.Call) and node.args:
         yield _replaced(source, node.args[0], "True", safe=False)
+        yield from _switched_on(analysis, mode)
+
+
+def _switched_on(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
+    """``torch.set_grad_enabled(True)`` at the end of the function that ``torch.set_grad_enabled(False)`` stands in."""
+    source, statement = analysis.source_of(mode.span.path), statement_of(analysis, mode)
+    trail = edits.path_to(analysis.tree(mode.span.path), statement) if statement is not None else []
+    block = trail[-2] if len(trail) > 1 else None
+    if not isinstance(block, ast.FunctionDef) or not isinstance(mode.node, ast.Call):
+        return
+    text = f"{source.segment(mode.node.func)}(True)"
+    last = block.body[-1]
+    insert = edits.insert_line_before if isinstance(last, ast.Return) else edits.insert_line_after
+    yield Candidate(message("fix.insert", text=text), (insert(source, last, text),), safe=False)
 
 
 # -- places and names ------------------------------------------------------------------------------
@@ -271,15 +286,17 @@ def _is_carried(analysis: Analysis, name: str, site: Site) -> bool:
     """Whether one round leaves the variable to the next: an attribute that is set anew, a result, or a variable that is
     read and then set."""
     tree, scope = analysis.tree(site.span.path), repeated_block(analysis, site)
-    attribute = name.partition("[")[0].rpartition(".")[2]
-    name = name.partition("[")[0]
-    if name != attribute:
+    path = name.partition("[")[0]
+    name, _, attribute = path.partition(".")
+    if attribute:
         functions = [part for part in ast.walk(tree) if isinstance(part, ast.FunctionDef) and part.name != "__init__"]
-        return any(
-            isinstance(part, ast.Attribute) and part.attr == attribute and isinstance(part.ctx, ast.Store)
+        set_anew = any(
+            isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and f".{path}".endswith(f".{part.attr}")
             for block in [scope, *functions]
             for part in ast.walk(block)
         )
+        if set_anew:
+            return True
     if isinstance(scope, ast.FunctionDef):
         returned = [part.value for part in ast.walk(scope) if isinstance(part, ast.Return) and part.value is not None]
         given = {part.arg for part in ast.walk(scope.args) if isinstance(part, ast.arg)}

@@ -79,17 +79,18 @@ def _is_a_name(tree: ast.Module) -> bool:
 
 
 def _means_something(analysis: Analysis, fault: AutogradFault, name: str) -> bool:
-    """Whether the module's class has, or anybody reads, an attribute of that name."""
+    """Whether the module's class has, or anybody reads from it, an attribute of that name."""
     module = fault.tensor
     if isinstance(module, Instance):
         if any(isinstance(cls, ClassValue) and name in cls.slots for cls in module.cls.mro()):
             return True
-    tree = analysis.tree(fault.at.span.path)
+    target = fault.at.node
+    owners = {"self", ast.unparse(target.value)} if isinstance(target, ast.Attribute) else {"self"}
     return any(
         isinstance(node, ast.Attribute)
         and node.attr == name
-        and (isinstance(node.ctx, ast.Load) or (isinstance(node.value, ast.Name) and node.value.id == "self"))
-        for node in ast.walk(tree)
+        and (ast.unparse(node.value) in owners if isinstance(node.ctx, ast.Load) else ast.unparse(node.value) == "self")
+        for node in ast.walk(analysis.tree(fault.at.span.path))
     )
 
 

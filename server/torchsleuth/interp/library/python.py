@@ -582,6 +582,9 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
         return interp.lookup(value.name, frame) if isinstance(value, Function) else value
     if isinstance(decorator, Function | Builtin | Partial | Bound):
         return interp.call(decorator, Args((value,), {}, node, frame))
+    if isinstance(value, Function) and any(word in ast.unparse(node) for word in ("grad", "inference", "eval")):
+        # A decorator of somebody else's may well switch recording.
+        value.grad_mode = Scalar("bool")
     return UNKNOWN
 
 

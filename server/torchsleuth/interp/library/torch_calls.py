@@ -462,7 +462,7 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
                 interp.heap.set(tensor.slots, slot, value)
             return tensor
         return interp.severed(tensor, detached, "detach", interp.site(call.node, call.frame))
-    if name == "retain_grad":
+    if name in ("retain_grad", "register_hook"):
         interp.heap.set(tensor.slots, "has_grad", True)
     if name in ("register_hook", "retain_grad", "share_memory_", "pin_memory"):
         return tensor if name in ("share_memory_", "pin_memory") else UNKNOWN
