@@ -341,17 +341,19 @@ class Calls(Choices):
         if exact:
             self.instantiated.add(cls)
         if library.is_enum(cls):
-            return UNKNOWN
+            return library.member(self.interpreter, cls, args)
+        if library.is_named_tuple(cls):
+            return library.make_named_tuple(self.interpreter, cls, args, kwargs, frame) if exact else UNKNOWN
         instance = Instance(cls)
         if node is not None:
             instance.site = self.site(node, frame)
         init = self.class_attribute(cls, "__init__")
         if isinstance(init, Function):
             self.call_function(init, (instance, *args), kwargs, node, frame)
-        elif cls.is_dataclass or library.is_named_tuple(cls):
+        elif cls.is_dataclass:
             if not exact:
                 return UNKNOWN
-            library.dataclass_init(self.interpreter, instance, args, kwargs, frame)
+            library.fill(self.interpreter, instance, args, kwargs, frame)
         elif init is MISSING and cls.native_base() is not None:
             library.native_init(self.interpreter, instance, Arguments(args, kwargs, node or ast.Pass(), frame, exact))
         elif cls.opaque:

@@ -31,6 +31,7 @@ from torchsleuth.interp.values import (
     LibraryModule,
     LibraryObject,
     ListValue,
+    NamedResult,
     Namespace,
     Parameters,
     Scalar,
@@ -359,7 +360,7 @@ class Expressions(Calls):
         result: Value = True
         for op, right_node in zip(node.ops, node.comparators):
             right = self.eval(right_node, frame)
-            value = self._compare(op, left, right, node, frame)
+            value = self.compare(op, left, right, node, frame)
             if len(node.ops) == 1:
                 return value
             decided = self.truth(value)
@@ -370,24 +371,27 @@ class Expressions(Calls):
             left = right
         return result
 
-    def _compare(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare, frame: Frame) -> Value:
+    def compare(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare, frame: Frame) -> Value:
         if isinstance(op, ast.Is | ast.IsNot):
-            same = self._identical(left, right)
+            same = self.identical(left, right)
             return Scalar("bool") if same is None else same == isinstance(op, ast.Is)
         if isinstance(op, ast.In | ast.NotIn):
             found = self._contains(left, right)
             return Scalar("bool") if found is None else found == isinstance(op, ast.In)
         name = _OPERATORS[type(op)]
         if isinstance(left, Choice):
-            return self.over(left, lambda one: self._compare(op, one, right, node, frame))
+            return self.over(left, lambda one: self.compare(op, one, right, node, frame))
         if isinstance(right, Choice):
-            return self.over(right, lambda one: self._compare(op, left, one, node, frame))
+            return self.over(right, lambda one: self.compare(op, left, one, node, frame))
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             if left is None or right is None or isinstance(left, str) or isinstance(right, str):
                 return Scalar("bool")
             return self.tensor_binary(name, left, right, node, frame, False)
         if isinstance(left, Array) or isinstance(right, Array):
             return library.array_binary(self.interpreter, name, left, right, frame)
+        if library.is_member(left) and library.is_member(right) and name in ("eq", "ne"):
+            return (left is right) == (name == "eq")
+        left, right = library.plain_member(left), library.plain_member(right)
         left, right = self.resolved(left), self.resolved(right)
         if is_int(left) and is_int(right) and (isinstance(left, Dim) or isinstance(right, Dim)):
             return _compare_sizes(name, left, right)
@@ -406,11 +410,11 @@ class Expressions(Calls):
         # Tensors, arrays and objects of unknown classes compare to values of their own.
         return UNKNOWN if left is UNKNOWN or right is UNKNOWN else Scalar("bool")
 
-    def _identical(self, left: Value, right: Value) -> bool | None:
+    def identical(self, left: Value, right: Value) -> bool | None:
         if left is UNKNOWN or right is UNKNOWN:
             return None
         if isinstance(left, Choice) or isinstance(right, Choice):
-            verdicts = {self._identical(one, other) for one in options(left) for other in options(right)}
+            verdicts = {self.identical(one, other) for one in options(left) for other in options(right)}
             return verdicts.pop() if len(verdicts) == 1 else None
         if left is None or right is None:
             return left is right
@@ -418,6 +422,8 @@ class Expressions(Calls):
             return left == right
         if isinstance(left, Native) and isinstance(right, Native):
             return left.path == right.path
+        if library.is_member(left) and library.is_member(right):
+            return left is right
         return True if left is right else None
 
     def _contains(self, item: Value, container: Value) -> bool | None:
@@ -450,6 +456,8 @@ class Expressions(Calls):
             return self.tensor_get_item(container, key, node, frame)
         if isinstance(container, Array):
             return library.of_operands(library.array_item(self.interpreter, container, key, frame), container)
+        if isinstance(container, ClassValue) and library.is_enum(container):
+            return library.members(container).get(key, UNKNOWN) if isinstance(key, str) else UNKNOWN
         items = container.elements if isinstance(container, ListValue) else container
         if isinstance(items, Several):
             one = library.parameter_at(self.interpreter, container, self.resolved(key))
@@ -598,7 +606,9 @@ class Expressions(Calls):
             found = self.class_attribute(owner, name)
             if isinstance(found, Function) and found.kind == "classmethod":
                 return Bound(owner, found)
-            return library.enum_member(owner, name, found) if found is not MISSING else UNKNOWN
+            return library.class_attribute(self.interpreter, owner, name, found)
+        if isinstance(owner, NamedResult):
+            return library.record_attribute(self.interpreter, owner, name, frame)
         if isinstance(owner, Namespace):
             if name in owner.slots:
                 return owner.slots[name]
@@ -627,6 +637,8 @@ class Expressions(Calls):
         """``type(value)``, unknown where it is not the user's class or a module of torch."""
         if isinstance(value, Instance):
             return value.cls
+        if isinstance(value, NamedResult) and value.of is not None:
+            return value.of
         return Native(value.path, "module-class") if isinstance(value, LibraryModule) else UNKNOWN
 
     def _native_attribute(self, owner: Native, name: str) -> Value:
@@ -745,6 +757,8 @@ class Expressions(Calls):
             return Iteration((UNKNOWN,), False) if value.items is None else Iteration(tuple(value.items), True)
         if isinstance(value, Tensor):
             return self.iterate_tensor(value, node, frame)
+        if isinstance(value, ClassValue) and library.is_enum(value):
+            return Iteration(tuple(library.members(value).values()), exact=True)
         return library.iterate(self.interpreter, value, node, frame)
 
 

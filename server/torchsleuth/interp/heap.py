@@ -21,6 +21,7 @@ from torchsleuth.interp.values import (
     LibraryObject,
     ListSlots,
     ListValue,
+    NamedResult,
     Scalar,
     Several,
     Slots,
@@ -217,7 +218,10 @@ class Heap:
         if isinstance(left, frozenset) and isinstance(right, frozenset):
             return left & right
         if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
-            return tuple(self.join_values(a, b) for a, b in zip(left, right))
+            joined_items = tuple(self.join_values(a, b) for a, b in zip(left, right))
+            if isinstance(left, NamedResult) and left.alike(right):
+                return NamedResult(left.fields, joined_items, left.of)
+            return joined_items
         if isinstance(left, dict) and isinstance(right, dict) and left.keys() == right.keys():
             return {key: self.join_values(left[key], right[key]) for key in left}
         if isinstance(left, ListValue) and isinstance(right, ListValue):

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from torchsleuth.interp import library
+from torchsleuth.interp import library, patterns
 from torchsleuth.interp.budget import Budget, OutOfBudget
 from torchsleuth.interp.expressions import Expressions
 from torchsleuth.interp.frames import Frame, LoopState
@@ -562,30 +562,31 @@ class Interpreter(Expressions):
         subject = self.eval(node.subject, frame)
         branches: list[Callable[[], int]] = []
         for case in node.cases:
-            pattern = case.pattern
-            if isinstance(pattern, ast.MatchValue) and isinstance(subject, str | int | float):
-                wanted = self.eval(pattern.value, frame)
-                if isinstance(wanted, str | int | float) and wanted != subject:
-                    continue
-                if wanted == subject and case.guard is None and not branches:
-                    return self.block(case.body, frame)
-            branches.append(self._case(case, subject, frame))
-            if isinstance(pattern, ast.MatchAs) and pattern.pattern is None and case.guard is None:
+            names: dict[str, Value] = {}
+            verdict = patterns.fits(self, case.pattern, subject, frame, names)
+            if verdict is not False and case.guard is not None:
+                self._bind_names(names, frame)
+                guard = self.truth(self.eval(case.guard, frame))
+                verdict = verdict if guard else guard
+            if verdict is False:
+                continue
+            branches.append(self._case(case, names, frame))
+            if verdict:
                 break
         else:
             branches.append(lambda: NORMAL)
         return branches[0]() if len(branches) == 1 else self.fork(branches, frame)
 
-    def _case(self, case: ast.match_case, subject: Value, frame: Frame) -> Callable[[], int]:
+    def _case(self, case: ast.match_case, names: dict[str, Value], frame: Frame) -> Callable[[], int]:
         def run() -> int:
-            for part in ast.walk(case.pattern):
-                name = getattr(part, "name", None)
-                if isinstance(part, ast.MatchAs | ast.MatchStar) and name:
-                    whole = part is case.pattern
-                    self.heap.set(frame.names, name, subject if whole else UNKNOWN)
+            self._bind_names(names, frame)
             return self.block(case.body, frame)
 
         return run
+
+    def _bind_names(self, names: dict[str, Value], frame: Frame) -> None:
+        for name, value in names.items():
+            self.assign_name(name, value, frame)
 
     # -- definitions -------------------------------------------------------------------------------
 

@@ -85,14 +85,20 @@ class Choice:
 
 
 class NamedResult(tuple[Any, ...]):
-    """A tuple whose items also have names, such as the result of ``x.max(dim=1)``."""
+    """A tuple whose items also have names, such as the result of ``x.max(dim=1)``. `of`: its class, for a NamedTuple."""
 
     fields: tuple[str, ...]
+    of: ClassValue | None
 
-    def __new__(cls, fields: tuple[str, ...], items: tuple[Any, ...]) -> NamedResult:
+    def __new__(cls, fields: tuple[str, ...], items: tuple[Any, ...], of: ClassValue | None = None) -> NamedResult:
         made = super().__new__(cls, items)
         made.fields = fields
+        made.of = of
         return made
+
+    def alike(self, other: Value) -> bool:
+        """Whether another tuple has the same names and class."""
+        return isinstance(other, NamedResult) and self.fields == other.fields and self.of is other.of
 
 
 @dataclass(frozen=True)
@@ -302,6 +308,7 @@ class ClassValue(Ref):
         self.node = node
         self.path = path
         self.is_dataclass = False
+        self.members: dict[str, Instance] | None = None
         self.annotations: list[tuple[str, ast.expr]] = []
 
     def mro(self) -> list[ClassValue | Native]:

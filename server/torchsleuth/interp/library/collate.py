@@ -77,7 +77,6 @@ class Collation:
             (_is_text, self._strings),
             (lambda value: isinstance(value, DictValue), self._dicts),
             (lambda value: isinstance(value, tuple | ListValue), self._sequences),
-            (_is_named_tuple, self._named_tuples),
         )
 
     def _refused(self, value: Value) -> bool:
@@ -151,18 +150,9 @@ class Collation:
         parts = tuple(self.collate(list(column), (*path, place)) for place, column in enumerate(zip(*columns)))
         first = samples[0]
         if isinstance(first, NamedResult):
-            return NamedResult(first.fields, parts)
+            return NamedResult(first.fields, parts, first.of)
         made = ListValue(parts)
         made.slots.update(collated=path, getitem=self.getitem)
-        return made
-
-    def _named_tuples(self, samples: list[Value], path: Path) -> Value:
-        made = Instance(samples[0].cls)
-        for name in samples[0].slots:
-            if any(name not in sample.slots for sample in samples):
-                return UNKNOWN
-            column = [sample.slots[name] for sample in samples]
-            self.interp.heap.set(made.slots, name, self.collate(column, (*path, name)))
         return made
 
 
@@ -189,12 +179,6 @@ def _is_bool(value: Value) -> bool:
 
 def _is_number(value: Value) -> bool:
     return is_int(value) or _is_bool(value) or isinstance(value, float) or value == Scalar("float")
-
-
-def _is_named_tuple(value: Value) -> bool:
-    if not isinstance(value, Instance):
-        return False
-    return any(isinstance(base, Native) and base.path == "typing.NamedTuple" for base in value.cls.mro())
 
 
 __all__ = ["MAX_LISTED", "Collation", "convert"]

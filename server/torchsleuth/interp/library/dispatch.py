@@ -17,7 +17,6 @@ from torchsleuth.interp.values import (
     LibraryModule,
     LibraryObject,
     ListValue,
-    NamedResult,
     Parameters,
     Scalar,
     Tensor,
@@ -50,8 +49,6 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
             interp.event("grad_touched", owner, node, frame)
             return UNKNOWN
         return Bound(owner, name) if name.endswith("_") and not name.endswith("__") else UNKNOWN
-    if isinstance(owner, NamedResult) and name in owner.fields:
-        return owner[owner.fields.index(name)]
     if isinstance(owner, ListValue) and not hasattr(list, name):
         data.takes_list(interp, (owner,), node, frame)
     if isinstance(owner, _METHOD_OWNERS) and not isinstance(owner, bool):
@@ -64,8 +61,6 @@ def _object_attribute(interp: Interpreter, owner: LibraryObject, name: str) -> V
         return owner.slots[name]
     if vision.is_dataset(owner):
         return vision.attribute(interp, owner, name)
-    if owner.path.startswith("enum:"):
-        return owner.args[0] if name == "value" else Scalar("str") if name == "name" else UNKNOWN
     if owner.path == data.LOADER:
         if name in ("dataset", "batch_size", "collate_fn", "sampler", "drop_last"):
             return owner.argument(

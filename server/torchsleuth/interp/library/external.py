@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchsleuth.interp.graph import TAKES_ARRAYS
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import copies, draws, numpy, optim, vision
+from torchsleuth.interp.library import copies, draws, numpy, optim, records, vision
 from torchsleuth.interp.values import (
     UNKNOWN,
     Builtin,
@@ -153,6 +153,8 @@ def _collection(interp: Interpreter, name: str, call: Arguments) -> Value:
         from torchsleuth.interp.library.python import call_builtin
 
         return call_builtin(interp, "dict", call)
+    if name == "namedtuple":
+        return records.named_tuple(interp, call)
     if name in ("defaultdict", "Counter"):
         return DictValue(None)
     if name == "deque":

@@ -23,6 +23,7 @@ from torchsleuth.interp.values import (
     LibraryModule,
     LibraryObject,
     ListValue,
+    NamedResult,
     Namespace,
     Partial,
     Scalar,
@@ -416,6 +417,8 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     value = interp.resolved(value)
     if value is UNKNOWN or kind is UNKNOWN:
         return None
+    if isinstance(value, NamedResult) and isinstance(kind, ClassValue):
+        return value.of is not None and kind in value.of.mro()
     if isinstance(value, Instance):
         if value.cls.opaque:
             return None
@@ -622,58 +625,6 @@ def expects_error(manager: Value, node: ast.expr) -> bool:
 
 def entered(interp: Interpreter, manager: Value) -> Value:
     return manager if isinstance(manager, LibraryObject) else UNKNOWN
-
-
-# -- classes ---------------------------------------------------------------------------------------
-
-
-def is_enum(cls: ClassValue) -> bool:
-    return any(isinstance(base, Native) and base.path.startswith("enum.") for base in cls.mro())
-
-
-def is_named_tuple(cls: ClassValue) -> bool:
-    return any(isinstance(base, Native) and base.path == "typing.NamedTuple" for base in cls.mro())
-
-
-def enum_member(cls: ClassValue, name: str, value: Value) -> Value:
-    if is_enum(cls) and not isinstance(value, Function):
-        return LibraryObject(f"enum:{cls.name}.{name}", (value,), {}, None)
-    return value
-
-
-def dataclass_init(
-    interp: Interpreter, instance: Instance, args: tuple[Value, ...], kwargs: dict[str, Value], frame: Frame
-) -> None:
-    """Fields in order of definition over the bases, with their defaults."""
-    fields: dict[str, ClassValue] = {}
-    for base in reversed(instance.cls.mro()):
-        if isinstance(base, ClassValue):
-            for name, annotation in base.annotations:
-                if not ast.unparse(annotation).startswith("ClassVar"):
-                    fields[name] = base
-    names = list(fields)
-    values = dict(zip(names, args))
-    values.update(kwargs)
-    for name in names:
-        value = values.get(name, MISSING)
-        if value is MISSING:
-            value = interp.class_attribute(instance.cls, name)
-            if isinstance(value, LibraryObject) and value.path == "dataclasses.field":
-                value = _field_default(interp, value, frame)
-        interp.heap.set(instance.slots, name, UNKNOWN if value is MISSING else value)
-    post = interp.class_attribute(instance.cls, "__post_init__")
-    if isinstance(post, Function):
-        interp.call_function(post, (instance,), {}, None, frame)
-
-
-def _field_default(interp: Interpreter, field: LibraryObject, frame: Frame) -> Value:
-    from torchsleuth.interp.calls import Arguments as Args
-
-    if "default" in field.kwargs:
-        return field.kwargs["default"]
-    if "default_factory" in field.kwargs:
-        return interp.call(field.kwargs["default_factory"], Args((), {}, ast.Pass(), frame))
-    return UNKNOWN
 
 
 # -- methods of containers -------------------------------------------------------------------------

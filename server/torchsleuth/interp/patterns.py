@@ -1,0 +1,150 @@
+"""The patterns of ``match``: whether a value fits, and what is bound."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp import library
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.tensors import Shape
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    ClassValue,
+    DictValue,
+    ListValue,
+    Scalar,
+    Value,
+)
+from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.spec import Native
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.interpreter import Interpreter
+
+Names = dict[str, Value]
+_SUBJECTS = frozenset("bool bytes dict float frozenset int list set str tuple".split())
+"""Builtin classes whose pattern takes the value itself: ``case str(name)``."""
+
+
+def fits(interp: Interpreter, pattern: ast.pattern, subject: Value, frame: Frame, names: Names) -> bool | None:
+    """Whether the pattern matches: True, False, or None where it is not known. Adds what it binds to `names`."""
+    if isinstance(pattern, ast.MatchAs):
+        verdict = True if pattern.pattern is None else fits(interp, pattern.pattern, subject, frame, names)
+        if pattern.name is not None:
+            names[pattern.name] = subject
+        return verdict
+    if isinstance(pattern, ast.MatchOr):
+        verdicts = [fits(interp, part, subject, frame, names) for part in pattern.patterns]
+        return True if True in verdicts else None if None in verdicts else False
+    if isinstance(pattern, ast.MatchSingleton):
+        return interp.identical(subject, pattern.value)
+    if isinstance(pattern, ast.MatchValue):
+        test = ast.copy_location(ast.Compare(pattern.value, [ast.Eq()], [pattern.value]), pattern.value)
+        wanted = interp.eval(pattern.value, frame)
+        if subject is UNKNOWN or wanted is UNKNOWN:
+            return None
+        if _type(subject) != _type(wanted) and None not in (_type(subject), _type(wanted)):
+            return False
+        return interp.truth(interp.compare(ast.Eq(), subject, wanted, test, frame))
+    if isinstance(pattern, ast.MatchSequence):
+        return _sequence(interp, pattern, subject, frame, names)
+    if isinstance(pattern, ast.MatchMapping):
+        return _mapping(interp, pattern, subject, frame, names)
+    if isinstance(pattern, ast.MatchClass):
+        return _class(interp, pattern, subject, frame, names)
+    _bind_unknown(pattern, names)
+    return None
+
+
+def _all(verdicts: list[bool | None]) -> bool | None:
+    return False if False in verdicts else None if None in verdicts else True
+
+
+def _bind_unknown(pattern: ast.pattern, names: Names) -> None:
+    for part in ast.walk(pattern):
+        name = getattr(part, "rest", None) if isinstance(part, ast.MatchMapping) else getattr(part, "name", None)
+        if isinstance(part, ast.MatchAs | ast.MatchStar | ast.MatchMapping) and name:
+            names[name] = UNKNOWN
+
+
+def _type(value: Value) -> str | None:
+    """The kind of a plain value, to tell ``"relu"`` from a list without comparing."""
+    if isinstance(value, str) or value == Scalar("str"):
+        return "str"
+    if isinstance(value, bool | int | float | Dim | Scalar):
+        return "number"
+    if isinstance(value, tuple | ListValue | DictValue):
+        return "container"
+    return "None" if value is None else None
+
+
+def _sequence(
+    interp: Interpreter, pattern: ast.MatchSequence, subject: Value, frame: Frame, names: Names
+) -> bool | None:
+    items = subject.items if isinstance(subject, ListValue) else subject if isinstance(subject, tuple) else None
+    if items is None:
+        _bind_unknown(pattern, names)
+        undecided = subject is UNKNOWN or isinstance(subject, ListValue | Shape)
+        return None if undecided or _type(subject) is None else False
+    parts = pattern.patterns
+    star = next((index for index, part in enumerate(parts) if isinstance(part, ast.MatchStar)), None)
+    if len(items) < len(parts) - 1 if star is not None else len(items) != len(parts):
+        _bind_unknown(pattern, names)
+        return False
+    if star is not None:
+        tail = len(parts) - star - 1
+        middle = parts[star]
+        if isinstance(middle, ast.MatchStar) and middle.name:
+            names[middle.name] = ListValue(tuple(items[star : len(items) - tail]))
+        items = (*items[:star], *items[len(items) - tail :])
+        parts = [*parts[:star], *parts[star + 1 :]]
+    return _all([fits(interp, part, item, frame, names) for part, item in zip(parts, items)])
+
+
+def _mapping(interp: Interpreter, pattern: ast.MatchMapping, subject: Value, frame: Frame, names: Names) -> bool | None:
+    if not isinstance(subject, DictValue) or subject.items is None:
+        _bind_unknown(pattern, names)
+        return None if isinstance(subject, DictValue) or _type(subject) is None else False
+    keys: list[Any] = [interp.eval(key, frame) for key in pattern.keys]
+    if not all(isinstance(key, str | int | float | bool | type(None)) for key in keys):
+        _bind_unknown(pattern, names)
+        return None
+    if any(key not in subject.items for key in keys):
+        return False
+    if pattern.rest:
+        names[pattern.rest] = DictValue({key: item for key, item in subject.items.items() if key not in keys})
+    return _all([fits(interp, part, subject.items[key], frame, names) for key, part in zip(keys, pattern.patterns)])
+
+
+def _class(interp: Interpreter, pattern: ast.MatchClass, subject: Value, frame: Frame, names: Names) -> bool | None:
+    cls = interp.eval(pattern.cls, frame)
+    verdicts = [library.is_instance(interp, subject, cls)]
+    if verdicts[0] is False:
+        return False
+    positional = pattern.patterns
+    if isinstance(cls, ClassValue):
+        order = _match_args(interp, cls)
+        if order is None and positional:
+            _bind_unknown(pattern, names)
+            return None
+        pairs = list(zip(order or (), positional))
+    elif isinstance(cls, Native) and cls.kind == "builtin" and cls.name in _SUBJECTS and len(positional) <= 1:
+        verdicts += [fits(interp, part, subject, frame, names) for part in positional]
+        pairs = []
+    elif positional:
+        _bind_unknown(pattern, names)
+        return None
+    else:
+        pairs = []
+    for name, part in [*pairs, *zip(pattern.kwd_attrs, pattern.kwd_patterns)]:
+        verdicts.append(fits(interp, part, interp.attribute(subject, name, part, frame), frame, names))
+    return _all(verdicts)
+
+
+def _match_args(interp: Interpreter, cls: ClassValue) -> tuple[str, ...] | None:
+    """The attributes that the positional parts of a class pattern stand for."""
+    given = interp.class_attribute(cls, "__match_args__")
+    if isinstance(given, tuple) and all(isinstance(name, str) for name in given):
+        return given
+    return tuple(library.fields(cls)) if cls.is_dataclass or library.is_named_tuple(cls) else None
