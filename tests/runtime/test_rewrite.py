@@ -124,6 +124,12 @@ def test_facts_are_the_real_shapes(tmp_path: Path) -> None:
     assert all((fact.layer, fact.dtype, fact.device) == ("run", "float32", "cpu") for fact in facts.values())
 
 
+def test_a_name_bound_twice_is_reported_where_its_value_is(tmp_path: Path) -> None:
+    text = "import torch\nx, _, _ = torch.zeros(1), torch.zeros(2), torch.zeros(3)\n"
+    facts = execute(tmp_path / "script.py", text).report().facts
+    assert {fact.start.column: fact.shape for fact in facts if fact.binding == "_"} == {7: (3,)}
+
+
 def test_functions_for_another_compiler_are_left_alone(tmp_path: Path) -> None:
     text = (
         "import torch\n"

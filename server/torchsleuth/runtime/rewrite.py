@@ -98,9 +98,10 @@ class Rewriter(ast.NodeTransformer):
             node.targets = [self.visit(target)]
             node.value = self._bound(node.value, binding)
             return node
-        names = [name for target in node.targets for name in _names(target)]
+        # A name that is bound twice, as in ``out, _, _ = …``, has the value of the last one then.
+        names = {name.id: name for target in node.targets for name in _names(target)}
         self.generic_visit(node)
-        return [node, *(self._report(name.id, name) for name in names)]
+        return [node, *(self._report(name, place) for name, place in names.items())]
 
     def _bound(self, value: ast.expr, binding: tuple[str, Span]) -> ast.expr:
         if isinstance(value, ast.Call | ast.BinOp | ast.Subscript):
@@ -124,7 +125,8 @@ class Rewriter(ast.NodeTransformer):
         return [node, self._report(node.target.id, node.target)] if isinstance(node.target, ast.Name) else node
 
     def visit_For(self, node: Any) -> ast.AST:
-        reports = [self._report(name.id, name) for name in _names(node.target)]
+        names = {name.id: name for name in _names(node.target)}
+        reports = [self._report(name, place) for name, place in names.items()]
         self.generic_visit(node)
         node.body[:0] = reports
         return node
