@@ -13,6 +13,7 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
 from torchsleuth.interp.values import (
+    OTHERS,
     UNKNOWN,
     Bound,
     Builtin,
@@ -24,6 +25,7 @@ from torchsleuth.interp.values import (
     LibraryModule,
     LibraryObject,
     ListValue,
+    Maybe,
     OpenArguments,
     Partial,
     Several,
@@ -113,8 +115,11 @@ class Calls(Choices):
             value = self.eval(keyword.value, frame)
             if keyword.arg is not None:
                 kwargs[keyword.arg] = value
-            elif isinstance(value, DictValue) and value.items is not None:
-                kwargs.update({key: item for key, item in value.items.items() if isinstance(key, str)})
+            elif isinstance(value, DictValue) and value.entries is not None:
+                # Of an argument that may be left out, nothing is known.
+                given = {key: item for key, item in value.entries.items() if isinstance(key, str)}
+                kwargs.update({key: UNKNOWN if isinstance(item, Maybe) else item for key, item in given.items()})
+                exact = exact and OTHERS not in value.entries
             else:
                 exact = False
         return self.call(callee, Arguments(tuple(args), kwargs, node, frame, exact))
@@ -237,7 +242,7 @@ class Calls(Choices):
             frame.yields = []
         for argument in ast.walk(function.node.args):
             if isinstance(argument, ast.arg):
-                self.record_fact(argument, names.get(argument.arg), frame, argument.arg)
+                self.record_fact(_name_of(argument), names.get(argument.arg), frame, argument.arg)
         grad, grad_off = self.grad, self.grad_off
         if function.grad_mode is not None:
             self.set_grad(function.grad_mode, Site(source.span(function.node), function.node, frame))
@@ -457,6 +462,15 @@ class Calls(Choices):
     @staticmethod
     def is_module(value: Value) -> bool:
         return is_module(value)
+
+
+def _name_of(argument: ast.arg) -> ast.AST:
+    """The place of a parameter's name, without its annotation."""
+    if argument.annotation is None:
+        return argument
+    place = ast.copy_location(ast.Name(argument.arg, ast.Load()), argument)
+    place.end_lineno, place.end_col_offset = argument.lineno, argument.col_offset + len(argument.arg.encode())
+    return place
 
 
 _FILLS = frozenset("append appendleft extend insert add update setdefault pop popleft clear remove".split())

@@ -18,6 +18,7 @@ from torchsleuth.interp.heap import MAX_KINDS, MISSING, options
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.interp.values import (
+    OTHERS,
     UNKNOWN,
     Array,
     Availability,
@@ -40,6 +41,7 @@ from torchsleuth.interp.values import (
     Super,
     Tensor,
     Value,
+    entry,
     is_int,
 )
 from torchsleuth.tensors import dims
@@ -88,7 +90,7 @@ class Expressions(Calls):
         except Exception as error:
             self.stumble(error, node, frame)
             return UNKNOWN
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor | Choice):
             self.record_fact(node, value, frame, None)
         return value
 
@@ -139,21 +141,17 @@ class Expressions(Calls):
         return None if UNKNOWN in items else self.heap.several(tuple(items))
 
     def on_Dict(self, node: ast.Dict, frame: Frame) -> Value:
-        items: dict[Any, Value] | None = {}
+        entries: dict[Any, Value] | None = {}
         for key_node, value_node in zip(node.keys, node.values):
             value = self.eval(value_node, frame)
             if key_node is None:
-                if isinstance(value, DictValue) and value.items is not None and items is not None:
-                    items.update(value.items)
-                else:
-                    items = None
+                more = value.entries if isinstance(value, DictValue) else None
+                entries = library.merge_entries(self.interpreter, entries, more)
                 continue
             key = self.eval(key_node, frame)
-            if items is not None and isinstance(key, str | int | float | bool | type(None) | DType):
-                items[key] = value
-            else:
-                items = None
-        return DictValue(items)
+            if entries is not None:
+                entries = library.put_entry(self.interpreter, entries, key, value)
+        return DictValue(entries)
 
     def on_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> Value:
         pieces: list[str] = []
@@ -350,9 +348,10 @@ class Expressions(Calls):
         if name == "mod" and isinstance(left, str):
             return _formatted(left, right)
         if name == "or_" and isinstance(left, DictValue) and isinstance(right, DictValue):
-            if left.items is not None and right.items is not None:
-                return DictValue({**left.items, **right.items})
-            return DictValue(None)
+            entries = library.merge_entries(self.interpreter, left.entries, right.entries)
+            if inplace:
+                self.heap.set(left.slots, "items", entries)
+            return left if inplace else DictValue(entries)
         return UNKNOWN
 
     def on_Compare(self, node: ast.Compare, frame: Frame) -> Value:
@@ -392,6 +391,9 @@ class Expressions(Calls):
         if library.is_member(left) and library.is_member(right) and name in ("eq", "ne"):
             return (left is right) == (name == "eq")
         left, right = library.plain_member(left), library.plain_member(right)
+        if name in ("eq", "ne") and (isinstance(left, Instance) or isinstance(right, Instance)):
+            same = self._equal_objects(left, right)
+            return Scalar("bool") if same is None else same == (name == "eq")
         left, right = self.resolved(left), self.resolved(right)
         if is_int(left) and is_int(right) and (isinstance(left, Dim) or isinstance(right, Dim)):
             return _compare_sizes(name, left, right)
@@ -409,6 +411,20 @@ class Expressions(Calls):
                 return name == "eq"
         # Tensors, arrays and objects of unknown classes compare to values of their own.
         return UNKNOWN if left is UNKNOWN or right is UNKNOWN else Scalar("bool")
+
+    def _equal_objects(self, left: Value, right: Value) -> bool | None:
+        """Whether two values, at least one of which is an object of the user's, are equal."""
+        for value in (left, right):
+            if not isinstance(value, Instance | str | int | float | tuple | type(None)):
+                return None
+            if isinstance(value, Instance) and (
+                value.cls.opaque or self.class_attribute(value.cls, "__eq__") is not MISSING
+            ):
+                return None
+        if isinstance(left, Instance) and isinstance(right, Instance):
+            same_kind = left.cls is right.cls and left.cls.is_dataclass
+            return True if left is right else None if same_kind else False
+        return False
 
     def identical(self, left: Value, right: Value) -> bool | None:
         if left is UNKNOWN or right is UNKNOWN:
@@ -429,8 +445,8 @@ class Expressions(Calls):
     def _contains(self, item: Value, container: Value) -> bool | None:
         if isinstance(item, str) and isinstance(container, str):
             return item in container
-        if isinstance(container, DictValue) and container.items is not None:
-            return item in container.items if isinstance(item, str | int | float | bool) else None
+        if isinstance(container, DictValue):
+            return library.has_entry(container, item)
         if isinstance(container, LibraryModule) and container.children is not None and isinstance(item, str):
             return any(name == item for name, _ in container.children)
         items = container.items if isinstance(container, ListValue) else container
@@ -478,14 +494,7 @@ class Expressions(Calls):
                 return ListValue(self.heap.several(tuple(items))) if isinstance(container, ListValue) else UNKNOWN
             return self.any_of(items) if isinstance(items, tuple) and items else UNKNOWN
         if isinstance(container, DictValue):
-            if container.items is None:
-                return UNKNOWN
-            if isinstance(key, str | int | float | bool | type(None) | DType | tuple):
-                try:
-                    return container.items.get(key, UNKNOWN)
-                except TypeError:
-                    return UNKNOWN
-            return self.any_of(tuple(container.items.values())) if container.items else UNKNOWN
+            return library.dict_item(self.interpreter, container, self.resolved(key), node, frame)
         if isinstance(container, LibraryModule):
             return library.child(self.interpreter, container, key)
         if isinstance(container, Instance):
@@ -516,11 +525,10 @@ class Expressions(Calls):
     def on_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
         pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
         items = self._comprehend(node, pair, frame)
-        if items is None or isinstance(items, Several):
+        if items is None:
             return DictValue(None)
-        if not all(isinstance(item[0], str | int | float | bool) for item in items):
-            return DictValue(None)
-        return DictValue({item[0]: item[1] for item in items})
+        pairs = Iteration(items, exact=not isinstance(items, Several))
+        return DictValue(library.entries_of_pairs(self.interpreter, pairs, node, frame))
 
     def _comprehend(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, element: ast.expr, frame: Frame
@@ -716,8 +724,12 @@ class Expressions(Calls):
             return bool(value)
         if isinstance(value, tuple):
             return bool(value)
-        if isinstance(value, ListValue | DictValue):
+        if isinstance(value, ListValue):
             return None if value.items is None else bool(value.items)
+        if isinstance(value, DictValue):
+            entries = value.entries
+            certain = entries is not None and any(k is not OTHERS and v is entry(v) for k, v in entries.items())
+            return True if certain else None if value.items is None else False
         if isinstance(value, Dim):
             sign = dims.positive(value)
             return None if sign is None else sign != 0
@@ -754,7 +766,7 @@ class Expressions(Calls):
             seen: Iteration | None = value.slots.get("iteration")
             return seen or Iteration(tuple(value.elements or (UNKNOWN,)), exact=False)
         if isinstance(value, DictValue):
-            return Iteration((UNKNOWN,), False) if value.items is None else Iteration(tuple(value.items), True)
+            return library.dict_iteration(value)
         if isinstance(value, Tensor):
             return self.iterate_tensor(value, node, frame)
         if isinstance(value, ClassValue) and library.is_enum(value):

@@ -8,11 +8,13 @@ from typing import Any
 
 from torchsleuth.interp.graph import Cut
 from torchsleuth.interp.values import (
+    OTHERS,
     UNKNOWN,
     Array,
     Bound,
     Choice,
     ClassValue,
+    DictSlots,
     DictValue,
     FactSlots,
     Function,
@@ -21,6 +23,7 @@ from torchsleuth.interp.values import (
     LibraryObject,
     ListSlots,
     ListValue,
+    Maybe,
     NamedResult,
     Scalar,
     Several,
@@ -28,6 +31,7 @@ from torchsleuth.interp.values import (
     StateSlots,
     Tensor,
     Value,
+    entry,
     is_int,
 )
 from torchsleuth.tensors import dims
@@ -147,6 +151,8 @@ class Heap:
                 self.set(change.slots, change.key, values[0] if agreed else MISSING)
                 continue
             join = self.join_elements if isinstance(change.slots, ListSlots) else self.join_values
+            if isinstance(change.slots, DictSlots):
+                join = self.join_entries
             if change.key == "history":
                 join = _either
             joined = values[0]
@@ -227,8 +233,9 @@ class Heap:
         if isinstance(left, ListValue) and isinstance(right, ListValue):
             return ListValue(self.join_elements(left.elements, right.elements), left.type_name)
         if isinstance(left, DictValue) and isinstance(right, DictValue):
-            items = self.join_values(left.items, right.items)
-            return DictValue(items if isinstance(items, dict) else None)
+            alike = left.type_name == right.type_name and left.factory == right.factory
+            type_name, factory = (left.type_name, left.factory) if alike else ("dict", None)
+            return DictValue(self.join_entries(left.entries, right.entries), type_name, factory)
         if isinstance(left, DType) and isinstance(right, DType) and left == right:
             return left
         try:
@@ -267,6 +274,18 @@ class Heap:
         if len(left) == len(right) and not isinstance(left, Several) and not isinstance(right, Several):
             return tuple(self.join_values(a, b) for a, b in zip(left, right))
         return self.several((*left, *right))
+
+    def join_entries(self, left: Value, right: Value) -> dict[Any, Value] | None:
+        """The entries of a dict that is one of two: those that only one has may be missing."""
+        if not isinstance(left, dict) or not isinstance(right, dict):
+            return None
+        joined: dict[Any, Value] = {}
+        for key in (*left, *(key for key in right if key not in left)):
+            one, two = left.get(key, MISSING), right.get(key, MISSING)
+            value = self.join_values(entry(one), entry(two))
+            certain = key is OTHERS or not (one is MISSING or two is MISSING or Maybe in (type(one), type(two)))
+            joined[key] = value if certain else Maybe(value)
+        return joined
 
     def several(self, elements: tuple[Value, ...]) -> Several:
         """A few elements that stand for these, in any number."""

@@ -265,6 +265,19 @@ class Interpreter(Expressions):
         for target in node.targets:
             if isinstance(target, ast.Name) and target.id in frame.names:
                 self.heap.set(frame.names, target.id, MISSING)
+            elif isinstance(target, ast.Subscript):
+                self._delete_item(self.eval(target.value, frame), self.eval(target.slice, frame))
+
+    def _delete_item(self, container: Value, key: Value) -> None:
+        if isinstance(container, DictValue):
+            library.delete_entry(self, container, self.resolved(key))
+        elif isinstance(container, ListValue) and container.elements is not None:
+            items, kept = container.items, list(container.elements)
+            if items is not None and isinstance(key, int) and -len(items) <= key < len(items):
+                del kept[key]
+                self.heap.set(container.slots, "items", tuple(kept))
+            else:
+                self.heap.set(container.slots, "items", self.heap.several(tuple(kept)))
 
     def do_Return(self, node: ast.Return, frame: Frame) -> int:
         frame.returned = self.eval(node.value, frame) if node.value is not None else None
@@ -763,11 +776,8 @@ class Interpreter(Expressions):
                 self.heap.set(container.slots, "items", tuple(changed))
             else:
                 self.heap.set(container.slots, "items", None)
-        elif isinstance(container, DictValue) and container.items is not None:
-            if isinstance(key, str | int | float | bool | type(None) | tuple) and _hashable(key):
-                self.heap.set(container.slots, "items", {**container.items, key: value})
-            else:
-                self.heap.set(container.slots, "items", None)
+        elif isinstance(container, DictValue):
+            library.set_entry(self, container, self.resolved(key), value)
         elif isinstance(container, LibraryModule):
             library.set_child(self, container, key, value)
         elif isinstance(container, Tensor):
@@ -855,11 +865,3 @@ def _is_generator(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> 
         if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             pending.extend(ast.iter_child_nodes(part))
     return False
-
-
-def _hashable(value: Value) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

@@ -235,16 +235,65 @@ class ListValue(Ref):
         return items if isinstance(items, tuple) else None
 
 
-class DictValue(Ref):
-    """A dict with constant keys in `items`, or None when not known. The dict in the slot is never mutated."""
+@dataclass(frozen=True, eq=False)
+class Maybe:
+    """The value of an entry that a dict may lack."""
 
-    def __init__(self, items: dict[Any, Value] | None) -> None:
-        super().__init__(items=items)
+    value: Value
+
+
+def entry(value: Value) -> Value:
+    """The value of an entry, whether it is there for certain or not."""
+    return value.value if isinstance(value, Maybe) else value
+
+
+class _Others:
+    """The key of all those entries of a dict whose keys are not known: a pair that stands for them."""
+
+    def __repr__(self) -> str:
+        return "OTHERS"
+
+
+OTHERS = _Others()
+
+
+class DictSlots(dict[Any, Value]):
+    """The slots of a dict: ``items`` has its entries, or None."""
+
+
+class DictValue(Ref):
+    """A dict, defaultdict, OrderedDict or Counter. The dict in the slot is never mutated.
+
+    `items`: all entries by their known keys, None where they are not all known. `entries`: those, some of which may be
+    `Maybe`, and a pair of key and value under `OTHERS`; None where nothing is known. `factory`: what makes missing ones.
+    """
+
+    def __init__(self, items: dict[Any, Value] | None, type_name: str = "dict", factory: Value = None) -> None:
+        super().__init__()
+        self.slots = DictSlots(items=items)
+        self.type_name = type_name
+        self.factory = factory
 
     @property
     def items(self) -> dict[Any, Value] | None:
+        entries = self.entries
+        if entries is None or OTHERS in entries or any(isinstance(value, Maybe) for value in entries.values()):
+            return None
+        return entries
+
+    @property
+    def entries(self) -> dict[Any, Value] | None:
         items = self.slots["items"]
         return items if isinstance(items, dict) else None
+
+    @property
+    def elements(self) -> tuple[Value, ...]:
+        """The values that are known."""
+        return tuple(value[1] if key is OTHERS else entry(value) for key, value in (self.entries or {}).items())
+
+    @property
+    def is_counter(self) -> bool:
+        return self.type_name == "Counter"
 
 
 @dataclass(eq=False)

@@ -1,6 +1,14 @@
 """Models of what the oracle cannot know: Python builtins, containers of modules, data, optimizers, externals."""
 
 from torchsleuth.interp.library.data import iterate, object_item, takes_list
+from torchsleuth.interp.library.dictionaries import contains as has_entry
+from torchsleuth.interp.library.dictionaries import delete as delete_entry
+from torchsleuth.interp.library.dictionaries import item as dict_item
+from torchsleuth.interp.library.dictionaries import iteration as dict_iteration
+from torchsleuth.interp.library.dictionaries import merge as merge_entries
+from torchsleuth.interp.library.dictionaries import of_pairs as entries_of_pairs
+from torchsleuth.interp.library.dictionaries import put as put_entry
+from torchsleuth.interp.library.dictionaries import set_item as set_entry
 from torchsleuth.interp.library.dispatch import (
     attribute,
     call_method,
@@ -66,6 +74,14 @@ from torchsleuth.interp.library.records import (
 from torchsleuth.interp.library.records import plain as plain_member
 
 __all__ = [
+    "delete_entry",
+    "dict_item",
+    "dict_iteration",
+    "entries_of_pairs",
+    "has_entry",
+    "merge_entries",
+    "put_entry",
+    "set_entry",
     "class_attribute",
     "fields",
     "fill",

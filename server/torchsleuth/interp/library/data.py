@@ -592,7 +592,7 @@ def iterate(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> I
     if isinstance(value, LibraryModule):
         if value.children is None:
             return Iteration((UNKNOWN,), exact=False)
-        keys = value.path == "torch.nn.ModuleDict"
+        keys = value.path in ("torch.nn.ModuleDict", "torch.nn.ParameterDict")
         return Iteration(tuple(pair[0] if keys else pair[1] for pair in value.children), exact=True)
     if isinstance(value, Parameters):
         return Iteration((value if not value.named else (Scalar("str"), Parameters(value.modules)),), exact=False)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp.graph import TAKES_ARRAYS
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import copies, draws, numpy, optim, records, vision
+from torchsleuth.interp.library import copies, dictionaries, draws, numpy, optim, records, vision
 from torchsleuth.interp.values import (
     UNKNOWN,
     Builtin,
-    DictValue,
     Function,
     LibraryObject,
     ListValue,
@@ -43,8 +45,12 @@ _NOTHING = frozenset(
     "random.seed os.makedirs warnings.filterwarnings warnings.warn logging.basicConfig time.sleep "
     "gc.collect os.remove sys.stdout.flush".split()
 )
-_OBJECTS = frozenset({"dataclasses.field", "argparse.ArgumentParser", "enum.auto", "random.Random"})
+_OBJECTS = frozenset(
+    {"dataclasses.dataclass", "dataclasses.field", "argparse.ArgumentParser", "enum.auto", "random.Random"}
+)
 _CONSTANTS = {"numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.newaxis": None}
+MAX_TEXT = 100_000
+"""Characters of a text that is parsed."""
 _IMAGES = ("torchvision.", "PIL.", "cv2.")
 
 
@@ -84,6 +90,10 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
         return None
     if path == "functools.partial" and call.args:
         return Partial(call.args[0], call.args[1:], call.kwargs)
+    if path in ("json.loads", "ast.literal_eval"):
+        return _parsed(path, call)
+    if path == "functools.reduce" and len(call.args) >= 2:
+        return _reduced(interp, call)
     if package == "random":
         return _random(interp, name, call)
     if package == "collections":
@@ -95,6 +105,28 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
     if path.startswith(("functools.wraps", "functools.lru_cache")):
         return Builtin(path, lambda inner: inner.args[0] if inner.args else UNKNOWN)
     return optim.schedule(interp, path, call) or UNKNOWN
+
+
+def _parsed(path: str, call: Arguments) -> Value:
+    """What a constant text says."""
+    text = call.args[0] if call.args else None
+    if not isinstance(text, str) or call.kwargs or len(text) > MAX_TEXT:
+        return UNKNOWN
+    try:
+        return dictionaries.from_json(json.loads(text) if path == "json.loads" else ast.literal_eval(text))
+    except (ValueError, SyntaxError, RecursionError):
+        return UNKNOWN
+
+
+def _reduced(interp: Interpreter, call: Arguments) -> Value:
+    """``functools.reduce``"""
+    items = interp.sequence(call.args[1], call.node, call.frame)
+    if items is None or (not items and len(call.args) < 3):
+        return UNKNOWN
+    result, *rest = items if len(call.args) < 3 else (call.args[2], *items)
+    for item in rest:
+        result = interp.call(call.args[0], replace(call, args=(result, item), kwargs={}))
+    return result
 
 
 def _random(interp: Interpreter, name: str, call: Arguments) -> Value:
@@ -149,14 +181,10 @@ def _shuffle(interp: Interpreter, value: Value) -> None:
 
 
 def _collection(interp: Interpreter, name: str, call: Arguments) -> Value:
-    if name == "OrderedDict":
-        from torchsleuth.interp.library.python import call_builtin
-
-        return call_builtin(interp, "dict", call)
+    if name in ("OrderedDict", "defaultdict", "Counter"):
+        return dictionaries.collection(interp, name, call)
     if name == "namedtuple":
         return records.named_tuple(interp, call)
-    if name in ("defaultdict", "Counter"):
-        return DictValue(None)
     if name == "deque":
         first = call.get(0, "iterable", ())
         made = ListValue((), "deque")

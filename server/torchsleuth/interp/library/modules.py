@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +104,7 @@ def tensors_in(value: Value, depth: int = 4) -> list[Tensor]:
     elif isinstance(value, ListValue):
         items = value.elements or ()
     elif isinstance(value, DictValue):
-        items = (value.items or {}).values()
+        items = value.elements
     elif isinstance(value, LibraryObject) and value.path.startswith("torch.distributions."):
         items = (*value.args, *value.kwargs.values())
     return [tensor for item in items for tensor in tensors_in(item, depth - 1)]
@@ -123,7 +123,7 @@ def objects_in(value: Value, depth: int = 3) -> Iterator[int]:
     elif isinstance(value, ListValue):
         items = value.items or ()
     elif isinstance(value, DictValue):
-        items = (value.items or {}).values()
+        items = value.elements
     elif isinstance(value, Bound):
         items = (value.receiver,)
     if depth:
@@ -152,6 +152,8 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
             children = [(str(index), value) for index, value in enumerate(items)]
     if not call.exact:
         children = None
+    if children is not None and module.path in PARAMETER_CONTAINERS:
+        children = [(name, _as_parameter(interp, value)) for name, value in children]
     if children is None:
         interp.heap.set(module.slots, "children", UNKNOWN)
         module.broken = True
@@ -160,6 +162,15 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
         if isinstance(value, LibraryModule | Instance) and value.name is None:
             value.name = name
     interp.heap.set(module.slots, "children", tuple(children))
+
+
+def _as_parameter(interp: Interpreter, value: Value) -> Value:
+    """What a ParameterList or ParameterDict makes of an element."""
+    if not isinstance(value, Tensor) or value.parameter:
+        return value
+    made = Tensor(value.spec.with_(requires_grad=True), value.origin)
+    made.parameter = True
+    return made
 
 
 def run_sequential(interp: Interpreter, module: LibraryModule, call: Arguments) -> Value:
@@ -212,7 +223,8 @@ def set_child(interp: Interpreter, module: LibraryModule, key: Value, value: Val
     children = module.children
     if children is None:
         return
-    if module.path == "torch.nn.ModuleDict" and isinstance(key, str):
+    if module.path in ("torch.nn.ModuleDict", "torch.nn.ParameterDict") and isinstance(key, str):
+        value = _as_parameter(interp, value) if module.path in PARAMETER_CONTAINERS else value
         rest = tuple(item for item in children if item[0] != key)
         interp.heap.set(module.slots, "children", (*rest, (key, value)))
     elif isinstance(key, int) and -len(children) <= key < len(children):
@@ -247,7 +259,7 @@ def _replaces(interp: Interpreter, module: LibraryModule, name: str, value: Tens
 
 def named_children(module: Value) -> list[tuple[str, Value]]:
     if isinstance(module, LibraryModule):
-        return list(module.children or ())
+        return [] if module.path in PARAMETER_CONTAINERS else list(module.children or ())
     if isinstance(module, Instance):
         own = [(str(name), value) for name, value in module.slots.items() if is_module(value)]
         if isinstance(module.native, LibraryModule):
@@ -321,9 +333,10 @@ def _may_hold_modules(value: Value) -> bool:
 
 def _own_tensors(module: Value) -> list[Tensor]:
     """Parameters and buffers that are attributes of a user module."""
-    if not isinstance(module, Instance):
-        return []
-    return [value for value in module.slots.values() if isinstance(value, Tensor) and (value.parameter or value.buffer)]
+    held: Iterable[Value] = module.slots.values() if isinstance(module, Instance) else ()
+    if isinstance(module, LibraryModule) and module.path in PARAMETER_CONTAINERS:
+        held = [value for _, value in module.children or ()]
+    return [value for value in held if isinstance(value, Tensor) and (value.parameter or value.buffer)]
 
 
 def move(interp: Interpreter, module: Value, device: Device | None, dtype: str | None) -> None:
@@ -434,6 +447,10 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
     if name in ("children", "modules"):
         parts = [part for _, part in named_children(module)] if name == "children" else list(descendants(module))
         return _listed(interp, module, parts, name == "modules")
+    if isinstance(module, LibraryModule) and name in ("items", "keys", "values"):
+        pairs = [(key, value) for key, value in module.children or ()]
+        chosen: dict[str, list[Any]] = {"items": pairs, "keys": [k for k, _ in pairs], "values": [v for _, v in pairs]}
+        return _listed(interp, module, chosen[name], False)
     if name in ("named_children", "named_modules", "items"):
         pairs = named_children(module) if name != "named_modules" else [("", part) for part in descendants(module)]
         return _listed(interp, module, pairs, name == "named_modules")
@@ -487,6 +504,8 @@ def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Val
     if not isinstance(target, LibraryModule) or target.children is None:
         return module
     children = [value for _, value in target.children]
+    if target.path in PARAMETER_CONTAINERS:
+        call = replace(call, args=tuple(_as_parameter(interp, value) for value in call.args))
     if name == "append" and call.args:
         children.append(call.args[0])
     elif name == "extend" and call.args:

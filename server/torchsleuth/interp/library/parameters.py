@@ -23,6 +23,11 @@ def named(interp: Interpreter, module: Value) -> tuple[Named, ...] | None:
 def _collect(interp: Interpreter, module: Value, prefix: str, found: dict[object, Named]) -> bool:
     """Adds the parameters of a module and of those below it; whether they are all known."""
     if isinstance(module, LibraryModule):
+        if module.path in modules.PARAMETER_CONTAINERS:
+            children = module.children or ()
+            for name, value in children:
+                found.setdefault(getattr(value, "identity", None), (f"{prefix}{name}", value))
+            return module.children is not None and all(isinstance(value, Tensor) for _, value in children)
         if module.children is None:
             return _own(interp, module, prefix, found)
     elif not isinstance(module, Instance) or not module.is_module or module.cls.opaque:

@@ -10,7 +10,7 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import draws, parameters
+from torchsleuth.interp.library import dictionaries, draws, parameters
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -213,23 +213,7 @@ _BUILTINS["frozenset"] = _set
 
 @_model("dict")
 def _dict(interp: Interpreter, call: Arguments) -> Value:
-    items: dict[Any, Value] = {}
-    if call.args:
-        first = call.args[0]
-        if isinstance(first, DictValue):
-            if first.items is None:
-                return DictValue(None)
-            items.update(first.items)
-        else:
-            pairs = interp.sequence(first, call.node, call.frame)
-            if pairs is None or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
-                return DictValue(None)
-            for key, value in pairs:
-                if not isinstance(key, str | int | float | bool):
-                    return DictValue(None)
-                items[key] = value
-    items.update(call.kwargs)
-    return DictValue(items)
+    return dictionaries.construct(interp, call)
 
 
 @_model("map")
@@ -442,7 +426,7 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     if isinstance(value, ListValue):
         return name == value.type_name if value.type_name in ("list", "set") else None
     if isinstance(value, DictValue):
-        return name == "dict"
+        return name in ("dict", value.type_name)
     if name in python:
         return isinstance(value, python[name])
     if value is None or isinstance(value, str | int | float | bool | tuple):
@@ -634,7 +618,7 @@ def container_method(interp: Interpreter, receiver: Value, name: str, call: Argu
     if isinstance(receiver, ListValue):
         return _list_method(interp, receiver, name, call)
     if isinstance(receiver, DictValue):
-        return _dict_method(interp, receiver, name, call)
+        return dictionaries.method(interp, receiver, name, call)
     if isinstance(receiver, str):
         return _str_method(interp, receiver, name, call)
     if isinstance(receiver, tuple):
@@ -713,49 +697,6 @@ def _list_method(interp: Interpreter, receiver: ListValue, name: str, call: Argu
         return ListValue(elements, receiver.type_name)
     if name in ("index", "count"):
         return interp.fresh_size("?", positive=False)
-    return UNKNOWN
-
-
-def _dict_method(interp: Interpreter, receiver: DictValue, name: str, call: Arguments) -> Value:
-    items = receiver.items
-    if name == "items":
-        return ListValue(None if items is None else tuple(items.items()))
-    if name == "keys":
-        return ListValue(None if items is None else tuple(items))
-    if name == "values":
-        return ListValue(None if items is None else tuple(items.values()))
-    if name == "copy":
-        return DictValue(items)
-    if name == "get" and call.args:
-        key = call.args[0]
-        if items is not None and isinstance(key, str | int | float | bool):
-            return items.get(key, call.get(1, "default"))
-        return UNKNOWN
-    if name in ("pop", "setdefault") and call.args:
-        key = call.args[0]
-        if items is None or not isinstance(key, str | int | float | bool):
-            interp.heap.set(receiver.slots, "items", None)
-            return UNKNOWN
-        value = items.get(key, call.get(1, "default"))
-        if name == "pop":
-            interp.heap.set(receiver.slots, "items", {name: item for name, item in items.items() if name != key})
-        else:
-            interp.heap.set(receiver.slots, "items", {**items, key: value})
-        return value
-    if name == "update":
-        changed = dict(items) if items is not None else None
-        for value in call.args:
-            if isinstance(value, DictValue) and value.items is not None and changed is not None:
-                changed.update(value.items)
-            else:
-                changed = None
-        if changed is not None:
-            changed.update(call.kwargs)
-        interp.heap.set(receiver.slots, "items", changed)
-        return None
-    if name == "clear":
-        interp.heap.set(receiver.slots, "items", {})
-        return None
     return UNKNOWN
 
 

@@ -87,11 +87,9 @@ def construct_module(interp: Interpreter, path: str, call: Arguments) -> Value:
             from torchsleuth.interp.expressions import device_of
 
             made.slots[slot] = device_of(value)
-    if path in modules.CONTAINERS:
+    if path in modules.CONTAINERS or path in modules.PARAMETER_CONTAINERS:
         modules.make_container(interp, made, call)
         return made
-    if path in modules.PARAMETER_CONTAINERS:
-        return UNKNOWN
     from torchsleuth.interp.tensors import NotASpec
 
     try:

@@ -1,0 +1,336 @@
+"""Dictionaries, counters and defaultdicts: entries that may be missing, and keys that are not known."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.heap import MISSING
+from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.values import (
+    OTHERS,
+    UNKNOWN,
+    ClassValue,
+    DictValue,
+    Function,
+    Instance,
+    ListValue,
+    Maybe,
+    Scalar,
+    Several,
+    Value,
+    entry,
+    is_int,
+)
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.spec import DType, Native
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+Entries = dict[Any, Value]
+_PLAIN = (str, int, float, bool, bytes, type(None), DType, Native, ClassValue, Function)
+
+
+def is_key(key: Value) -> bool:
+    """Whether a key is known, so that it equals another one only if they are the same."""
+    if isinstance(key, tuple):
+        return all(map(is_key, key))
+    member = isinstance(key, Instance) and any(
+        isinstance(base, Native) and base.path.startswith("enum.") for base in key.cls.mro()
+    )
+    return member or isinstance(key, _PLAIN)
+
+
+# -- entries ---------------------------------------------------------------------------------------
+
+
+def put(interp: Interpreter, entries: Entries, key: Value, value: Value) -> Entries:
+    """The entries after ``d[key] = value``. A key that is not known may be any of them, or a new one."""
+    if is_key(key):
+        return {**entries, key: value}
+    join = interp.heap.join_values
+    changed: Entries = {}
+    for name, old in entries.items():
+        if name is not OTHERS:
+            joined = join(entry(old), value)
+            changed[name] = Maybe(joined) if isinstance(old, Maybe) else joined
+    others = entries.get(OTHERS)
+    changed[OTHERS] = (key, value) if others is None else (join(others[0], key), join(others[1], value))
+    return changed
+
+
+def merge(interp: Interpreter, entries: Entries | None, more: Entries | None) -> Entries | None:
+    """The entries after ``d.update(more)``."""
+    if entries is None or more is None:
+        return None
+    for key, value in more.items():
+        if key is OTHERS:
+            entries = put(interp, entries, *value)
+        elif isinstance(value, Maybe):
+            old = entries.get(key, MISSING)
+            joined = interp.heap.join_values(entry(old), value.value)
+            entries = {**entries, key: Maybe(joined) if old is MISSING or isinstance(old, Maybe) else joined}
+        else:
+            entries = {**entries, key: value}
+    return entries
+
+
+def of_pairs(interp: Interpreter, pairs: Iteration, node: ast.AST, frame: Frame) -> Entries | None:
+    """What a dict made of these pairs holds, None where that is not known."""
+    entries: Entries = {}
+    for pair in pairs.items if pairs.last is None else (*pairs.items, pairs.last):
+        parts = interp.sequence(pair, node, frame)
+        if parts is None or len(parts) != 2:
+            return None
+        key, value = parts
+        if pairs.exact:
+            entries = put(interp, entries, key, value)
+        else:
+            entries = merge(interp, entries, {key: Maybe(value)} if is_key(key) else {OTHERS: (key, value)}) or {}
+    return entries
+
+
+def contains(container: DictValue, key: Value) -> bool | None:
+    """Whether a key is in a dict."""
+    entries = container.entries
+    if entries is None:
+        return None
+    if not is_key(key):
+        return None if entries else False
+    found = entries.get(key, MISSING)
+    if found is MISSING:
+        return None if OTHERS in entries else False
+    return None if isinstance(found, Maybe) else True
+
+
+def item(interp: Interpreter, container: DictValue, key: Value, node: ast.AST, frame: Frame) -> Value:
+    """``d[key]``, where the key is there, or the dict makes what is missing."""
+    entries = container.entries
+    if entries is None:
+        return UNKNOWN
+    if not is_key(key):
+        return _any_item(interp, container, key, node, frame)
+    found, others = entries.get(key, MISSING), entries.get(OTHERS)
+    if found is not MISSING and not isinstance(found, Maybe):
+        return found
+    possible = [] if found is MISSING else [found.value]
+    possible += [] if others is None else [others[1]]
+    if container.factory is None:
+        return interp.heap.join_all(tuple(possible)) if possible else UNKNOWN
+    value = interp.heap.join_all((*possible, _made(interp, container, node, frame)))
+    if not container.is_counter:
+        interp.heap.set(container.slots, "items", {**entries, key: value})
+    return value
+
+
+def _any_item(interp: Interpreter, container: DictValue, key: Value, node: ast.AST, frame: Frame) -> Value:
+    """The value of a key that is not known. What stands for several lists has no known length."""
+    entries = container.entries or {}
+    made = () if container.factory is None else (_made(interp, container, node, frame),)
+    values = (*container.elements, *made)
+    if not values:
+        return UNKNOWN
+    one = values[0] if len(values) == 1 else interp.any_of(values)
+    if isinstance(one, ListValue | DictValue):
+        if isinstance(one, ListValue) and one.items is not None:
+            one = ListValue(interp.heap.several(one.items), one.type_name)
+        kept = {
+            name: Maybe(one) if isinstance(old, Maybe) else one for name, old in entries.items() if name is not OTHERS
+        }
+        others = entries.get(OTHERS)
+        if others is not None or made:
+            kept[OTHERS] = (key if others is None else interp.heap.join_values(others[0], key), one)
+        interp.heap.set(container.slots, "items", kept)
+    return one
+
+
+def _made(interp: Interpreter, container: DictValue, node: ast.AST, frame: Frame) -> Value:
+    """What a defaultdict makes for a key that is missing."""
+    from torchsleuth.interp.calls import Arguments as Args
+
+    return 0 if container.is_counter else interp.call(container.factory, Args((), {}, node, frame))
+
+
+def set_item(interp: Interpreter, container: DictValue, key: Value, value: Value) -> None:
+    if container.entries is not None:
+        interp.heap.set(container.slots, "items", put(interp, container.entries, key, value))
+
+
+def delete(interp: Interpreter, container: DictValue, key: Value) -> None:
+    entries = container.entries
+    if entries is None:
+        return
+    if is_key(key):
+        kept = {name: value for name, value in entries.items() if name is OTHERS or name != key}
+    else:
+        kept = {n: v if n is OTHERS or isinstance(v, Maybe) else Maybe(v) for n, v in entries.items()}
+    interp.heap.set(container.slots, "items", kept)
+
+
+def iteration(container: DictValue, part: str = "keys") -> Iteration:
+    """What a loop over the keys, the values or the pairs sees."""
+    entries = container.entries
+    if entries is None or (not entries and container.items is None):
+        return Iteration((UNKNOWN,), exact=False)
+    pairs = [value if key is OTHERS else (key, entry(value)) for key, value in entries.items()]
+    chosen = {"keys": [key for key, _ in pairs], "values": [value for _, value in pairs], "items": pairs}[part]
+    return Iteration(tuple(chosen), exact=container.items is not None)
+
+
+# -- construction ----------------------------------------------------------------------------------
+
+
+def construct(interp: Interpreter, call: Arguments) -> DictValue:
+    """``dict(…)``"""
+    entries: Entries | None = {}
+    if call.args:
+        entries = _entries_of(interp, call.args[0], call)
+    return DictValue(merge(interp, entries, dict(call.kwargs)))
+
+
+def _entries_of(interp: Interpreter, value: Value, call: Arguments) -> Entries | None:
+    if isinstance(value, DictValue):
+        return value.entries
+    return of_pairs(interp, interp.iterate(value, call.node, call.frame), call.node, call.frame)
+
+
+def collection(interp: Interpreter, name: str, call: Arguments) -> DictValue:
+    """``Counter(…)``, ``defaultdict(…)``, ``OrderedDict(…)``"""
+    from dataclasses import replace
+
+    if name == "OrderedDict":
+        return construct(interp, call)
+    if name == "Counter":
+        made = DictValue({}, "Counter", 0)
+        _count(interp, made, call, dict(call.kwargs))
+        return made
+    factory = call.get(0, "default_factory")
+    made = construct(interp, replace(call, args=call.args[1:]))
+    if factory is UNKNOWN:
+        return DictValue(None)
+    return DictValue(made.entries, "defaultdict", factory)
+
+
+def _count(interp: Interpreter, counter: DictValue, call: Arguments, more: Entries) -> None:
+    """Add to a counter what it is given: elements, or numbers of them."""
+    entries = counter.entries
+    for value in (*call.args, DictValue(more)):
+        if isinstance(value, DictValue):
+            counts = value.entries
+        else:
+            elements = interp.iterate(value, call.node, call.frame)
+            counts = None if UNKNOWN in elements.items else {}
+            for element in elements.items:
+                if counts is None:
+                    break
+                if elements.exact and is_key(element):
+                    counts[element] = counts.get(element, 0) + 1
+                else:
+                    counts = put(interp, counts, element, interp.fresh_size("?", positive=False))
+        if entries is None or counts is None:
+            entries = None
+            break
+        summed = {key: _sum(interp, entry(entries.get(key, 0)), number) for key, number in counts.items()}
+        entries = merge(interp, entries, summed)
+    interp.heap.set(counter.slots, "items", entries)
+
+
+def _sum(interp: Interpreter, left: Value, right: Value) -> Value:
+    if isinstance(right, Maybe):
+        return Maybe(_sum(interp, left, right.value))
+    if isinstance(right, tuple):
+        return (right[0], interp.fresh_size("?", positive=False))
+    return dims.add(left, right) if is_int(left) and is_int(right) else UNKNOWN
+
+
+def _most_common(interp: Interpreter, counter: DictValue, count: Value) -> ListValue:
+    pairs = iteration(counter, "items")
+    if pairs.exact and all(isinstance(number, int) for _, number in pairs.items):
+        if count is None or isinstance(count, int):
+            return ListValue(tuple(sorted(pairs.items, key=lambda pair: -pair[1])[:count]))
+    return ListValue(None if UNKNOWN in pairs.items else interp.heap.several(pairs.items))
+
+
+# -- methods ---------------------------------------------------------------------------------------
+
+
+def method(interp: Interpreter, receiver: DictValue, name: str, call: Arguments) -> Value:
+    entries, items = receiver.entries, receiver.items
+    if name in ("items", "keys", "values"):
+        seen = iteration(receiver, name)
+        return ListValue(seen.items if seen.exact else None if UNKNOWN in seen.items else Several(seen.items))
+    if name == "copy":
+        return DictValue(entries, receiver.type_name, receiver.factory)
+    if name == "get" and call.args:
+        return _get(interp, receiver, call.args[0], call.get(1, "default"))
+    if name == "setdefault" and call.args and entries is not None:
+        if contains(receiver, call.args[0]) is False:
+            set_item(interp, receiver, call.args[0], call.get(1, "default"))
+            return call.get(1, "default")
+        value = _get(interp, receiver, call.args[0], call.get(1, "default"))
+        set_item(interp, receiver, call.args[0], value)
+        return value
+    if name == "pop" and call.args and entries is not None:
+        given = len(call.args) > 1 or "default" in call.kwargs
+        value = _get(interp, receiver, call.args[0], call.get(1, "default") if given else MISSING)
+        delete(interp, receiver, call.args[0])
+        return UNKNOWN if value is MISSING else value
+    if name == "popitem" and items:
+        key = next(iter(items)) if call.get(0, "last", True) is False else next(reversed(items))
+        delete(interp, receiver, key)
+        return (key, items[key])
+    if name == "update" and receiver.is_counter:
+        _count(interp, receiver, call, dict(call.kwargs))
+        return None
+    if name == "update":
+        for value in call.args:
+            entries = merge(interp, entries, _entries_of(interp, value, call))
+        interp.heap.set(receiver.slots, "items", merge(interp, entries, dict(call.kwargs)))
+        return None
+    if name == "clear":
+        interp.heap.set(receiver.slots, "items", {})
+        return None
+    if name == "most_common" and receiver.is_counter:
+        return _most_common(interp, receiver, call.get(0, "n"))
+    if name == "total" and receiver.is_counter:
+        return interp.fresh_size("?", positive=False)
+    if name == "elements" and receiver.is_counter:
+        keys = iteration(receiver).items
+        return ListValue(None if UNKNOWN in keys else interp.heap.several(keys))
+    if name == "move_to_end":
+        return None
+    if name not in ("fromkeys", "__contains__", "__len__"):
+        interp.heap.set(receiver.slots, "items", None)
+    return UNKNOWN
+
+
+def _get(interp: Interpreter, receiver: DictValue, key: Value, default: Value) -> Value:
+    """The value of a key, or what stands in its place where it is missing."""
+    entries = receiver.entries
+    if entries is None:
+        return UNKNOWN
+    there = contains(receiver, key)
+    if there is False:
+        return default
+    values = receiver.elements
+    if is_key(key):
+        found, others = entries.get(key, MISSING), entries.get(OTHERS)
+        values = (entry(found), *(() if others is None or there else (others[1],)))
+    return interp.heap.join_all((*values, *(() if there else (default,))))
+
+
+def from_json(data: Any) -> Value:
+    """What ``json.loads`` makes of a text, as abstract values."""
+    if isinstance(data, dict):
+        return DictValue({key: from_json(value) for key, value in data.items()})
+    if isinstance(data, list):
+        return ListValue(tuple(map(from_json, data)))
+    if isinstance(data, set):
+        return ListValue(tuple(map(from_json, sorted(data, key=repr))), "set")
+    return tuple(map(from_json, data)) if isinstance(data, tuple) else data
+
+
+__all__ = [name for name in dir() if not name.startswith("_")] + ["Scalar"]
