@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +87,7 @@ class Autograd:
         self.grad = mode if isinstance(mode, bool) else None
         self.grad_off = None if self.grad else site
 
-    def recorded(self, spec: TensorSpec, operation: Operation, tensors: list[Tensor]) -> bool | None:
+    def recorded(self, spec: TensorSpec, operation: Operation, tensors: Sequence[Tensor]) -> bool | None:
         """Whether the result of an operation requires grad. `spec`: what the oracle makes of it, which takes modules of
         unknown state for trainable, tensors of unknown state for constants and an unknown grad mode for on."""
         if self.grad is False or not _is_differentiable(spec.dtype):
@@ -122,7 +122,7 @@ class Autograd:
             training, p = given.get("training", True), given.get("p", 0.5)
         return training is not True or not isinstance(p, int | float) or p == 0
 
-    def connect(self, results: list[Tensor], operation: Operation, tensors: list[Tensor]) -> None:
+    def connect(self, results: list[Tensor], operation: Operation, tensors: Sequence[Tensor]) -> None:
         """Give the results of an operation their place in the graph, or the reason why they have none."""
         name = operation.target.rpartition(".")[2].removeprefix("__i").strip("_")
         node: GraphNode | None = None
@@ -141,7 +141,7 @@ class Autograd:
                 if name in SAVES_RESULT:
                     self._save(node, result.storage)
 
-    def _cut(self, name: str, operation: Operation, tensors: list[Tensor]) -> Cut | None:
+    def _cut(self, name: str, operation: Operation, tensors: Sequence[Tensor]) -> Cut | None:
         """Why the result of an operation carries no graph, None where nothing was lost."""
         lost = any(tensor.spec.requires_grad is True for tensor in tensors) and name not in _SOURCES
         if lost or self.is_trainable(operation.module):
@@ -152,7 +152,7 @@ class Autograd:
         frozen = operation.module.slots.get("frozen") if operation.module is not None else None
         return earlier or (Cut("frozen", frozen) if isinstance(frozen, Site) else None)
 
-    def _node(self, name: str, operation: Operation, tensors: list[Tensor]) -> GraphNode:
+    def _node(self, name: str, operation: Operation, tensors: Sequence[Tensor]) -> GraphNode:
         module = operation.module
         part_of = [tensor for tensor in tensors if tensor.spec.requires_grad is not False]
         inputs = dict.fromkeys(node for tensor in part_of if (node := node_of(tensor)) is not None)
@@ -180,7 +180,7 @@ class Autograd:
         return node
 
     @staticmethod
-    def _frees(name: str, tensors: list[Tensor], trainable: bool) -> bool:
+    def _frees(name: str, tensors: Sequence[Tensor], trainable: bool) -> bool:
         """Whether an operator keeps tensors. Of a layer, the gradient of the bias alone needs none."""
         if name in WEIGHTED | SEQUENCES | LAYERS:
             factors = tensors[1:3] if name == "addmm" else tensors[:2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ def plain(tags: Tags) -> Tags:
     return frozenset(tag for tag in tags if not isinstance(tag, Batch))
 
 
-def after(operation: Operation, tensors: list[Tensor], shape: tuple[Size, ...] | None, position: int) -> int | None:
+def after(operation: Operation, tensors: Sequence[Tensor], shape: tuple[Size, ...] | None, position: int) -> int | None:
     """The dimension of the samples in a result of an operation; `position`: which of its results."""
     carriers = [(tensor, axis) for tensor in tensors if (axis := batch_of(tensor)) is not None]
     if not carriers or shape is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import batch, library
@@ -146,7 +146,8 @@ class TensorOperations(Autograd):
 
     def resolved(self, value: Value) -> Value:
         """A symbolic size with everything that is known by now put in."""
-        if isinstance(value, Dim) and self.substitution:
+        known = self.substitution
+        if isinstance(value, Dim) and any(symbol in known for symbol in value.symbols):
             return dims.rebuild(value, self._known)
         return value
 
@@ -164,10 +165,10 @@ class TensorOperations(Autograd):
         return dims.of(symbol) if value is None else self.resolved(value)
 
     def resolved_spec(self, spec: TensorSpec) -> TensorSpec:
-        if not self.substitution or spec.shape is None:
+        if spec.shape is None or not spec.symbolic or not self.substitution:
             return spec
-        shape = tuple(self.resolved(size) for size in spec.shape)
-        strides = spec.strides and tuple(self.resolved(stride) for stride in spec.strides)
+        shape = tuple(map(self.resolved, spec.shape))
+        strides = spec.strides and tuple(map(self.resolved, spec.strides))
         return spec if shape == spec.shape and strides == spec.strides else spec.with_(shape=shape, strides=strides)
 
     def to_spec(self, value: Value) -> Any:
@@ -287,7 +288,8 @@ class TensorOperations(Autograd):
         specs = tuple(self.resolved_spec(tensor.spec) for tensor in tensors)
         nodes = tuple(node_of(tensor) for tensor in tensors)
         points, certain = tuple(self.loop_points), self.uncertain == 0
-        return Operation(target, self.site(node, frame), args, kwargs, module, specs, written, nodes, points, certain)
+        site = self.site(node, frame)
+        return Operation(target, site, args, kwargs, module, specs, written, nodes, points, certain, tuple(tensors))
 
     def _apply(self, operation: Operation, target: str | ModuleSpec, place: Device | None) -> Value:
         self.tick(3)
@@ -339,7 +341,7 @@ class TensorOperations(Autograd):
     def _maker(
         self, operation: Operation, place: Device | None, forget_dtype: bool = False
     ) -> Callable[[TensorSpec], Tensor]:
-        tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
+        tensors = operation.operands
         name = operation.target.rpartition(".")[2]
         tags: Tags = frozenset()
         name = name if name in _KEEPS_TAGS else name.rstrip("_")
@@ -351,7 +353,7 @@ class TensorOperations(Autograd):
             tags = _joined_tags(tensors)
         tags = batch.plain(tags)
         history = frozenset(item for tensor in tensors for item in tensor.history)
-        origin = Origin(operation.site, operation.target, operation.specs, tuple(tensors))
+        origin = Origin(operation.site, operation.target, operation.specs, tensors)
         made: list[Tensor] = []
 
         def make(spec: TensorSpec) -> Tensor:
@@ -465,7 +467,7 @@ class TensorOperations(Autograd):
         sides: list[tuple[str, Device | None, Value, int | None]] = []
         if operation.module is not None and library.has_parameters(self.interpreter, operation.module):
             sides.append(("module", operation.module.device, operation.module, None))
-        for tensor in library.tensors_in((*operation.args, *operation.kwargs.values())):
+        for tensor in operation.operands:
             sides.append(("tensor", tensor.spec.device, tensor, tensor.spec.rank))
         if operation.module is not None:
             for value in (*operation.module.args, *operation.module.kwargs.values()):
@@ -719,7 +721,7 @@ def _is_whole(value: Value) -> bool:
     )
 
 
-def _joined_tags(tensors: list[Tensor]) -> Tags:
+def _joined_tags(tensors: Sequence[Tensor]) -> Tags:
     """What is true of all the values of several tensors."""
     common = frozenset.intersection(*(tensor.tags for tensor in tensors))
     bounds = [tag for tensor in tensors for tag in tensor.tags if isinstance(tag, Bounds)]

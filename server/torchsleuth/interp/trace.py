@@ -30,6 +30,8 @@ class Operation:
     """The places of the tensor arguments in the autograd graph at that moment, in order."""
     loops: tuple[LoopPoint, ...] = ()
     certain: bool = True
+    operands: tuple[Tensor, ...] = ()
+    """The tensors in the arguments and in containers among them, in order; `specs` and `nodes` are theirs."""
 
     @property
     def tensors(self) -> list[Tensor]:

@@ -71,6 +71,9 @@ _LAX_FAKES = frozenset(
 """Operators whose fake kernels accept dimensions and sizes that the real ones refuse, whatever the data is."""
 _SHAPE_WORDS = ("must match the size of tensor", "at least 2 dimensions", "Dimension out of range")
 
+RECENT = 1 << 16
+"""Questions that are remembered as they were asked."""
+
 logging.getLogger("torch").setLevel(logging.CRITICAL)
 
 
@@ -80,6 +83,7 @@ class Oracle:
     def __init__(self) -> None:
         self._mode = Mode()
         self._memo: dict[Any, Outcome] = {}
+        self._recent: dict[Any, Outcome] = {}
         self._built: dict[ModuleSpec, torch.nn.Module] = {}
         self._fresh = itertools.count(1)
         self.hits = 0
@@ -103,13 +107,18 @@ class Oracle:
         makes symbols for sizes that depend on data. `grad`: grad mode is on.
         """
         renaming: dict[Symbol, Symbol] = {}
+        given = tuple(sorted(kwargs.items()))
         try:
-            canonical_args = _rename(args, renaming)
-            canonical_kwargs = tuple(sorted((name, _rename(value, renaming)) for name, value in kwargs.items()))
-            canonical_target = target if isinstance(target, str) else _rename(target, renaming)
             # 1, 1.0 and True are equal keys but different arguments.
-            types = (_types(canonical_args), _types(canonical_kwargs))
-            key = (canonical_target, canonical_args, canonical_kwargs, grad, types)
+            question = (target, args, given, grad, _types(args), _types(given))
+            known = self._recent.get(question)
+            if known is not None:
+                self.hits += 1
+                return known
+            canonical_args = _rename(args, renaming)
+            canonical_kwargs = _rename(given, renaming)
+            canonical_target = target if isinstance(target, str) else _rename(target, renaming)
+            key = (canonical_target, canonical_args, canonical_kwargs, *question[3:])
             outcome = self._memo.get(key)
         except (TypeError, Unsupported) as error:
             return Undecided(str(error))
@@ -120,8 +129,10 @@ class Oracle:
         else:
             self.hits += 1
         if not isinstance(outcome, Result):
-            return outcome
+            return self._remembered(question, outcome)
         back: dict[Symbol, Size] = {canonical: dims.of(original) for original, canonical in renaming.items()}
+
+        count = len(back)
 
         def restore(symbol: Symbol) -> Size:
             if symbol not in back:
@@ -132,7 +143,15 @@ class Oracle:
             Equality(dims.rebuild(fact.left, restore), dims.rebuild(fact.right, restore), fact.soft)
             for fact in outcome.facts
         )
-        return Result(_map_sizes(outcome.value, lambda size: dims.rebuild(size, restore)), facts)
+        result = Result(_map_sizes(outcome.value, lambda size: dims.rebuild(size, restore)), facts)
+        return result if len(back) > count else self._remembered(question, result)
+
+    def _remembered(self, question: Any, outcome: Outcome) -> Outcome:
+        """Keep the answer to a question as it was asked: with its own symbols, nothing is to be renamed."""
+        if len(self._recent) >= RECENT:
+            self._recent.clear()
+        self._recent[question] = outcome
+        return outcome
 
     def attribute(self, recipe: ModuleSpec, name: str) -> Any:
         """The value of an attribute of a library module as a spec: int, str, TensorSpec … Raises LookupError."""

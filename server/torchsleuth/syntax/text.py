@@ -23,6 +23,7 @@ class SourceText:
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
+        self._spans: dict[ast.AST, Span] = {}
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -86,7 +87,10 @@ class SourceText:
 
     def span(self, node: ast.AST) -> Span:
         """The span of an `ast` node that carries a location."""
-        return Span(self.path, self.start_of(node), self.end_of(node))
+        found = self._spans.get(node)
+        if found is None:
+            found = self._spans[node] = Span(self.path, self.start_of(node), self.end_of(node))
+        return found
 
     def slice(self, start: Position, end: Position) -> str:
         return self.text[self.offset(start) : self.offset(end)]

@@ -24,6 +24,13 @@ class Symbol:
     def key(self) -> str:
         return f"{self.identity:09d}.{self.name}"
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.name, self.identity, self.positive))
+
+    def __hash__(self) -> int:
+        return self._hash
+
 
 @dataclass(frozen=True)
 class Call:
@@ -54,6 +61,19 @@ class Dim:
             for monomial, coefficient in self.terms
         )
 
+    @cached_property
+    def symbols(self) -> tuple[Symbol, ...]:
+        """Every symbol of the polynomial, once, in order of its text."""
+        return tuple(dict.fromkeys(_symbols(self)))
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.terms)
+
+    def __hash__(self) -> int:
+        """Computed once: sizes are in the keys of every table."""
+        return self._hash
+
     def __str__(self) -> str:
         return text(self)
 
@@ -65,6 +85,7 @@ def _key(size: Size) -> str:
     return str(size) if isinstance(size, int) else size.key
 
 
+@lru_cache(maxsize=4096)
 def _monomial_key(monomial: Monomial) -> tuple[int, str]:
     degree = sum(power for _, power in monomial)
     return (-degree, "*".join(f"{atom.key}^{power}" for atom, power in monomial))
@@ -76,6 +97,8 @@ def _make(terms: Mapping[Monomial, int]) -> Size:
         return 0
     if len(kept) == 1 and () in kept:
         return kept[()]
+    if len(kept) == 1:
+        return Dim(tuple(kept.items()))
     return Dim(tuple(sorted(kept.items(), key=lambda term: _monomial_key(term[0]))))
 
 
@@ -94,6 +117,7 @@ def symbol(size: Size) -> Symbol | None:
     return None
 
 
+@lru_cache(maxsize=4096)
 def of(atom: Atom) -> Dim:
     """The polynomial that is just this atom."""
     return Dim(((((atom, 1),), 1),))
@@ -102,6 +126,8 @@ def of(atom: Atom) -> Dim:
 def add(left: Size, right: Size) -> Size:
     if isinstance(left, int) and isinstance(right, int):
         return left + right
+    if left == 0 or right == 0:
+        return left or right
     terms = _terms(left)
     for monomial, coefficient in _terms(right).items():
         terms[monomial] = terms.get(monomial, 0) + coefficient
@@ -117,6 +143,8 @@ def subtract(left: Size, right: Size) -> Size:
 
 
 def _times(left: Monomial, right: Monomial) -> Monomial:
+    if not left or not right:
+        return left or right
     powers = dict(left)
     for atom, power in right:
         powers[atom] = powers.get(atom, 0) + power
@@ -124,8 +152,12 @@ def _times(left: Monomial, right: Monomial) -> Monomial:
 
 
 def multiply(left: Size, right: Size) -> Size:
-    if isinstance(left, int) and isinstance(right, int):
-        return left * right
+    if isinstance(left, int):
+        left, right = right, left
+    if isinstance(right, int):
+        if isinstance(left, int):
+            return left * right
+        return left if right == 1 else _make({monomial: factor * right for monomial, factor in left.terms})
     terms: dict[Monomial, int] = {}
     for left_monomial, left_coefficient in _terms(left).items():
         for right_monomial, right_coefficient in _terms(right).items():
@@ -247,8 +279,12 @@ def equal(left: Size, right: Size) -> bool | None:
     return None if sign is None else sign == 0
 
 
-def symbols(size: Size) -> Iterator[Symbol]:
-    """Every symbol in a size, in order of its text, with repetitions."""
+def symbols(size: Size) -> tuple[Symbol, ...]:
+    """Every symbol in a size, once, in order of its text."""
+    return () if isinstance(size, int) else size.symbols
+
+
+def _symbols(size: Size) -> Iterator[Symbol]:
     if isinstance(size, int):
         return
     for monomial, _ in size.terms:
@@ -257,11 +293,28 @@ def symbols(size: Size) -> Iterator[Symbol]:
                 yield atom
             else:
                 for argument in atom.arguments:
-                    yield from symbols(argument)
+                    yield from _symbols(argument)
 
 
 def rebuild(size: Size, replace: Callable[[Symbol], Size]) -> Size:
     """The size with every symbol replaced, normalised again."""
+    if isinstance(size, int):
+        return size
+    alone = symbol(size)
+    if alone is not None:
+        return replace(alone)
+    before = size.symbols
+    return _rebuilt(size, tuple(map(replace, before)))
+
+
+@lru_cache(maxsize=16384)
+def _rebuilt(size: Dim, values: tuple[Size, ...]) -> Size:
+    """The size with its symbols replaced by the values, in order."""
+    replacement = dict(zip(size.symbols, values))
+    return _evaluate(size, replacement)
+
+
+def _evaluate(size: Size, values: Mapping[Symbol, Size]) -> Size:
     if isinstance(size, int):
         return size
     result: Size = 0
@@ -269,10 +322,9 @@ def rebuild(size: Size, replace: Callable[[Symbol], Size]) -> Size:
         term: Size = coefficient
         for atom, exponent in monomial:
             if isinstance(atom, Symbol):
-                value = replace(atom)
+                value = values[atom]
             else:
-                arguments = [rebuild(argument, replace) for argument in atom.arguments]
-                value = apply(atom.operator, arguments)
+                value = apply(atom.operator, [_evaluate(argument, values) for argument in atom.arguments])
             term = multiply(term, power(value, exponent))
         result = add(result, term)
     return result

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from torchsleuth.tensors.device import Device
-from torchsleuth.tensors.dims import Size, product
+from torchsleuth.tensors.dims import Dim, Size, product
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,19 @@ class TensorSpec:
     @property
     def known(self) -> bool:
         return self.shape is not None and self.dtype is not None
+
+    @cached_property
+    def symbolic(self) -> bool:
+        """Whether a size or a stride is not a number."""
+        return any(isinstance(size, Dim) for size in (*(self.shape or ()), *(self.strides or ())))
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.shape, self.dtype, self.device, self.requires_grad, self.strides))
+
+    def __hash__(self) -> int:
+        """Computed once: specs are in the keys of every table."""
+        return self._hash
 
     def numel(self) -> Size | None:
         return None if self.shape is None else product(self.shape)
