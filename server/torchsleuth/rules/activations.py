@@ -84,7 +84,7 @@ def place_in_list(analysis: Analysis, module: LibraryModule) -> tuple[SourceText
         return None
     source = analysis.source_of(module.site.span.path)
     start = module.site.span.start
-    for node in ast.walk(analysis.tree(source.path)):
+    for node in analysis.index(source.path).nodes:
         elements = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.List) else []
         for index, element in enumerate(elements):
             if isinstance(element, ast.Call) and source.start_of(element) == start and len(elements) > 1:

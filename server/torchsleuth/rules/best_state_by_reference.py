@@ -118,13 +118,9 @@ def _kept(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
 
 def _place(analysis: Analysis, path: str, node: ast.AST) -> _Place | None:
     """A recorded expression in the rule's tree of its file."""
-    tree = analysis.tree(path)
-    where = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
-    for part in ast.walk(tree):
-        if type(part) is type(node) and isinstance(part, ast.expr):
-            if (part.lineno, part.col_offset, part.end_lineno, part.end_col_offset) == where:
-                return _Place(path, tuple(edits.path_to(tree, part)))
-    return None
+    index = analysis.index(path)
+    part = index.same(node) if isinstance(node, ast.expr) else None
+    return None if part is None else _Place(path, tuple(index.trail(part)))
 
 
 def _until_loop(place: _Place) -> list[ast.AST]:
@@ -200,7 +196,7 @@ def _is_read(analysis: Analysis, place: _Place, target: ast.expr) -> bool:
     """Whether the target is read after the loop that it is set in, or, for an attribute, anywhere."""
     while isinstance(target, ast.Subscript):
         target = target.value
-    reads = [node for node in ast.walk(analysis.tree(place.path)) if isinstance(getattr(node, "ctx", None), ast.Load)]
+    reads = [node for node in analysis.index(place.path).nodes if isinstance(getattr(node, "ctx", None), ast.Load)]
     if isinstance(target, ast.Attribute):
         inside = set(ast.walk(place.statement))
         return any(isinstance(n, ast.Attribute) and n.attr == target.attr and n not in inside for n in reads)
@@ -229,8 +225,11 @@ def _whole_models(analysis: Analysis) -> Iterator[Finding]:
             loops = [part for part in place.blocks if isinstance(part, ast.For | ast.While)] if place else []
             for assignment in ast.walk(loops[-1]) if loops else ():
                 if isinstance(assignment, ast.Assign) and assignment not in reported:
-                    value = _place(analysis, frame.path, assignment.value)
-                    if value is None or ast.unparse(assignment.value) not in names:
+                    value = None
+                    if isinstance(assignment.value, ast.Name | ast.Attribute):
+                        if ast.unparse(assignment.value) in names:
+                            value = _place(analysis, frame.path, assignment.value)
+                    if value is None:
                         continue
                     conditional = any(isinstance(part, ast.If) for part in _until_loop(value))
                     target = _target(analysis, value, conditional)
@@ -249,7 +248,7 @@ def _copied(analysis: Analysis, path: str, node: ast.AST) -> Candidate:
     around = place.wrappers[0] if place is not None and place.wrappers else None
     if isinstance(around, ast.Call) and ast.unparse(around.func) == "copy.copy":
         return Candidate(message("fix.copy"), (edits.replace(source, around.func, "copy.deepcopy"),))
-    imports = [part for part in ast.walk(tree) if isinstance(part, ast.ImportFrom) and part.module == "copy"]
+    imports = [part for part in analysis.index(path).of_type(ast.ImportFrom) if part.module == "copy"]
     plain = any(alias.name == "deepcopy" and alias.asname is None for part in imports for alias in part.names)
     text = f"{'deepcopy' if plain else 'copy.deepcopy'}({source.segment(node)})"
     changes: tuple[Edit, ...] = () if plain else edits.add_import(source, tree, "import copy")

@@ -33,6 +33,7 @@ from torchsleuth.rules.loops import called_text, is_simple, statement_of, traine
 from torchsleuth.rules.modules import named
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.trees import index
 
 CODE = "TS506"
 
@@ -61,16 +62,16 @@ def _wasteful(analysis: Analysis, event: Event) -> LoopPoint | None:
     trained = any(other.kind == "backward" and within(other, point) for other in analysis.trace.events)
     # A graph that backward() was meant to run through is not wasted, but cut.
     cuts = [fault.cut.site for fault in analysis.trace.autograd if fault.cut is not None]
-    cut = any(part is site.node for site in cuts for part in ast.walk(point.node))
+    cut = any(site.node in index(point.node).parents for site in cuts)
     return None if trained or cut else point
 
 
 def _contains(point: LoopPoint, event: Event) -> bool:
     """Whether a loop is written around a call, in the same function."""
     function, node = event.site.frame.function, event.site.node
-    if point.span.path != event.site.span.path or not any(part is node for part in ast.walk(point.node)):
+    if point.span.path != event.site.span.path or node not in index(point.node).parents:
         return False
-    return function is None or any(part is point.node for part in ast.walk(function.node))
+    return function is None or point.node in index(function.node).parents
 
 
 def _evaluates(analysis: Analysis, event: Event, point: LoopPoint) -> bool:

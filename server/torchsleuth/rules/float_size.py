@@ -244,7 +244,7 @@ def _quotients(node: ast.AST) -> Iterator[ast.BinOp]:
 def _assignments(analysis: Analysis, frame: Frame, node: ast.expr) -> Iterator[ast.expr]:
     """The values that the file assigns to the names and attributes of an expression."""
     wanted = {ast.unparse(part) for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)}
-    for statement in ast.walk(analysis.tree(frame.path)):
+    for statement in analysis.index(frame.path).nodes:
         if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             if any(ast.unparse(target) in wanted for target in targets):

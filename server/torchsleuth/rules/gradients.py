@@ -9,6 +9,7 @@ from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.interp.values import UNKNOWN, LibraryObject, Tensor, Value
 from torchsleuth.rules.rule import Analysis
+from torchsleuth.syntax.trees import index
 
 _ALIASES = frozenset("data detach view reshape flatten squeeze unsqueeze T t contiguous".split())
 """Attributes and methods of a gradient that give the same memory again."""
@@ -57,18 +58,15 @@ def _paths(analysis: Analysis) -> set[str]:
 
 def _uses(tree: ast.Module) -> Iterator[list[ast.AST]]:
     """Each ``x.grad`` and each hook with the nodes around it, from the inside to the outside."""
-    pending: list[tuple[ast.AST, list[ast.AST]]] = [(tree, [])]
-    while pending:
-        node, around = pending.pop()
-        called = bool(around) and isinstance(around[0], ast.Call) and around[0].func is node
-        if isinstance(node, ast.Attribute):
-            named = node.attr in _HOOKS or (node.attr == "grad" and not called)
-        else:
-            named = isinstance(node, ast.Constant) and node.value == "grad"
-        if named:
-            yield [node, *around]
-        inner = [node, *around]
-        pending += [(child, inner) for child in ast.iter_child_nodes(node)]
+    nodes = index(tree)
+    for name in nodes.of_type(ast.Attribute):
+        around = nodes.parents[name]
+        called = isinstance(around, ast.Call) and around.func is name
+        if name.attr in _HOOKS or (name.attr == "grad" and not called):
+            yield nodes.trail(name)[::-1]
+    for constant in nodes.of_type(ast.Constant):
+        if constant.value == "grad":
+            yield nodes.trail(constant)[::-1]
 
 
 def _changes(use: list[ast.AST]) -> bool:

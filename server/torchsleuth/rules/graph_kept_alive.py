@@ -218,7 +218,7 @@ def _is_plain(analysis: Analysis, kept: _Kept) -> bool:
     if kept.into is None:
         return False
     wanted, starts = ast.unparse(kept.into), False
-    for node in ast.walk(analysis.tree(analysis.source.path)):
+    for node in analysis.index(analysis.source.path).nodes:
         if isinstance(node, ast.Assign):
             starts = starts or any(_is_number(value) for value in _assigned(node, wanted))
         for part in ast.iter_child_nodes(node):

@@ -55,7 +55,7 @@ def _updates_around(analysis: Analysis, statement: ast.stmt, path: str) -> list[
     body = next(
         (
             block
-            for part in ast.walk(analysis.tree(path))
+            for part in analysis.index(path).nodes
             for block in (getattr(part, "body", None), getattr(part, "orelse", None))
             if isinstance(block, list) and statement in block
         ),

@@ -87,7 +87,7 @@ def _unpacked(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator
     """``for (batch,) in loader``."""
     for name, frame in _bound(fault.at.frame, made):
         source = analysis.source_of(frame.path)
-        for loop in ast.walk(analysis.tree(frame.path)):
+        for loop in analysis.index(frame.path).nodes:
             if not isinstance(loop, ast.For | ast.comprehension):
                 continue
             target = loop.target
@@ -103,7 +103,7 @@ def _one_by_one(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     if not isinstance(node, ast.Attribute) or node.attr not in _MOVES or not isinstance(node.value, ast.Name):
         return
     source = analysis.source_of(fault.at.span.path)
-    for call in ast.walk(analysis.tree(fault.at.span.path)):
+    for call in analysis.index(fault.at.span.path).nodes:
         if isinstance(call, ast.Call) and source.span(call.func) == fault.at.span:
             arguments = source.segment(call)[len(source.segment(call.func)) :]
             text = f"[part.{node.attr}{arguments} for part in {node.value.id}]"

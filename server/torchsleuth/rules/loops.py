@@ -176,7 +176,7 @@ def unseen(analysis: Analysis, method: str) -> bool:
     paths = {analysis.source.path, *(event.site.span.path for event in analysis.trace.events)}
     for path in paths:
         source = analysis.source_of(path)
-        for node in ast.walk(analysis.tree(path)):
+        for node in analysis.index(path).nodes:
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != method:
                 continue
             if len(node.args) > (method in ("train", "eval")) or (path, source.start_of(node)) in starts:
@@ -187,7 +187,7 @@ def unseen(analysis: Analysis, method: str) -> bool:
 
 def uncalled(analysis: Analysis, path: str, name: str, method: str) -> ast.Expr | None:
     """The statement ``name.method``, of which the parentheses are missing."""
-    for node in ast.walk(analysis.tree(path)):
+    for node in analysis.index(path).nodes:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute) and node.value.attr == method:
             if ast.unparse(node.value.value) == name:
                 return node

@@ -110,7 +110,7 @@ def _loss_name(analysis: Analysis, step: Event) -> str | None:
     held = step.site.frame.names
     line = step.site.span.start.line
     found: list[tuple[bool, int, str]] = []
-    for node in ast.walk(analysis.tree(step.site.span.path)):
+    for node in analysis.index(step.site.span.path).nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < line:
             value = held.get(node.id)
             if isinstance(value, Tensor) and value.spec.shape == () and value.spec.requires_grad is not False:

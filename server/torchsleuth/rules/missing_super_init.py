@@ -51,7 +51,7 @@ def _inserted(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
     """``super().__init__()`` as the first statement of the method, moved up where it stands too low."""
     path = item.site.span.path
     source = analysis.source_of(path)
-    for node in ast.walk(analysis.tree(path)):
+    for node in analysis.index(path).nodes:
         if not isinstance(node, ast.FunctionDef) or node.name != "__init__":
             continue
         if not node.lineno <= item.site.span.start.line <= (node.end_lineno or 0):

@@ -282,7 +282,7 @@ def _listed(analysis: Analysis, whole: Value) -> bool:
                 return True
     path = analysis.source.path
     source = analysis.source_of(path)
-    for node in ast.walk(analysis.tree(path)):
+    for node in analysis.index(path).nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             if node.func.attr in ("parameters", "named_parameters") and (path, source.start_of(node)) not in seen:
                 return True
@@ -302,7 +302,7 @@ def _added(analysis: Analysis, item: _Missed, name: str | None) -> Iterator[Cand
     if site is None or name is None or item.whole.identity > optimizer.identity:
         return
     path = site.span.path
-    call = next((n for n in ast.walk(analysis.tree(path)) if isinstance(n, ast.Call) and _same(n, site.node)), None)
+    call = next((n for n in analysis.index(path).nodes if isinstance(n, ast.Call) and _same(n, site.node)), None)
     keyword = next((k.value for k in call.keywords if k.arg == "params"), None) if call is not None else None
     given = call.args[0] if call is not None and call.args else keyword
     if given is None:

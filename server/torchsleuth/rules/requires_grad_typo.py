@@ -58,7 +58,7 @@ def _of_anything(analysis: Analysis, seen: set[Span]) -> Iterator[Finding]:
     source = analysis.source
     if _MISSPELT not in source.text or _is_a_name(analysis.tree(source.path)):
         return
-    for node in ast.walk(analysis.tree(source.path)):
+    for node in analysis.index(source.path).nodes:
         for target in node.targets if isinstance(node, ast.Assign) else ():
             if isinstance(target, ast.Attribute) and target.attr == _MISSPELT and source.span(target) not in seen:
                 owner = source.segment(target.value)
@@ -90,7 +90,7 @@ def _means_something(analysis: Analysis, fault: AutogradFault, name: str) -> boo
         isinstance(node, ast.Attribute)
         and node.attr == name
         and (ast.unparse(node.value) in owners if isinstance(node.ctx, ast.Load) else ast.unparse(node.value) == "self")
-        for node in ast.walk(analysis.tree(fault.at.span.path))
+        for node in analysis.index(fault.at.span.path).nodes
     )
 
 

@@ -13,6 +13,7 @@ from torchsleuth.schema import Edit, Related, Severity, Span
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.syntax.trees import Index, index
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,14 @@ class Analysis:
             self._trees[path] = parse(self.source_of(path))
         return self._trees[path]
 
+    def index(self, path: str) -> Index:
+        """The nodes of a file's tree, by place and class."""
+        return index(self.tree(path))
+
     def statements(self, path: str) -> list[ast.stmt]:
         """Every statement of a file, at any depth."""
         if path not in self._statements:
-            self._statements[path] = [node for node in ast.walk(self.tree(path)) if isinstance(node, ast.stmt)]
+            self._statements[path] = [node for node in self.index(path).nodes if isinstance(node, ast.stmt)]
         return self._statements[path]
 
     def source_of(self, path: str) -> SourceText:

@@ -84,7 +84,7 @@ def _in_list(analysis: Analysis, path: str, transform: LibraryObject) -> tuple[l
     """The list that a transform is written in, and its place."""
     site = transform.site
     assert site is not None
-    for part in ast.walk(analysis.tree(path)):
+    for part in analysis.index(path).nodes:
         if isinstance(part, ast.List):
             for index, element in enumerate(part.elts):
                 if isinstance(element, ast.Call) and analysis.source_of(path).span(element) == site.span:

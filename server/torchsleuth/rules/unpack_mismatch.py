@@ -82,7 +82,7 @@ def _word(item: Value) -> str:
 def _statement(analysis: Analysis, found: Unpacking, target: ast.AST) -> ast.AST | None:
     """The assignment, loop or comprehension whose targets these are."""
     at = (getattr(target, "lineno", 0), getattr(target, "col_offset", 0))
-    for node in ast.walk(analysis.tree(found.site.span.path)):
+    for node in analysis.index(found.site.span.path).nodes:
         targets: list[ast.expr] = []
         if isinstance(node, ast.Assign):
             targets = node.targets

@@ -51,7 +51,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     if not applied:
         return
     reported: set[Span] = set()
-    for node in ast.walk(analysis.tree(analysis.source.path)):
+    index = analysis.index(analysis.source.path)
+    for node in (*index.of_type(ast.BinOp), *index.of_type(ast.Call)):
         better = _better(analysis, node, applied)
         if better is not None:
             span = analysis.source.span(node)
@@ -76,8 +77,8 @@ def _all_applied(analysis: Analysis) -> dict[ast.Call, _Applied]:
     }
     if not found and not any(seen.path.removeprefix("Tensor.") in _NAMES for seen in analysis.trace.calls):
         return {}
-    for node in ast.walk(analysis.tree(analysis.source.path)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _NAMES:
+    for node in analysis.index(analysis.source.path).of_type(ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _NAMES:
             span = analysis.source.span(node)
             known = (span.start, span.end) in methods or node.func.value in found
             if node not in found and known and is_exact(node):

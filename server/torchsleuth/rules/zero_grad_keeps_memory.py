@@ -30,7 +30,7 @@ CODE = "TS706"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     source = analysis.source
-    for node in ast.walk(analysis.tree(source.path)):
+    for node in analysis.index(source.path).nodes:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_grad"):
             continue
         for keyword in node.keywords:

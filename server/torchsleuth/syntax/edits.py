@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from torchsleuth.schema import Edit, Position
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.syntax.trees import index
 
 _COMMENT = re.compile(r"#[^\r\n]*")
 
@@ -180,29 +181,4 @@ def enclosing_statement(tree: ast.AST, node: ast.AST) -> ast.stmt | None:
 
 def path_to(tree: ast.AST, node: ast.AST) -> list[ast.AST]:
     """The nodes from the tree's root down to a node, both included; empty if it is not in the tree."""
-    line, end = getattr(node, "lineno", None), getattr(node, "end_lineno", None)
-    trail: list[ast.AST] = []
-
-    def search(part: ast.AST) -> bool:
-        trail.append(part)
-        if part is node:
-            return True
-        for inner in ast.iter_child_nodes(part):
-            first = getattr(inner, "lineno", None)
-            if first is not None and line is not None and end is not None:
-                if isinstance(inner, ast.stmt) and not (
-                    _first_line(inner) <= line and end <= (inner.end_lineno or first)
-                ):
-                    continue
-            if search(inner):
-                return True
-        trail.pop()
-        return False
-
-    search(tree)
-    return trail
-
-
-def _first_line(statement: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
+    return index(tree).trail(node)
