@@ -121,3 +121,83 @@ b = Batch(torch.zeros(4, 3), torch.zeros(4)).doubled()
     assert shape(
         f"{text}steps = [Step(torch.zeros(1, 2), 0)] * 5\nc = Step(*zip(*steps))\ny = torch.cat(c.state)\n"
     ) == (5, 2)
+
+
+def test_dicts_whose_entries_differ_by_branch() -> None:
+    text = """\
+kwargs = {"batch_size": 4}
+if somewhere.flag():
+    kwargs.update({"num_workers": 2, "shuffle": True})
+data = torch.utils.data.TensorDataset(torch.zeros(8, 3))
+"""
+    assert shape(f"{text}for y, in torch.utils.data.DataLoader(data, **kwargs):\n    pass\n") == (4, 3)
+    assert shape(f"{text}y = torch.zeros(kwargs['num_workers'])\n") == (2,)
+    assert shape(f"{text}y = torch.zeros(3 if 'batch_size' in kwargs else 4)\n") == (3,)
+    assert shape(f"{text}y = torch.zeros(5 if len(kwargs) == 1 else 5, kwargs.get('batch_size', 9))\n") == (5, 4)
+    # What may be missing is not known to be there, nor to be the default.
+    assert shape(f"{text}y = torch.zeros(kwargs.get('num_workers', 9))\n") == ("?",)
+    assert shape(f"{text}kwargs['num_workers'] = 7\ny = torch.zeros(kwargs.get('num_workers', 9))\n") == (7,)
+
+
+def test_dicts_whose_keys_are_not_known() -> None:
+    text = "sizes = {'a': 2}\nsizes[somewhere.name()] = 2\n"
+    assert shape(f"{text}y = torch.zeros(sizes['a'], sizes[somewhere.name()])\n") == (2, 2)
+    assert shape(f"{text}sizes[somewhere.name()] = 3\ny = torch.zeros(sizes['a'])\n") == ("?",)
+    assert shape(f"{text}sizes['a'] = 5\ny = torch.zeros(sizes['a'])\n") == (5,)
+    assert shape("d = {somewhere.name(): torch.zeros(2, 3)}\nfor k, v in d.items():\n    y = v\n") == (2, 3)
+    groups = "groups = defaultdict(list)\nfor i in range(6):\n    groups[somewhere.name()].append(torch.zeros(3))\n"
+    assert shape(f"{groups}for rows in groups.values():\n    y = torch.stack(rows)\n") == ("n", 3)
+
+
+def test_counters_and_defaultdicts_of_known_contents() -> None:
+    text = "counts = Counter('to be or not to be'.split())\n"
+    assert shape(f"{text}y = torch.zeros(len(counts), counts['be'], counts['or'], counts['absent'])\n") == (4, 2, 1, 0)
+    assert shape(f"{text}y = torch.zeros(len(counts.most_common(2)), counts.most_common(1)[0][1])\n") == (2, 2)
+    assert shape(f"{text}counts.update(['be', 'be'])\ny = torch.zeros(counts['be'])\n") == (4,)
+    text = "groups = defaultdict(list)\nfor i in range(5):\n    groups[i % 2].append(i)\n"
+    assert shape(f"{text}y = torch.zeros(len(groups), len(groups[0]), len(groups[1]))\n") == (2, 3, 2)
+
+
+def test_what_comes_from_a_text() -> None:
+    text = 'config = json.loads(\'{"model": {"sizes": [4, 8], "bias": true}, "name": null}\')\n'
+    assert shape(f"{text}y = torch.zeros(*config['model']['sizes'])\n") == (4, 8)
+    assert shape(f"{text}y = nn.Linear(3, config['model']['sizes'][1])(torch.zeros(2, 3))\n") == (2, 8)
+
+
+def test_functional_tools() -> None:
+    text = "compose = lambda *fs: reduce(lambda f, g: lambda x: g(f(x)), fs)\n"
+    assert shape(f"{text}y = compose(lambda x: x.mean(0), lambda x: x[:2])(torch.zeros(5, 3))\n") == (2,)
+    assert shape("y = max([torch.zeros(3), torch.zeros(3)], key=lambda t: t.sum())\n") == (3,)
+
+
+def test_slices_between_random_integers() -> None:
+    text = "data = torch.zeros(100)\nix = torch.randint(len(data) - 16, (4,))\n"
+    assert shape(f"{text}y = torch.stack([data[i:i + 16] for i in ix])\n") == (4, 16)
+    assert shape(f"{text}y = torch.stack([data[i + 1:i + 1 + 16] for i in ix])\n") == (4, 16)
+    assert shape("data = torch.zeros(100)\ni = random.randint(0, 84)\ny = data[i:i + 16]\n") == (16,)
+    # The last one may be cut off.
+    assert shape("data = torch.zeros(100)\ni = random.randint(0, 85)\ny = data[i:i + 16]\n") != (16,)
+    assert shape("i = torch.randint(5, ())\ni += 90\ny = torch.zeros(100)[i:i + 16]\n") != (16,)
+    assert shape("def f(x: torch.Tensor):\n    B, T = x.shape\n    y = x[:, 1:]\n    return y\n") == ("B", "T - 1")
+
+
+def test_parameters_in_lists_and_dicts() -> None:
+    text = """\
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scales = nn.ParameterList([torch.ones(3) for _ in range(2)])
+        self.biases = nn.ParameterDict({"a": nn.Parameter(torch.zeros(2, 3))})
+        self.scales.append(torch.ones(3))
+    def forward(self, x):
+        for scale in self.scales:
+            x = x * scale
+        for name, bias in self.biases.items():
+            x = x + self.biases[name]
+        return x
+model = Model()
+"""
+    assert shape(f"{text}y = model(torch.zeros(2, 3))\n") == (2, 3)
+    assert shape(f"{text}y = torch.zeros(len([p.numel() for p in model.parameters()]), len(model.scales))\n") == (4, 3)
+    found = [f for f in analyze(IMPORTS + f"{text}y = model(torch.zeros(2, 3))\n").facts if f.binding == "y"]
+    assert found[-1].requires_grad is True

@@ -491,7 +491,11 @@ class Expressions(Calls):
                 if all(isinstance(bound, int | type(None)) for bound in bounds):
                     part: Value = items[slice(*bounds)]
                     return ListValue(part) if isinstance(container, ListValue) else part
-                return ListValue(self.heap.several(tuple(items))) if isinstance(container, ListValue) else UNKNOWN
+                if not isinstance(container, ListValue):
+                    return UNKNOWN
+                count = library.sliced_size(self.interpreter, index, len(items))
+                one = self.heap.several(tuple(items))
+                return ListValue((self.any_of(one),) * count if isinstance(count, int) and items else one)
             return self.any_of(items) if isinstance(items, tuple) and items else UNKNOWN
         if isinstance(container, DictValue):
             return library.dict_item(self.interpreter, container, self.resolved(key), node, frame)
@@ -509,6 +513,8 @@ class Expressions(Calls):
 
     def any_of(self, items: tuple[Value, ...]) -> Value:
         """An element at a position that is not known."""
+        if len(items) > 1 and all(isinstance(item, int) and not isinstance(item, bool) for item in items):
+            return library.between(self.interpreter, min(items), max(items))
         return self.heap.join_all(self.heap.several(items))
 
     # -- comprehensions ----------------------------------------------------------------------------

@@ -65,7 +65,9 @@ class Interpreter(Expressions):
         self.substitution: Slots = FactSlots()
         self.collating = 0
         self.draws: dict[Symbol, tuple[int, int]] = {}
+        self.ranges: dict[Symbol, tuple[int, int]] = {}
         self.elements: dict[int | Element, Size] = {}
+        self.numbers: dict[tuple[int, int], Size] = {}
         self.steps = 0
         self.grad: bool | None = True
         self.grad_off: Site | None = None

@@ -527,7 +527,8 @@ class TensorOperations(Autograd):
                 self._retag(left)
                 return left
             return value
-        return self.operate(f"operator.{name}", (left, right), {}, node, frame)
+        value = self.operate(f"operator.{name}", (left, right), {}, node, frame)
+        return library.computed_number(self.interpreter, name, left, right, value)
 
     def _opaque(self, history: frozenset[int], sources: list[Tensor]) -> Tensor:
         """A tensor about which nothing is known but the graph it may carry."""
@@ -552,7 +553,28 @@ class TensorOperations(Autograd):
         one = self.operate(
             "operator.getitem", (container, parts if isinstance(key, tuple) else parts[0]), {}, node, frame
         )
+        self._size_slices(container, parts, one)
         return library.mark_element(container, self.resolved(key), one, self.interpreter)
+
+    def _size_slices(self, container: Tensor, parts: tuple[Value, ...], result: Value) -> None:
+        """Sizes of slices between random integers, which the oracle does not know to lie within the tensor."""
+        slices = [part for part in parts if isinstance(part, SliceValue)]
+        symbolic = any(isinstance(bound, Dim) for part in slices for bound in (part.start, part.stop))
+        if not symbolic and not any(isinstance(size, Dim) for size in container.spec.shape or ()):
+            return
+        if not all(isinstance(part, SliceValue | int | Dim) for part in parts):
+            return
+        if not isinstance(result, Tensor) or container.spec.shape is None or result.spec.shape is None:
+            return
+        shape, place = list(result.spec.shape), 0
+        for part, size in zip(parts, container.spec.shape):
+            if isinstance(part, SliceValue):
+                size = self.resolved(size)
+                whole = part.start is None and part.stop is None
+                known = size if whole else library.sliced_size(self.interpreter, part, size)
+                shape[place] = shape[place] if known is None else known
+                place += 1
+        self.heap.set(result.slots, "spec", result.spec.with_(shape=tuple(shape)))
 
     def _with_plain_bounds(self, part: Value) -> Value:
         """A slice between elements of tensors or arrays, as the numbers that they are."""

@@ -344,9 +344,15 @@ def substitute(size: Size, values: Mapping[Symbol, Size]) -> Size:
 
 
 def solve(equation: Size) -> tuple[Symbol, Size] | None:
-    """From ``equation == 0``, a symbol that occurs once, linearly and with coefficient ±1, and its value."""
+    """From ``equation == 0``, a symbol that occurs once, linearly and with coefficient ±1, and its value: one without a
+    name, where there is one."""
+    solutions = list(_solutions(equation))
+    return next((found for found in solutions if found[0].name == "?"), solutions[0] if solutions else None)
+
+
+def _solutions(equation: Size) -> Iterator[tuple[Symbol, Size]]:
     if isinstance(equation, int):
-        return None
+        return
     for monomial, coefficient in equation.terms:
         if len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Symbol):
             symbol, factor = monomial[0][0], coefficient
@@ -355,10 +361,9 @@ def solve(equation: Size) -> tuple[Symbol, Size] | None:
                 continue
             negated = negate(rest)
             if factor in (1, -1):
-                return symbol, multiply(factor, negated)
-            if isinstance(negated, int) and negated % factor == 0:
-                return symbol, negated // factor
-    return None
+                yield symbol, multiply(factor, negated)
+            elif isinstance(negated, int) and negated % factor == 0:
+                yield symbol, negated // factor
 
 
 @lru_cache(maxsize=4096)

@@ -19,8 +19,10 @@ from torchsleuth.interp.library.dispatch import (
     native_init,
 )
 from torchsleuth.interp.library.distributions import is_distribution
+from torchsleuth.interp.library.draws import between, plain_number
+from torchsleuth.interp.library.draws import computed as computed_number
 from torchsleuth.interp.library.draws import mark as mark_element
-from torchsleuth.interp.library.draws import plain_number
+from torchsleuth.interp.library.draws import sliced as sliced_size
 from torchsleuth.interp.library.modules import (
     child,
     descendants,
@@ -74,6 +76,9 @@ from torchsleuth.interp.library.records import (
 from torchsleuth.interp.library.records import plain as plain_member
 
 __all__ = [
+    "between",
+    "computed_number",
+    "sliced_size",
     "delete_entry",
     "dict_item",
     "dict_iteration",

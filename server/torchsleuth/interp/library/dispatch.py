@@ -61,6 +61,8 @@ def _object_attribute(interp: Interpreter, owner: LibraryObject, name: str) -> V
         return owner.slots[name]
     if vision.is_dataset(owner):
         return vision.attribute(interp, owner, name)
+    if owner.path in ("torch.finfo", "torch.iinfo") and name in ("min", "max", "eps", "tiny", "smallest_normal"):
+        return Scalar("float") if owner.path == "torch.finfo" else interp.fresh_size("?", positive=False)
     if owner.path == data.LOADER:
         if name in ("dataset", "batch_size", "collate_fn", "sampler", "drop_last"):
             return owner.argument(
@@ -80,6 +82,8 @@ def instance_attribute(interp: Interpreter, owner: Instance, name: str, node: as
             return owner.state["training"]
         if modules.is_module_method(name):
             return Bound(owner, name)
+        if name in modules.WRAPPED and name not in owner.slots:
+            return owner
     if owner.native is not None:
         return interp.attribute(owner.native, name, node, frame)
     return UNKNOWN
@@ -113,6 +117,8 @@ def call_native(interp: Interpreter, callee: Native, call: Arguments) -> Value:
         return python.call_builtin(interp, path.removeprefix("builtins."), call)
     if callee.kind == "external":
         return external.call(interp, path, call)
+    if path in ("torch.finfo", "torch.iinfo"):
+        return LibraryObject(path, call.args, call.kwargs, None)
     if callee.kind == "module-class":
         return torch_calls.construct_module(interp, path, call)
     if path.startswith("torch.optim"):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.values import Array, Bounds, Element, Scalar, Tensor, Value
+from torchsleuth.interp.values import Array, Bounds, Element, Scalar, SliceValue, Tensor, Value, is_int
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
 from torchsleuth.tensors.spec import TensorSpec
@@ -23,6 +24,29 @@ def draw(interp: Interpreter, low: int, high: int, name: str = "n") -> Size:
         return low if low == high else interp.fresh_size("?", positive=False)
     symbol = interp.fresh_symbol(name, low > 0)
     interp.draws[symbol] = (low, high)
+    return dims.of(symbol)
+
+
+_SUMS = {"add": dims.add, "sub": dims.subtract, "mul": dims.multiply}
+
+
+def computed(interp: Interpreter, name: str, left: Value, right: Value, result: Value) -> Value:
+    """Remember which integer the result of an operator on single integers holds."""
+    operator = _SUMS.get(name)
+    if operator is not None and isinstance(result, Tensor) and result.spec.shape == ():
+        sides = [plain_number(interp, interp.resolved(side)) for side in (left, right)]
+        if (result.spec.dtype or "").startswith("int") and all(map(is_int, sides)):
+            version = result.storage.slots["version"]
+            interp.numbers[result.identity, version] = operator(sides[0], sides[1])
+    return result
+
+
+def between(interp: Interpreter, low: int, high: int) -> Size:
+    """An integer of which only the bounds are known."""
+    if low == high:
+        return low
+    symbol = interp.fresh_symbol("?", low > 0)
+    interp.ranges[symbol] = (low, high)
     return dims.of(symbol)
 
 
@@ -60,6 +84,42 @@ def place_of(value: Tensor | Array) -> int | Element:
     return value.identity if found is None else found
 
 
+def at_least(interp: Interpreter, size: Size) -> float:
+    """What a sum of integers is no less than; minus infinity where that is not known."""
+    if isinstance(size, int):
+        return size
+    least = 0.0
+    for monomial, coefficient in size.terms:
+        if not monomial:
+            least += coefficient
+            continue
+        (atom, power), *more = monomial
+        if more or power != 1 or not isinstance(atom, Symbol):
+            return -math.inf
+        low = 1 if atom.positive else -math.inf
+        ends: tuple[float, float] = interp.draws.get(atom) or interp.ranges.get(atom) or (low, math.inf)
+        least += min(coefficient * end for end in ends)
+    return least
+
+
+def at_most(interp: Interpreter, left: Size, right: Size) -> bool:
+    """Whether one size is known to be no greater than another."""
+    difference = dims.subtract(right, left)
+    return dims.positive(difference) in (0, 1) or at_least(interp, difference) >= 0
+
+
+def sliced(interp: Interpreter, part: SliceValue, size: Size) -> Size | None:
+    """How many elements ``x[start:stop]`` takes of so many, where it is known that there are enough of them."""
+    start = 0 if part.start is None else interp.resolved(part.start)
+    stop = size if part.stop is None else interp.resolved(part.stop)
+    if part.step not in (None, 1) or not is_int(start) or not is_int(stop):
+        return None
+    # From the end.
+    start, stop = (dims.add(size, end) if isinstance(end, int) and end < 0 else end for end in (start, stop))
+    inside = at_most(interp, 0, start) and at_most(interp, start, stop) and at_most(interp, stop, size)
+    return dims.subtract(stop, start) if inside else None
+
+
 def bounds_of(value: Tensor | Array) -> Bounds | None:
     """Between which integers the elements lie, where that is known."""
     if isinstance(value, Array):
@@ -72,7 +132,9 @@ def number(interp: Interpreter, value: Tensor | Array, place: int | Element | No
     """The integer in a tensor or array of one element, or at a place of a larger one: the same one whenever it is read."""
     bounds = bounds_of(value)
     if bounds is None:
-        return interp.fresh_size("?", positive=False)
+        version = value.storage.slots["version"] if isinstance(value, Tensor) else 0
+        known = interp.numbers.get((value.identity, version)) if place is None else None
+        return interp.fresh_size("n", positive=False) if known is None else known
     place = place_of(value) if place is None else place
     if place not in interp.elements:
         interp.elements[place] = draw(interp, bounds.low, bounds.high)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter
 
 CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
+WRAPPED = frozenset({"module", "_orig_mod"})
+"""What DistributedDataParallel and torch.compile, which are seen through, call the module that they wrap."""
 PARAMETER_CONTAINERS = frozenset({"torch.nn.ParameterList", "torch.nn.ParameterDict"})
 LOSSES = frozenset(
     f"torch.nn.{name}"
@@ -534,7 +536,7 @@ def module_attribute(interp: Interpreter, module: LibraryModule, name: str, fram
                 return value
     if is_module_method(name):
         return Bound(module, name)
-    return _parameter(interp, module, name)
+    return module if name in WRAPPED else _parameter(interp, module, name)
 
 
 def _parameter(interp: Interpreter, module: LibraryModule, name: str) -> Value:

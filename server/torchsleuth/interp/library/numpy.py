@@ -286,7 +286,7 @@ def _of_image(interp: Interpreter, image: Image) -> Array:
 
 def joined(interp: Interpreter, iteration: Iteration, convert: Callable[[Value], Array | None]) -> Array | None:
     """The array of all elements: their count, then the shape that they have in common."""
-    count: Size = len(iteration.items) if iteration.exact else interp.fresh_size("?")
+    count: Size = len(iteration.items) if iteration.exact else interp.fresh_size("n")
     if iteration.exact and not iteration.items:
         return make((0,), "float64")
     first: Array | None = None
@@ -302,12 +302,22 @@ def joined(interp: Interpreter, iteration: Iteration, convert: Callable[[Value],
             first = part
             continue
         one, two = first.spec, part.spec
-        if one.shape != two.shape:
+        shape = _in_common(one.shape, two.shape)
+        if shape is None:
             return None
-        first = make(one.shape, promoted(one.dtype, two.dtype))
+        first = make(shape, promoted(one.dtype, two.dtype))
     if first is None or first.spec.shape is None:
         return None if first is None else make(None, first.spec.dtype)
     return make((count, *first.spec.shape), first.spec.dtype)
+
+
+def _in_common(left: Shape, right: Shape) -> Shape:
+    """The shape of two elements of one array, None where they differ or are not known."""
+    if left is None or right is None or len(left) != len(right):
+        return None
+    if any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(left, right)):
+        return None
+    return tuple(a if isinstance(a, int) else b if isinstance(b, int) else a for a, b in zip(left, right))
 
 
 def to_tensor(interp: Interpreter, array: Array, dtype: str | None = None) -> Tensor:

@@ -164,6 +164,7 @@ def _sorted(interp: Interpreter, call: Arguments) -> Value:
     items = iteration.items
     if not iteration.exact:
         return ListValue(None if UNKNOWN in items else interp.heap.several(items))
+    _keyed(interp, call, items)
     if "key" not in call.kwargs and all(isinstance(item, str | int | float) for item in items):
         try:
             return ListValue(tuple(sorted(items, reverse=call.kwargs.get("reverse") is True)))
@@ -333,13 +334,26 @@ def _pow(interp: Interpreter, call: Arguments) -> Value:
     return interp.binary(ast.Pow, call.args[0], call.args[1], call.node, call.frame) if len(call.args) == 2 else UNKNOWN
 
 
+def _keyed(interp: Interpreter, call: Arguments, items: tuple[Value, ...]) -> None:
+    """Call the ``key=`` function with elements that stand for those it will see."""
+    from torchsleuth.interp.calls import Arguments as Args
+
+    key = call.kwargs.get("key")
+    if isinstance(key, Function | Bound) and UNKNOWN not in items:
+        for item in interp.heap.several(items):
+            interp.call(key, Args((item,), {}, call.node, call.frame))
+
+
 def _extremum(name: str) -> Callable[[Interpreter, Arguments], Value]:
     def model(interp: Interpreter, call: Arguments) -> Value:
         values: tuple[Value, ...] | None = call.args
         if len(call.args) == 1:
             values = interp.sequence(call.args[0], call.node, call.frame)
-        if not values or "key" in call.kwargs:
+        if not values:
             return UNKNOWN
+        if "key" in call.kwargs:
+            _keyed(interp, call, values)
+            return interp.any_of(values) if UNKNOWN not in values else UNKNOWN
         values = tuple(interp.resolved(value) for value in values)
         if all(isinstance(value, int | float) for value in values):
             return max(values) if name == "max" else min(values)
@@ -690,6 +704,11 @@ def _list_method(interp: Interpreter, receiver: ListValue, name: str, call: Argu
     if name == "clear":
         store(())
         return None
+    if name == "sort" and elements is not None:
+        _keyed(interp, call, elements)
+        if items is not None:
+            store((interp.any_of(items),) * len(items) if UNKNOWN not in items and items else items)
+            return None
     if name in ("sort", "remove", "discard"):
         interp.heap.set(receiver.slots, "items", None if elements is None else interp.heap.several(elements))
         return None

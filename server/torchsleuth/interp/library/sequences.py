@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter
 
 _JOINS = frozenset("torch.stack torch.cat torch.concat torch.concatenate torch.hstack torch.vstack".split())
+_CONVERTERS = frozenset("torch.tensor torch.as_tensor torch.LongTensor torch.Tensor torch.FloatTensor".split())
 
 
 def call(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
@@ -35,12 +36,7 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
         spec = _padded(interp, elements, call)
     elif isinstance(elements, Several) and path in _JOINS:
         spec = _joined(interp, path, elements, call)
-    elif isinstance(elements, Several) and path in (
-        "torch.tensor",
-        "torch.as_tensor",
-        "torch.LongTensor",
-        "torch.Tensor",
-    ):
+    elif path in _CONVERTERS and _is_open(first):
         spec = _listed(interp, path, first, call)
     return None if spec is None else interp.gathered(path, spec, call)
 
@@ -133,9 +129,17 @@ def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) 
         return None
     shape, own = outcome.value.shape, specs[0].shape or ()
     place = 0 if path == "torch.vstack" else (0 if len(own) < 2 else 1) if path == "torch.hstack" else dim % len(shape)
-    count = interp.fresh_size("?")
+    count = interp.fresh_size("n")
     grown = tuple(count if index == place else size for index, size in enumerate(shape))
     return TensorSpec(grown, _common(specs), _place(specs), False)
+
+
+def _is_open(value: Value, depth: int = 4) -> bool:
+    """Whether the length of a list, or of one in it, is not known."""
+    elements = value.elements if isinstance(value, ListValue) else value
+    if isinstance(elements, Several):
+        return True
+    return isinstance(elements, tuple) and depth > 0 and any(_is_open(element, depth - 1) for element in elements)
 
 
 def _listed(interp: Interpreter, path: str, value: Value, call: Arguments) -> TensorSpec | None:
@@ -148,7 +152,7 @@ def _listed(interp: Interpreter, path: str, value: Value, call: Arguments) -> Te
         return None
     plain = not _has_arrays(value)
     dtype = "float32" if plain and array.spec.dtype == "float64" else array.spec.dtype
-    dtype = {"torch.LongTensor": "int64", "torch.Tensor": "float32"}.get(path, dtype)
+    dtype = {"torch.LongTensor": "int64", "torch.Tensor": "float32", "torch.FloatTensor": "float32"}.get(path, dtype)
     made = numpy.to_tensor(interp, array, asked.name if isinstance(asked, DType) else dtype)
     return made.spec
 
