@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import library
+from torchsleuth.interp.autocast import Regions
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import (
     COMPOSED,
@@ -63,11 +64,11 @@ _SOURCES = frozenset(
 
 
 class Autograd:
-    """The part of the interpreter that follows graphs. `grad`: grad mode, None where it is not known. `autocast`: in a
-    region where operators work on copies of their operands in another dtype."""
+    """The part of the interpreter that follows graphs. `grad`: grad mode, None where it is not known. `autocast`: the
+    regions in which operators work on copies of their operands in another dtype."""
 
     grad: bool | None
-    autocast: bool
+    autocast: Regions
     guarded: int
     uncertain: int
     entry: int
@@ -332,6 +333,7 @@ class Autograd:
 
     def backward(self, tensor: Tensor, gradient: Value, retain: bool | None, node: ast.AST, frame: Frame) -> None:
         """``tensor.backward()``. `retain`: None where it is not known."""
+        library.run_pending(self.interpreter)
         order = self._traverse(tensor, gradient, retain, node, frame)
         if order is None:
             return

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import library
+from torchsleuth.interp.autocast import enabled_of
+from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.choices import Choices
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
@@ -243,7 +245,9 @@ class Calls(Choices):
         for argument in ast.walk(function.node.args):
             if isinstance(argument, ast.arg):
                 self.record_fact(_name_of(argument), names.get(argument.arg), frame, argument.arg)
-        grad, grad_off = self.grad, self.grad_off
+        grad, grad_off, autocast = self.grad, self.grad_off, self.autocast
+        if function.autocast is not None:
+            self.autocast = autocast_inside(autocast, function.autocast, self.truth(enabled_of(function.autocast)))
         if function.grad_mode is not None:
             self.set_grad(function.grad_mode, Site(source.span(function.node), function.node, frame))
         try:
@@ -251,6 +255,7 @@ class Calls(Choices):
                 return self.eval(function.node.body, frame)
             completion = self.block(function.node.body, frame)
         finally:
+            self.autocast = autocast
             if function.grad_mode is not None:
                 self.grad, self.grad_off = grad, grad_off
         return self._result(frame, completion)
@@ -385,7 +390,11 @@ class Calls(Choices):
         outermost = self.forward_depth == 0
         self.forward_depth += 1
         try:
+            if self.hooked:
+                call = library.run_hooks_before(self.interpreter, instance, call)
             value = self.call_function(method, (instance, *call.args), call.kwargs, node, call.frame)
+            if self.hooked:
+                value = library.run_hooks_after(self.interpreter, instance, call, value)
         finally:
             self.forward_depth -= 1
         if outermost:
@@ -401,10 +410,18 @@ class Calls(Choices):
         outermost = self.forward_depth == 0 and not library.is_loss(module.path)
         self.forward_depth += 1
         try:
+            if self.hooked:
+                call = library.run_hooks_before(self.interpreter, module, call)
             if module.path == "torch.nn.Sequential":
                 value = library.run_sequential(self.interpreter, module, call)
+            elif module.path in library.EINOPS_LAYERS:
+                value = library.run_einops(self.interpreter, module, call)
+            elif call.args and library.is_packed(call.args[0]):
+                value = library.run_packed(self.interpreter, module, call)
             else:
                 value = self.apply_module(module, call)
+            if self.hooked:
+                value = library.run_hooks_after(self.interpreter, module, call, value)
         finally:
             self.forward_depth -= 1
         if outermost and module.children is not None or outermost and library.has_parameters(self.interpreter, module):
@@ -439,7 +456,8 @@ class Calls(Choices):
         for value in values:
             self.trace.escaped.update(library.objects_in(value))
             self.may_thaw(value)
-            for function in library.functions_in(value):
+            called = [value, *(library.hooks_in(value) if self.hooked else ())]
+            for function in (function for part in called for function in library.functions_in(part)):
                 self.forget_captured(function)
 
     def forget_captured(self, function: Function) -> None:

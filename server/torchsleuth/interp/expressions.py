@@ -620,6 +620,8 @@ class Expressions(Calls):
             found = self.class_attribute(owner, name)
             if isinstance(found, Function) and found.kind == "classmethod":
                 return Bound(owner, found)
+            if found is MISSING and library.is_function(owner):
+                return library.function_attribute(self.interpreter, owner, name)
             return library.class_attribute(self.interpreter, owner, name, found)
         if isinstance(owner, NamedResult):
             return library.record_attribute(self.interpreter, owner, name, frame)
@@ -636,7 +638,8 @@ class Expressions(Calls):
                 return Scalar("str") if owner.symbolic else owner.kind
             return owner.index if name == "index" and not owner.symbolic else UNKNOWN
         if isinstance(owner, DType):
-            return Scalar("bool") if name.startswith("is_") else UNKNOWN
+            kinds = {"is_floating_point": ("float", "bfloat"), "is_complex": ("complex",)}
+            return owner.name.startswith(kinds[name]) if name in kinds else UNKNOWN
         return library.attribute(self.interpreter, owner, name, node, frame)
 
     def _native_init(self, call: Arguments) -> Value:

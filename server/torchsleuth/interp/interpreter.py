@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from torchsleuth.interp import library, patterns
+from torchsleuth.interp.autocast import Regions, enabled_of
+from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import Budget, OutOfBudget
 from torchsleuth.interp.expressions import Expressions
 from torchsleuth.interp.frames import Frame, LoopState
@@ -71,12 +73,14 @@ class Interpreter(Expressions):
         self.steps = 0
         self.grad: bool | None = True
         self.grad_off: Site | None = None
-        self.autocast = False
+        self.autocast: Regions = {}
         self.freed: Slots = {}
         self.settings: Slots = {"unknown": False}
         self.entry = 0
         self.guarded = 0
         self.uncertain = 0
+        self.hooked = False
+        self.pending: dict[Any, Callable[[], Any]] = {}
         self.loop_points: list[LoopPoint] = []
         self.loop_executions = itertools.count(1)
         self.forward_ids = itertools.count(1)
@@ -118,9 +122,36 @@ class Interpreter(Expressions):
                 self.heap.set(change.slots, change.key, change.value)
         self.grad = grad
 
+    def aside(self, run: Callable[[], Any]) -> None:
+        """Run what PyTorch calls at another time, without gradients; only the sizes that it finds out are kept."""
+        mark, grad, loops = self.heap.mark(), self.grad, self.loop_points
+        self.grad, self.loop_points = False, []
+        self.uncertain += 1
+        try:
+            run()
+        finally:
+            self.uncertain -= 1
+            self.grad, self.loop_points = grad, loops
+            self.settle_facts()
+            for change in self.heap.rollback(mark).values():
+                if change.slots is self.substitution:
+                    self.heap.set(change.slots, change.key, change.value)
+
+    def maybe(self, run: Callable[[], Any]) -> None:
+        """Run what may or may not be called here, without gradients."""
+        mark, grad = self.heap.mark(), self.grad
+        self.grad = False
+        self.uncertain += 1
+        try:
+            run()
+        finally:
+            self.uncertain -= 1
+            self.grad = grad
+        self.heap.join([self.heap.rollback(mark), {}])
+
     def _protect(self, run: Callable[[], Any]) -> None:
         """Run an entry point; whatever stops it stops only it."""
-        self.loop_points, self.guarded, self.uncertain, self.autocast = [], 0, 0, False
+        self.loop_points, self.guarded, self.uncertain, self.autocast = [], 0, 0, {}
         self.forward_depth = 0
         try:
             run()
@@ -532,7 +563,9 @@ class Interpreter(Expressions):
                     mode = Scalar("bool")
                 if mode is not None:
                     self.set_grad(mode, self.site(node, frame))
-                self.autocast = self.autocast or manager is UNKNOWN or library.is_autocast(manager)
+                # What is not known may be an autocast, in a file that speaks of it.
+                if manager is not UNKNOWN or "autocast" in frame.source.text:
+                    self.autocast = autocast_inside(self.autocast, manager, self.truth(enabled_of(manager)))
                 if library.expects_error(manager, item.context_expr):
                     self.guarded += 1
                 if item.optional_vars is not None:

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import batch, library
+from torchsleuth.interp import autocast, batch, library, selection
 from torchsleuth.interp.autograd import Autograd
 from torchsleuth.interp.batch import Batch
 from torchsleuth.interp.frames import Frame
@@ -44,6 +44,7 @@ from torchsleuth.tensors.device import CPU, Device, conflict, parse
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.spec import (
     UNKNOWN_TENSOR,
+    Autocast,
     DictSpec,
     DType,
     Equality,
@@ -118,6 +119,7 @@ class TensorOperations(Autograd):
     """An operator failed: no execution goes on there."""
     grad: bool | None
     guarded: int
+    hooked: bool
     uncertain: int
     symbolic_depth: int
     forward_depth: int
@@ -299,8 +301,13 @@ class TensorOperations(Autograd):
             if library.takes_list(self.interpreter, operation.args, site.node, site.frame):
                 return self._undecided(operation, place)
         guessed = any(spec.shape is not None and spec.dtype is None for spec in operation.specs)
+        casts = autocast.possible(self.autocast, place)
         try:
-            outcome = self._ask_guessing(operation, target) if guessed else self._ask(operation, target)
+            outcomes = [
+                self._ask_guessing(operation, target, cast) if guessed else self._ask(operation, target, cast)
+                for cast in casts
+            ]
+            outcome = outcomes[0] if len(outcomes) == 1 else autocast.common(outcomes)
         except NotASpec:
             return self._undecided(operation, place)
         if isinstance(outcome, Failure):
@@ -316,19 +323,24 @@ class TensorOperations(Autograd):
         value = self.from_spec(outcome.value, self._maker(operation, place, guessed and operation.module is None))
         return self._in_place(operation, value)
 
-    def _ask(self, operation: Operation, target: str | ModuleSpec) -> Any:
+    def _ask(self, operation: Operation, target: str | ModuleSpec, cast: Autocast | None) -> Any:
         args = tuple(self.to_spec(value) for value in operation.args)
         kwargs = {name: self.to_spec(value) for name, value in operation.kwargs.items()}
-        return self.oracle.call(target, args, kwargs, self.fresh_symbol, self.grad is not False)
+        counted = selection.COUNTS.get(operation.target.rpartition(".")[2], "?")
 
-    def _ask_guessing(self, operation: Operation, target: str | ModuleSpec) -> Any:
+        def fresh(name: str) -> Symbol:
+            return self.fresh_symbol(counted if name == "?" else name)
+
+        return self.oracle.call(target, args, kwargs, fresh, self.grad is not False, cast)
+
+    def _ask_guessing(self, operation: Operation, target: str | ModuleSpec, cast: Autocast | None) -> Any:
         """Operands of unknown dtype: shapes are decided with a dtype that the operator accepts. An error stands
         only if it is the same whichever dtype is tried."""
         failures = []
         for dtype in ("float32", "int64"):
             self.assumed_dtype = dtype
             try:
-                outcome = self._ask(operation, target)
+                outcome = self._ask(operation, target, cast)
             finally:
                 self.assumed_dtype = None
             if not isinstance(outcome, Failure):
@@ -538,9 +550,9 @@ class TensorOperations(Autograd):
     def tensor_get_item(self, container: Tensor, key: Value, node: ast.AST, frame: Frame) -> Value:
         if container.spec.shape is None or key is UNKNOWN:
             return self._opaque(container.history, [container])
-        mask = self._mask_item(container, key, node, frame)
-        if mask is not None:
-            return mask
+        selected = selection.item(self.interpreter, container, key, node, frame)
+        if selected is not None:
+            return self._opaque(container.history, [container]) if selected is UNKNOWN else selected
         key = _index(key)
         parts = key if isinstance(key, tuple) else (key,)
         if any(part is UNKNOWN or isinstance(part, Scalar) for part in parts):
@@ -584,18 +596,6 @@ class TensorOperations(Autograd):
             *(library.plain_number(self.interpreter, bound) for bound in (part.start, part.stop, part.step))
         )
 
-    def _mask_item(self, container: Tensor, key: Value, node: ast.AST, frame: Frame) -> Tensor | None:
-        """``x[mask]`` with a boolean mask: how many elements remain depends on the data."""
-        if not isinstance(key, Tensor) or key.spec.dtype not in ("bool", "uint8"):
-            return None
-        shape, mask = container.spec.shape, key.spec.shape
-        if shape is None or mask is None or len(mask) > len(shape) or not mask:
-            return self._opaque(container.history, [container])
-        rest = shape[len(mask) :]
-        spec = container.spec.with_(shape=(self.fresh_size("?"), *rest), strides=None)
-        origin = Origin(self.site(node, frame), "getitem", (container.spec, key.spec), (container, key))
-        return Tensor(spec, origin, frozenset(), container.history)
-
     def tensor_set_item(self, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
         self.written(container, value if isinstance(value, Tensor) else None, node, frame, copied=True)
         self._retag(container)
@@ -627,10 +627,19 @@ class TensorOperations(Autograd):
             return self.severed(owner, bare, "data", self.site(node, frame))
         if name == "grad":
             self.event("grad_touched", owner, node, frame)
-            return None if self.check_grad(owner, node, frame) else UNKNOWN
+            return None if self.check_grad(owner, node, frame) else self._gradient(owner)
         if name in ("grad_fn", "is_leaf", "names", "itemsize", "nbytes", "layout", "is_sparse"):
             return UNKNOWN
         return Bound(owner, name)
+
+    def _gradient(self, owner: Tensor) -> Value:
+        """``x.grad``: like the tensor itself, once there is one."""
+        holder = owner if owner.owner is None else owner.owner
+        kept = owner.slots.get("grad")
+        if kept is None:
+            kept = Tensor(self.resolved_spec(owner.spec).with_(requires_grad=None, strides=None))
+            self.heap.set(owner.slots, "grad", kept)
+        return kept if holder.slots.get("graded") is True else Choice((None, kept))
 
     def set_tensor_attribute(self, owner: Tensor, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
         if name == "requires_grad":

@@ -310,6 +310,7 @@ class Function:
     owner: ClassValue | None = None
     kind: str = "function"
     grad_mode: Value = None
+    autocast: Value = None
     is_generator: bool = False
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from torchsleuth.tensors.dims import Symbol
-from torchsleuth.tensors.spec import Failure, ModuleSpec, Outcome, TensorSpec, Undecided
+from torchsleuth.tensors.spec import Autocast, Failure, ModuleSpec, Outcome, TensorSpec, Undecided
 
 
 class Operators(Protocol):
@@ -23,11 +23,12 @@ class Operators(Protocol):
         kwargs: Mapping[str, Any],
         fresh: Callable[[str], Symbol],
         grad: bool = True,
+        cast: Autocast | None = None,
     ) -> Outcome: ...
 
     def attribute(self, recipe: ModuleSpec, name: str) -> Any: ...
 
-    def parameters(self, recipe: ModuleSpec) -> tuple[tuple[str, TensorSpec], ...]: ...
+    def parameters(self, recipe: ModuleSpec, buffers: bool = False) -> tuple[tuple[str, TensorSpec], ...]: ...
 
     def construct(self, recipe: ModuleSpec) -> Failure | Undecided | None: ...
 

@@ -66,8 +66,9 @@ def contiguous_strides(shape: tuple[Size, ...]) -> tuple[Size, ...]:
 class Session:
     """One isolated evaluation: its own ShapeEnv, and the mapping between our symbols and torch's."""
 
-    def __init__(self, mode: Mode, symbolic: bool) -> None:
+    def __init__(self, mode: Mode, symbolic: bool, device: str = "cpu") -> None:
         self.mode = mode
+        self.device = device
         self.env = ShapeEnv() if symbolic else None
         mode.shape_env = self.env
         mode.static_shapes = not symbolic
@@ -127,10 +128,12 @@ class Session:
         dtype = getattr(torch, spec.dtype)
         shape = [self.size(size) for size in spec.shape]
         if spec.strides is None:
-            tensor = torch.empty(shape, dtype=dtype)
+            tensor = torch.empty(shape, dtype=dtype, device=self.device)
         else:
-            tensor = torch.empty_strided(shape, [self.size(stride) for stride in spec.strides], dtype=dtype)
-        if spec.requires_grad and (dtype.is_floating_point or dtype.is_complex):
+            tensor = torch.empty_strided(
+                shape, [self.size(stride) for stride in spec.strides], dtype=dtype, device=self.device
+            )
+        if spec.requires_grad and (dtype.is_floating_point or dtype.is_complex) and self.device == "cpu":
             # Not a leaf, and no view of one: an in-place operation on an intermediate value is no error.
             with torch.enable_grad():
                 tensor = tensor + torch.zeros((), dtype=dtype, requires_grad=True)

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from torchsleuth.oracle import names
+from torchsleuth.oracle.autocast import casting
 from torchsleuth.tensors.spec import ModuleSpec
 
 
@@ -18,7 +19,8 @@ def construct(recipe: ModuleSpec, convert: Any) -> torch.nn.Module:
     cls = names.load(recipe.path)
     args = [convert(argument) for argument in recipe.args]
     kwargs = {name: convert(argument) for name, argument in recipe.kwargs}
-    module: torch.nn.Module = cls(*args, **kwargs)
+    with casting(None):
+        module: torch.nn.Module = cls(*args, **kwargs)
     if recipe.dtype is not None:
         _cast(module, getattr(torch, recipe.dtype))
     if not recipe.requires_grad:

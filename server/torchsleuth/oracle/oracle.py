@@ -25,11 +25,13 @@ from torch._subclasses.fake_tensor import (
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from torchsleuth.oracle import modules, names
+from torchsleuth.oracle.autocast import casting, moved, with_dtypes
 from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.spec import (
+    Autocast,
     DictSpec,
     DType,
     Equality,
@@ -84,7 +86,8 @@ class Oracle:
         self._mode = Mode()
         self._memo: dict[Any, Outcome] = {}
         self._recent: dict[Any, Outcome] = {}
-        self._built: dict[ModuleSpec, torch.nn.Module] = {}
+        self._built: dict[tuple[ModuleSpec, str], torch.nn.Module] = {}
+        self._place = "cpu"
         self._fresh = itertools.count(1)
         self.hits = 0
         self.misses = 0
@@ -100,17 +103,19 @@ class Oracle:
         kwargs: Mapping[str, Any],
         fresh: Callable[[str], Symbol],
         grad: bool = True,
+        cast: Autocast | None = None,
     ) -> Outcome:
         """The outcome of ``target(*args, **kwargs)``.
 
         `target` is a dotted path, ``Tensor.NAME`` for a method, or a recipe for a module call. `fresh`
         makes symbols for sizes that depend on data. `grad`: grad mode is on.
+        `cast`: the autocast that is in effect for the operands.
         """
         renaming: dict[Symbol, Symbol] = {}
         given = tuple(sorted(kwargs.items()))
         try:
             # 1, 1.0 and True are equal keys but different arguments.
-            question = (target, args, given, grad, _types(args), _types(given))
+            question = (target, args, given, grad, cast, _types(args), _types(given))
             known = self._recent.get(question)
             if known is not None:
                 self.hits += 1
@@ -124,7 +129,8 @@ class Oracle:
             return Undecided(str(error))
         if outcome is None:
             self.misses += 1
-            outcome = self._evaluate(canonical_target, canonical_args, dict(canonical_kwargs), bool(renaming), grad)
+            setting = (bool(renaming), grad, cast)
+            outcome = self._evaluate(canonical_target, canonical_args, dict(canonical_kwargs), *setting)
             self._memo[key] = outcome
         else:
             self.hits += 1
@@ -162,13 +168,15 @@ class Oracle:
             except Exception as error:
                 raise LookupError(name) from error
 
-    def parameters(self, recipe: ModuleSpec) -> tuple[tuple[str, TensorSpec], ...]:
-        """Names and specs of a library module's parameters, in order. Raises LookupError."""
+    def parameters(self, recipe: ModuleSpec, buffers: bool = False) -> tuple[tuple[str, TensorSpec], ...]:
+        """Names and specs of a library module's parameters, in order; with `buffers` of all that its state_dict() has.
+        Raises LookupError."""
         with self._quiet():
             session = Session(self._mode, symbolic=False)
             try:
                 module = self._module(recipe)
-                return tuple((name, session.spec_of(value)) for name, value in module.named_parameters())
+                entries = module.state_dict(keep_vars=True).items() if buffers else module.named_parameters()
+                return tuple((name, session.spec_of(value)) for name, value in entries)
             except Exception as error:
                 raise LookupError(recipe.path) from error
 
@@ -215,9 +223,17 @@ class Oracle:
     # -- evaluation --------------------------------------------------------------------------------
 
     def _evaluate(
-        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], symbolic: bool, grad: bool
+        self,
+        target: str | ModuleSpec,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        symbolic: bool,
+        grad: bool,
+        cast: Autocast | None,
     ) -> Outcome:
-        with self._quiet(), torch.set_grad_enabled(grad):
+        if cast is not None and cast.device != "cpu":
+            return self._elsewhere(target, args, kwargs, symbolic, grad, cast)
+        with self._quiet(), torch.set_grad_enabled(grad), casting(cast):
             try:
                 target = self._materialized(target, args)
             except Unsupported as error:
@@ -234,6 +250,35 @@ class Oracle:
             if isinstance(outcome, Undecided) or _name(target) in _WRONG_FAKES:
                 return self._by_example(target, args, kwargs, symbolic)
         return outcome
+
+    def _elsewhere(
+        self,
+        target: str | ModuleSpec,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        symbolic: bool,
+        grad: bool,
+        cast: Autocast,
+    ) -> Outcome:
+        """Under the autocast of a device that need not be there: as on the CPU, with the dtypes of fake tensors on that
+        device. None of them may require grad: an autograd graph needs the device itself."""
+        outcome = self._evaluate(target, args, kwargs, symbolic, grad, Autocast("cpu", cast.dtype))
+        if isinstance(outcome, Failure) and _about_types(outcome.message):
+            return Undecided("the CPU casts other operators")
+        if not isinstance(outcome, Result):
+            return outcome
+        self._place = cast.device
+        try:
+            with self._quiet(), torch.no_grad(), casting(cast):
+                target = self._materialized(target, args)
+                placed = self._fake(target, args, kwargs, symbolic)
+                if isinstance(target, ModuleSpec) and not isinstance(placed, Result):
+                    # Some layers train with kernels of the device's own; dtypes are the same in both modes.
+                    placed = self._fake(replace(target, training=False), args, kwargs, symbolic)
+        finally:
+            self._place = "cpu"
+        dtypes = placed.value if isinstance(placed, Result) else None
+        return Result(with_dtypes(outcome.value, dtypes), outcome.facts)
 
     def _by_example(
         self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], symbolic: bool
@@ -263,7 +308,7 @@ class Oracle:
 
     def _fake(self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], symbolic: bool) -> Outcome:
         try:
-            session = Session(self._mode, symbolic)
+            session = Session(self._mode, symbolic, self._place)
             # The module is built first, outside the session's sizes: its recipe is concrete.
             try:
                 function = self._function(target)
@@ -320,13 +365,15 @@ class Oracle:
 
     def _module(self, recipe: ModuleSpec) -> torch.nn.Module:
         """The module with fake parameters; its training flag and grad flag are those of the recipe."""
-        module = self._built.get(recipe)
+        module = self._built.get((recipe, self._place))
         if module is None:
             session = Session(self._mode, symbolic=False)
             mode = contextlib.nullcontext() if names.is_lazy(recipe.path) else self._mode
             with mode, torch.enable_grad():
                 module = modules.construct(recipe, self._constructor_argument(session))
-            self._built[recipe] = module
+                if self._place != "cpu":
+                    module = moved(module, self._place)
+            self._built[recipe, self._place] = module
         return module
 
     def _constructor_argument(self, session: Session) -> Callable[[Any], Any]:
@@ -468,7 +515,7 @@ def _is_internal(error: BaseException) -> bool:
     return not message.strip() or any(word in message for word in _ENGINE_WORDS)
 
 
-def _about_types(error: BaseException) -> bool:
+def _about_types(error: BaseException | str) -> bool:
     message = str(error)
     words = ("dtype", "type", "Long", "Float", "Double", "Half", "Int", "not implemented for")
     return any(word in message for word in words) and "CUDA" not in message

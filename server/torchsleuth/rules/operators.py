@@ -47,11 +47,12 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("TS101", r"must have same reduction dim|same number of columns|size does not match weight size"),
     ("TS104", r"is invalid for input of size|only one dimension can be inferred|unflatten|number of sizes provided|split_sizes to sum"),
     ("TS106", r"Sizes of tensors must match except|stack expects each tensor|same number of dimensions: got"),
+    ("TS104", r"Shape mismatch, |Could not infer sizes for|Identifiers? only on one side|Axis \w+ is not used"),
     ("TS107", r"Dimension out of range"),
     ("TS103", r"must match the size of tensor|doesn't match the broadcast shape|must match the existing size|cannot broadcast|broadcast"),
     ("TS108", r"Expected \d-?D|expected \d-?D|number of dimensions|too many indices|must be a 3D tensor|must be a matrix|1D tensors expected"),
     ("TS108", r"dims|same number of dimensions as|3D or 4D|1D or 2D|t\(\) expects|1 or 2 dim|at least \d dimensions|shape of the mask"),
-    ("TS108", r"no larger than self|0-dim tensor|0-d tensor"),
+    ("TS108", r"Wrong shape: expected|no larger than self|0-dim tensor|0-d tensor"),
 )  # fmt: skip
 _RECURRENT = ("RNN", "LSTM", "GRU")
 _COMPILED = tuple((code, re.compile(pattern)) for code, pattern in PATTERNS)

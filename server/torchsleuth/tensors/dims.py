@@ -7,7 +7,7 @@ A `Size` is a plain int or a `Dim`. Operations normalise, so equal polynomials a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 
@@ -390,3 +390,17 @@ def _atom_text(atom: Atom) -> str:
 def text(size: Size) -> str:
     """The size as a user reads it: ``64``, ``B``, ``8*H*W``, ``(H - 1)//2 + 1``."""
     return str(size) if isinstance(size, int) else _dim_text(size)
+
+
+def texts(shape: tuple[Size, ...]) -> tuple[int | str, ...]:
+    """The sizes of a shape as a user reads them: different ones of one name are told apart."""
+    named: dict[str, list[Symbol]] = {}
+    for symbol in dict.fromkeys(symbol for size in shape for symbol in symbols(size)):
+        named.setdefault(symbol.name, []).append(symbol)
+    if all(len(same) == 1 or name == "?" for name, same in named.items()):
+        return tuple(size if isinstance(size, int) else text(size) for size in shape)
+
+    def told_apart(symbol: Symbol) -> Size:
+        return of(replace(symbol, name=symbol.name + "'" * named[symbol.name].index(symbol)))
+
+    return tuple(size if isinstance(size, int) else text(rebuild(size, told_apart)) for size in shape)

@@ -136,6 +136,14 @@ class DictSpec:
 
 
 @dataclass(frozen=True)
+class Autocast:
+    """Operators on this kind of device work in this dtype, where PyTorch lists them as able to."""
+
+    device: str
+    dtype: str
+
+
+@dataclass(frozen=True)
 class Equality:
     """A fact that an operator established: left == right. `soft`: or one of the two is 1 (broadcasting)."""
 

@@ -41,6 +41,8 @@ class Analyzer(Protocol):
 
 def main() -> int:
     requests, answers = _take_pipes()
+    # Nothing of the analysis needs a GPU, and fake tensors on one would occupy it.
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
     return serve(requests, answers)
 
 

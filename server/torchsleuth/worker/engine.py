@@ -149,7 +149,7 @@ def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
 def _shape(spec: TensorSpec) -> tuple[DimJson, ...] | None:
     if spec.shape is None:
         return None
-    return tuple(size if isinstance(size, int) else dims.text(size) for size in spec.shape)
+    return dims.texts(spec.shape)
 
 
 def _common_shape(shapes: list[tuple[DimJson, ...] | None]) -> tuple[DimJson, ...] | None:

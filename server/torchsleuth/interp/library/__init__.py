@@ -23,6 +23,14 @@ from torchsleuth.interp.library.draws import between, plain_number
 from torchsleuth.interp.library.draws import computed as computed_number
 from torchsleuth.interp.library.draws import mark as mark_element
 from torchsleuth.interp.library.draws import sliced as sliced_size
+from torchsleuth.interp.library.einops import LAYERS as EINOPS_LAYERS
+from torchsleuth.interp.library.einops import run as run_einops
+from torchsleuth.interp.library.functions import attribute as function_attribute
+from torchsleuth.interp.library.functions import is_function
+from torchsleuth.interp.library.hooks import after as run_hooks_after
+from torchsleuth.interp.library.hooks import before as run_hooks_before
+from torchsleuth.interp.library.hooks import functions as hooks_in
+from torchsleuth.interp.library.hooks import run_pending
 from torchsleuth.interp.library.modules import (
     child,
     descendants,
@@ -45,6 +53,8 @@ from torchsleuth.interp.library.numpy import binary as array_binary
 from torchsleuth.interp.library.numpy import get_item as array_item
 from torchsleuth.interp.library.numpy import of_operands
 from torchsleuth.interp.library.optim import trained_parts
+from torchsleuth.interp.library.packed import is_packed
+from torchsleuth.interp.library.packed import run as run_packed
 from torchsleuth.interp.library.parameters import listed as listed_parameters
 from torchsleuth.interp.library.parameters import parameter_at
 from torchsleuth.interp.library.python import (
@@ -55,7 +65,6 @@ from torchsleuth.interp.library.python import (
     frame_builtin,
     functions_in,
     grad_mode,
-    is_autocast,
     is_instance,
     is_pure,
     make_set,
@@ -76,6 +85,7 @@ from torchsleuth.interp.library.records import (
 from torchsleuth.interp.library.records import plain as plain_member
 
 __all__ = [
+    "EINOPS_LAYERS",
     "between",
     "computed_number",
     "sliced_size",
@@ -113,10 +123,17 @@ __all__ = [
     "external_constant",
     "frame_builtin",
     "functions_in",
+    "function_attribute",
     "grad_mode",
+    "hooks_in",
+    "is_function",
+    "run_einops",
+    "run_hooks_after",
+    "run_hooks_before",
+    "run_packed",
+    "run_pending",
     "has_own_parameters",
     "has_parameters",
-    "is_autocast",
     "of_operands",
     "own_parameters",
     "parts_of",
@@ -126,6 +143,7 @@ __all__ = [
     "is_instance",
     "is_loss",
     "is_pure",
+    "is_packed",
     "is_reduced_loss",
     "iterate",
     "make_set",

@@ -6,7 +6,22 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.library import data, distributions, external, modules, numpy, optim, python, torch_calls, vision
+from torchsleuth.interp.library import (
+    data,
+    distributions,
+    einops,
+    external,
+    functions,
+    hooks,
+    modules,
+    numpy,
+    optim,
+    packed,
+    parameters,
+    python,
+    torch_calls,
+    vision,
+)
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -113,6 +128,8 @@ def native_init(interp: Interpreter, instance: Instance, call: Arguments) -> Val
 
 def call_native(interp: Interpreter, callee: Native, call: Arguments) -> Value:
     path = callee.path
+    if path.startswith("einops."):
+        return einops.call(interp, path, call)
     if callee.kind == "builtin":
         return python.call_builtin(interp, path.removeprefix("builtins."), call)
     if callee.kind == "external":
@@ -154,6 +171,15 @@ def _object_method(interp: Interpreter, receiver: LibraryObject, name: str, call
         return optim.method(interp, receiver, name, call)
     if distributions.is_distribution(receiver):
         return distributions.method(interp, receiver, name, call)
+    if receiver.path == modules.STATE:
+        held = parameters.state(interp, receiver.args[0])
+        return UNKNOWN if held is None else python.container_method(interp, DictValue(held), name, call)
+    if packed.is_packed(receiver):
+        return packed.moved(interp, receiver, name, call) if name in packed.MOVES else UNKNOWN
+    if receiver.path == functions.CONTEXT:
+        return functions.method(interp, receiver, name, call)
+    if receiver.path == hooks.HANDLE:
+        return hooks.remove(interp, receiver) if name == "remove" else UNKNOWN
     value = external.method(interp, receiver, name, call)
     if value is UNKNOWN:
         interp.escape((*call.args, *call.kwargs.values()))

@@ -48,6 +48,7 @@ _NOTHING = frozenset(
 _OBJECTS = frozenset(
     {"dataclasses.dataclass", "dataclasses.field", "argparse.ArgumentParser", "enum.auto", "random.Random"}
 )
+_SHARDED = ("torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard")
 _CONSTANTS = {"numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.newaxis": None}
 MAX_TEXT = 100_000
 """Characters of a text that is parsed."""
@@ -100,6 +101,8 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
         return _collection(interp, name, call)
     if package == "itertools":
         return _iterator(interp, name, call)
+    if path in _SHARDED and call.args:
+        return call.args[0]
     if path in _OBJECTS:
         return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
     if path.startswith(("functools.wraps", "functools.lru_cache")):

@@ -53,10 +53,12 @@ _NO_PARAMETERS = frozenset(
     "MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d "
     "AdaptiveMaxPool1d AdaptiveMaxPool2d Upsample UpsamplingNearest2d UpsamplingBilinear2d PixelShuffle "
     "PixelUnshuffle ZeroPad2d ReflectionPad2d ReplicationPad2d ConstantPad1d ConstantPad2d Fold Unfold "
-    "CosineSimilarity PairwiseDistance Softmin GLU LogSigmoid Threshold Softshrink Hardshrink Tanhshrink".split()
+    "CosineSimilarity PairwiseDistance Softmin GLU LogSigmoid Threshold Softshrink Hardshrink Tanhshrink Rearrange Reduce".split()
 )
 _COMPOSED = ("Transformer", "MultiheadAttention", "AdaptiveLogSoftmaxWithLoss")
 """Beginnings of the names of modules that are made of others without being containers."""
+STATE = "torch.nn.Module.state_dict"
+"""The path of what ``state_dict()`` gives: it stands for the parameters as they are, not for a copy."""
 MAX_APPLIED = 64
 """Modules that the function given to ``apply`` is called with."""
 _SETTABLE = frozenset({"name", "training"})
@@ -396,6 +398,7 @@ def is_module_method(name: str) -> bool:
 def module_method(interp: Interpreter, module: Value, name: str, call: Arguments) -> Value:
     """A method of nn.Module on a library module or an instance of a user's module class."""
     from torchsleuth.interp.expressions import device_of
+    from torchsleuth.interp.library import hooks
 
     if name in ("to", "cuda", "cpu", "xpu", "mps", *_CASTS, "type"):
         device: Device | None = None
@@ -425,10 +428,10 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
         return Parameters((module,), name.startswith("named"))
     if name in ("buffers", "named_buffers"):
         return UNKNOWN
-    if name.startswith("register_") and name.endswith("_hook"):
-        interp.escape((*call.args, *call.kwargs.values()))
-    if name in ("state_dict", "register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"):
-        return LibraryObject(f"torch.nn.Module.{name}", (module,), {}, interp.site(call.node, call.frame))
+    if name in hooks.KINDS:
+        return hooks.register(interp, module, name, call)
+    if name == "state_dict":
+        return LibraryObject(STATE, (module,), {}, interp.site(call.node, call.frame))
     if name == "zero_grad":
         interp.event("zero_grad", module, call.node, call.frame)
         if call.get(0, "set_to_none", True) is True:
@@ -480,6 +483,8 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
             interp.trace.attributes.append(AttributeSet(module, key, value, site, ready))
             if isinstance(value, Tensor):
                 value.buffer = name == "register_buffer"
+                if interp.truth(call.get(2, "persistent", True)) is not True:
+                    interp.heap.set(value.slots, "transient", True)
             interp.heap.set(module.slots, key, value)
         return None
     return UNKNOWN

@@ -1,4 +1,4 @@
-"""The parameters of a module one by one: names, shapes and owners, in the order of ``named_parameters()``."""
+"""The parameters and buffers of a module one by one: names, shapes and owners, in the order of ``named_parameters()``."""
 
 from __future__ import annotations
 
@@ -14,13 +14,28 @@ if TYPE_CHECKING:
 Named = tuple[str, Tensor]
 
 
-def named(interp: Interpreter, module: Value) -> tuple[Named, ...] | None:
-    """Names and tensors of the parameters, None where they are not all known. Those that are shared occur once."""
+def named(interp: Interpreter, module: Value, buffers: bool = False) -> tuple[Named, ...] | None:
+    """Names and tensors of the parameters, None where they are not all known. Those that are shared occur once.
+
+    `buffers`: persistent buffers, too, as in ``state_dict()``.
+    """
     found: dict[object, Named] = {}
-    return tuple(found.values()) if _collect(interp, module, "", found) else None
+    return tuple(found.values()) if _collect(interp, module, "", found, buffers) else None
 
 
-def _collect(interp: Interpreter, module: Value, prefix: str, found: dict[object, Named]) -> bool:
+def state(interp: Interpreter, module: Value) -> dict[str, Value] | None:
+    """What ``state_dict()`` holds: tensors without gradients that share the memory of the parameters."""
+    pairs = named(interp, module, buffers=True)
+    if pairs is None:
+        return None
+    held: dict[str, Value] = {}
+    for name, tensor in pairs:
+        held[name] = Tensor(interp.resolved_spec(tensor.spec).with_(requires_grad=False))
+        held[name].storage = tensor.storage
+    return held
+
+
+def _collect(interp: Interpreter, module: Value, prefix: str, found: dict[object, Named], buffers: bool) -> bool:
     """Adds the parameters of a module and of those below it; whether they are all known."""
     if isinstance(module, LibraryModule):
         if module.path in modules.PARAMETER_CONTAINERS:
@@ -29,26 +44,32 @@ def _collect(interp: Interpreter, module: Value, prefix: str, found: dict[object
                 found.setdefault(getattr(value, "identity", None), (f"{prefix}{name}", value))
             return module.children is not None and all(isinstance(value, Tensor) for _, value in children)
         if module.children is None:
-            return _own(interp, module, prefix, found)
+            return _own(interp, module, prefix, found, buffers)
     elif not isinstance(module, Instance) or not module.is_module or module.cls.opaque:
         return False
     else:
         for name, value in module.slots.items():
-            if isinstance(value, Tensor) and value.parameter:
+            if isinstance(value, Tensor) and (value.parameter or (buffers and _persists(value))):
                 found.setdefault(value.identity, (f"{prefix}{name}", value))
             elif isinstance(value, LibraryModule) and value.broken and not modules.is_loss(value.path):
                 return False
         if isinstance(module.native, LibraryModule) and module.native.children is None:
-            if not _own(interp, module.native, prefix, found):
+            if not _own(interp, module.native, prefix, found, buffers):
                 return False
-    return all(_collect(interp, part, f"{prefix}{name}.", found) for name, part in modules.named_children(module))
+    below = modules.named_children(module)
+    return all(_collect(interp, part, f"{prefix}{name}.", found, buffers) for name, part in below)
 
 
-def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: dict[object, Named]) -> bool:
+def _persists(tensor: Tensor) -> bool:
+    """Whether a tensor is a buffer that ``state_dict()`` has."""
+    return tensor.buffer and not tensor.slots.get("transient")
+
+
+def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: dict[object, Named], buffers: bool) -> bool:
     from torchsleuth.interp.tensors import NotASpec
 
     try:
-        entries = interp.oracle.parameters(interp.recipe(module))
+        entries = interp.oracle.parameters(interp.recipe(module), buffers)
     except (LookupError, NotASpec):
         return not modules.has_parameters(interp, module)
     for name, spec in entries:

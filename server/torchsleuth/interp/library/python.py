@@ -6,11 +6,12 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from torchsleuth.interp import autocast
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import dictionaries, draws, parameters
+from torchsleuth.interp.library import dictionaries, draws, parameters, transforms
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -539,7 +540,7 @@ _TRANSPARENT = (
     "functools.wraps", "functools.lru_cache", "functools.cache", "torch.compile", "torch.jit.script",
     "torch.jit.ignore", "torch.jit.export", "typing.overload", "typing.no_type_check", "abc.abstractmethod",
     "torch.jit.unused", "torch.jit.script_if_tracing", "typing.final", "functools.total_ordering",
-    "torch.compiler.disable", "torch.autocast", "torch.amp.autocast", "torch.cuda.amp.autocast",
+    "torch.compiler.disable",
 )  # fmt: skip
 
 
@@ -574,6 +575,9 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
         if mode is not None or path in _GRAD_OFF or path in _GRAD_ON:
             value.grad_mode = mode if mode is not None else path in _GRAD_ON
             return value
+        if autocast.is_autocast(decorator):
+            value.autocast = decorator
+            return value
     if path in _TRANSPARENT or path.startswith(("functools.wraps", "functools.lru_cache", "pytest.")):
         return value
     if path in ("dataclasses.dataclass",) and isinstance(value, ClassValue):
@@ -581,7 +585,7 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
         return value
     if isinstance(node, ast.Attribute) and node.attr in ("setter", "deleter", "getter"):
         return interp.lookup(value.name, frame) if isinstance(value, Function) else value
-    if isinstance(decorator, Function | Builtin | Partial | Bound):
+    if isinstance(decorator, Function | Builtin | Partial | Bound) or path.startswith(transforms.PREFIXES):
         return interp.call(decorator, Args((value,), {}, node, frame))
     if isinstance(value, Function) and any(word in ast.unparse(node) for word in ("grad", "inference", "eval")):
         # A decorator of somebody else's may well switch recording.
@@ -604,15 +608,6 @@ def grad_mode(interp: Interpreter, manager: Value) -> Value:
         # inference_mode(False) leaves everything as it is.
         return False if path != _INFERENCE or known is True else None if known is False else known
     return None
-
-
-def is_autocast(manager: Value) -> bool:
-    """Whether operators inside may work on copies of their operands in another dtype."""
-    return "autocast" in _path_of(manager) and _enabled(manager)
-
-
-def _enabled(manager: Value) -> bool:
-    return isinstance(manager, LibraryObject) and manager.kwargs.get("enabled", True) is not False
 
 
 def expects_error(manager: Value, node: ast.expr) -> bool:

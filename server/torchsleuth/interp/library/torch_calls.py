@@ -9,7 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.batch import plain
 from torchsleuth.interp.graph import AutogradFault, Cut, cut_of
-from torchsleuth.interp.library import data, draws, integers, modules, numpy, python, sequences
+from torchsleuth.interp.library import (
+    copies,
+    data,
+    draws,
+    hooks,
+    integers,
+    modules,
+    numpy,
+    packed,
+    parameters,
+    python,
+    sequences,
+    transforms,
+)
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -56,7 +69,9 @@ _NOTHING = frozenset(
 )
 _TRANSPARENT = frozenset(
     "torch.compile torch.jit.script torch.nn.DataParallel torch.nn.parallel.DistributedDataParallel "
-    "torch.nn.utils.weight_norm torch.nn.utils.spectral_norm torch.nn.utils.parametrizations.weight_norm "
+    "torch.nn.utils.parametrize.register_parametrization torch.nn.utils.prune.l1_unstructured "
+    "torch.nn.utils.prune.random_unstructured torch.nn.utils.prune.remove torch.nn.utils.remove_weight_norm "
+    "torch.nn.utils.remove_spectral_norm torch.nn.utils.weight_norm torch.nn.utils.spectral_norm torch.nn.utils.parametrizations.weight_norm "
     "torch.nn.utils.parametrizations.spectral_norm torch.nn.utils.parametrizations.orthogonal".split()
 )
 _GLOBAL_DEFAULTS = frozenset(
@@ -74,6 +89,8 @@ _CONTEXTS = frozenset(
 
 def construct_module(interp: Interpreter, path: str, call: Arguments) -> Value:
     """``nn.Linear(…)`` and its like."""
+    if path == "torch.optim.swa_utils.AveragedModel" and call.args:
+        return copies.deep(call.args[0])
     if path in _TRANSPARENT and call.args:
         return call.args[0]
     made = LibraryModule(path, call.args, call.kwargs, interp.site(call.node, call.frame))
@@ -137,7 +154,7 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         return _parameter(interp, path, call)
     if path.startswith("torch.nn.utils.clip_grad"):
         interp.event("clip", call.get(0, "parameters"), call.node, call.frame)
-        return None if "value" in name else Tensor(TensorSpec((), None, None, False))
+        return None if "value" in name else _total_norm(interp, call)
     if path.startswith("torch.nn.init."):
         return call.args[0] if call.args else UNKNOWN
     if path.startswith("torch.utils.data."):
@@ -149,7 +166,9 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         variable.storage = call.args[0].storage
         _made_anew(interp, variable, call)
         return variable
-    if path.startswith(("torch.autograd.", "torch.func.")):
+    if path.startswith(transforms.PREFIXES):
+        return transforms.call(interp, path, call)
+    if path.startswith("torch.autograd."):
         interp.escape((*call.args, *call.kwargs.values()))
         return UNKNOWN
     if path.startswith(
@@ -159,6 +178,9 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         return UNKNOWN
     if path == "torch.is_tensor":
         return isinstance(call.args[0], Tensor) if call.args and call.args[0] is not UNKNOWN else Scalar("bool")
+    repacked = packed.call(interp, name, call) if path.startswith("torch.nn.utils.rnn.") else None
+    if repacked is not None:
+        return repacked
     joined = sequences.call(interp, path, call)
     if joined is not None:
         if not path.endswith(("stack", "cat", "concat", "concatenate", "pad_sequence")):
@@ -191,6 +213,19 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
     ):
         interp.event("loss", path, call.node, call.frame)
     return interp.operate(path, call.args, call.kwargs, call.node, call.frame)
+
+
+def _total_norm(interp: Interpreter, call: Arguments) -> Tensor:
+    """What ``clip_grad_norm_`` returns: the norm of all gradients, in the dtype that they have in common."""
+    given = call.get(0, "parameters")
+    tensors = parameters.listed(interp, given) if not isinstance(given, Tensor) else (given,)
+    if tensors is None:
+        tensors = interp.sequence(given, call.node, call.frame) or ()
+    specs = [tensor.spec for tensor in tensors if isinstance(tensor, Tensor)]
+    if not specs or len(specs) < len(tensors):
+        return Tensor(TensorSpec((), None, None, False))
+    dtype = specs[0].dtype if all(spec.dtype == specs[0].dtype for spec in specs) else None
+    return Tensor(TensorSpec((), dtype, specs[0].device, False))
 
 
 def _autograd(interp: Interpreter, name: str, call: Arguments) -> Value:
@@ -462,8 +497,10 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
         return interp.severed(tensor, detached, "detach", interp.site(call.node, call.frame))
     if name in ("retain_grad", "register_hook"):
         interp.heap.set(tensor.slots, "has_grad", True)
-    if name in ("register_hook", "retain_grad", "share_memory_", "pin_memory"):
-        return tensor if name in ("share_memory_", "pin_memory") else UNKNOWN
+    if name in ("register_hook", "register_post_accumulate_grad_hook"):
+        return hooks.on_tensor(interp, tensor, name, call)
+    if name in ("retain_grad", "share_memory_", "pin_memory"):
+        return tensor if name in ("share_memory_", "pin_memory") else None
     if name in ("is_contiguous", "data_ptr", "get_device", "is_floating_point", "storage", "untyped_storage"):
         return UNKNOWN
     if name == "contiguous":

@@ -1,0 +1,114 @@
+"""Operators of the user's own: subclasses of ``torch.autograd.Function``, their forward and their backward."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchsleuth.interp.graph import GraphNode, is_leaf, node_of
+from torchsleuth.interp.library.modules import tensors_in
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    Builtin,
+    ClassValue,
+    Function,
+    LibraryObject,
+    NamedResult,
+    Tensor,
+    Value,
+)
+from torchsleuth.tensors.spec import Native
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+BASE = "torch.autograd.Function"
+CONTEXT = "torch.autograd.function.FunctionCtx"
+
+
+def is_function(cls: Value) -> bool:
+    bases = cls.mro() if isinstance(cls, ClassValue) else ()
+    return any(isinstance(base, Native) and base.path.rpartition(".")[2] == "Function" for base in bases)
+
+
+def attribute(interp: Interpreter, cls: ClassValue, name: str) -> Value:
+    """``cls.apply``"""
+    return Builtin("apply", lambda call: _apply(interp, cls, call)) if name == "apply" else UNKNOWN
+
+
+def _apply(interp: Interpreter, cls: ClassValue, call: Arguments) -> Value:
+    forward, setup = (interp.class_attribute(cls, name) for name in ("forward", "setup_context"))
+    if not isinstance(forward, Function) or not call.exact or call.kwargs:
+        interp.escape((*call.args, *call.kwargs.values()))
+        return UNKNOWN
+    site = interp.site(call.node, call.frame)
+    context = LibraryObject(CONTEXT, (), {}, site)
+    given = tensors_in(call.args)
+    wanted = [value.spec.requires_grad if isinstance(value, Tensor) else False for value in call.args]
+    context.slots["needs_input_grad"] = tuple(wanted) if None not in wanted else UNKNOWN
+    apart = isinstance(setup, Function)
+    mode = interp.grad
+    interp.grad = False
+    try:
+        value = interp.call(forward, replace(call, args=call.args if apart else (context, *call.args)))
+        if apart:
+            interp.call(setup, replace(call, args=(context, call.args, value)))
+    finally:
+        interp.grad = mode
+    if value is UNKNOWN:
+        interp.escape(call.args)
+        return UNKNOWN
+    grads = [tensor.spec.requires_grad for tensor in given]
+    recorded = False if mode is False or not any(grad is not False for grad in grads) else None
+    recorded = True if mode and True in grads else recorded
+    inputs = tuple(dict.fromkeys(node for tensor in given if (node := node_of(tensor)) is not None))
+    leaves = tuple(tensor for tensor in given if is_leaf(tensor) and tensor.spec.requires_grad)
+    node = GraphNode(cls.name, site, inputs, None, leaves, open=True, entry=interp.entry)
+    results = _recorded(value, recorded, node, frozenset(item for tensor in given for item in tensor.history))
+    if recorded is not False:
+        _try_backward(interp, cls, context, results, call)
+    return results
+
+
+def _recorded(value: Value, recorded: bool | None, node: GraphNode, history: frozenset[int]) -> Value:
+    """What ``forward`` returned, as what ``apply`` returns: new tensors with a place in the graph."""
+    if isinstance(value, tuple) and not isinstance(value, NamedResult):
+        return tuple(_recorded(item, recorded, node, history) for item in value)
+    if not isinstance(value, Tensor):
+        return value
+    dtype = value.spec.dtype
+    integral = dtype is not None and not dtype.startswith(("float", "bfloat", "complex"))
+    grad = False if integral else recorded
+    made = Tensor(
+        value.spec.with_(requires_grad=grad), value.origin, value.tags, history if grad is not False else frozenset()
+    )
+    made.slots["node"] = node if grad is not False else None
+    return made
+
+
+def _try_backward(
+    interp: Interpreter, cls: ClassValue, context: LibraryObject, results: Value, call: Arguments
+) -> None:
+    """What the autograd engine will do: ``backward(ctx, *grads)``, once for each kind of results."""
+    backward = interp.class_attribute(cls, "backward")
+    outputs = results if isinstance(results, tuple) else (results,)
+    if not isinstance(backward, Function) or not all(isinstance(value, Tensor) for value in outputs):
+        return
+    specs = tuple(interp.resolved_spec(tensor.spec).with_(requires_grad=False, strides=None) for tensor in outputs)
+    saved = tuple(tensor.spec for tensor in tensors_in(context.slots.get("saved_tensors", ())))
+    key = (backward.node, specs, saved)
+    if key not in interp.failures_seen:
+        interp.failures_seen.add(key)
+        grads = tuple(map(Tensor, specs))
+        interp.aside(lambda: interp.call(backward, replace(call, args=(context, *grads), kwargs={})))
+
+
+def method(interp: Interpreter, context: LibraryObject, name: str, call: Arguments) -> Value:
+    """A method of the ``ctx`` that forward and backward are given."""
+    if name == "save_for_backward":
+        interp.heap.set(context.slots, "saved_tensors", call.args if call.exact else UNKNOWN)
+    return None
+
+
+__all__ = ["BASE", "CONTEXT", "attribute", "is_function", "method"]

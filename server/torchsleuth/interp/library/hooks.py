@@ -1,0 +1,138 @@
+"""Hooks: functions of the user's that modules, tensors and backward passes call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchsleuth.interp.library.modules import descendants
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    DictValue,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    Slots,
+    Tensor,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+HANDLE = "torch.utils.hooks.RemovableHandle"
+BEFORE, AFTER, BACKWARD = "register_forward_pre_hook", "register_forward_hook", "register_full_backward_hook"
+KINDS = frozenset({BEFORE, AFTER, BACKWARD})
+MAX_PENDING = 32
+"""Hooks that wait for a backward pass; those of the latest forward calls."""
+
+
+def register(interp: Interpreter, module: Value, kind: str, call: Arguments) -> LibraryObject:
+    """``module.register_forward_hook(hook)`` and its like."""
+    handle = LibraryObject(HANDLE, (module,), {}, interp.site(call.node, call.frame))
+    with_kwargs = interp.truth(call.kwargs.get("with_kwargs", False))
+    entry = (kind, call.get(0, "hook", UNKNOWN), with_kwargs, handle)
+    interp.hooked = True
+    interp.heap.set(_state(module), "hooks", (*_of(module), entry))
+    return handle
+
+
+def remove(interp: Interpreter, handle: LibraryObject) -> None:
+    """``handle.remove()``"""
+    module = handle.argument(0, "module")
+    if isinstance(module, LibraryModule | Instance):
+        kept = tuple(entry for entry in _of(module) if entry[3] is not handle)
+        interp.heap.set(_state(module), "hooks", kept)
+
+
+def _state(module: Value) -> Slots:
+    return module.slots if isinstance(module, LibraryModule) else module.state
+
+
+def _of(module: Value) -> tuple[tuple[str, Value, bool | None, LibraryObject], ...]:
+    found = _state(module).get("hooks", ())
+    return found if isinstance(found, tuple) else ()
+
+
+def functions(value: Value) -> Iterator[Value]:
+    """The hooks of a module and of those below it."""
+    for part in descendants(value):
+        for _, function, _, _ in _of(part):
+            yield function
+
+
+def before(interp: Interpreter, module: Value, call: Arguments) -> Arguments:
+    """What a module is called with, after its forward_pre_hooks."""
+    for kind, function, with_kwargs, _ in _of(module):
+        if kind != BEFORE:
+            continue
+        more = (DictValue(dict(call.kwargs)),) if with_kwargs else ()
+        made = interp.call(function, replace(call, args=(module, call.args, *more), kwargs={}))
+        if isinstance(made, tuple) and with_kwargs and len(made) == 2:
+            args, kwargs = made
+            known = isinstance(args, tuple) and isinstance(kwargs, DictValue) and kwargs.items is not None
+            call = replace(call, args=args, kwargs=kwargs.items) if known else replace(call, args=(UNKNOWN,))
+        elif made is not None:
+            call = replace(call, args=made if isinstance(made, tuple) else (made,))
+    return call
+
+
+def after(interp: Interpreter, module: Value, call: Arguments, value: Value) -> Value:
+    """What a call of a module gives, after its forward hooks."""
+    for kind, function, with_kwargs, _ in _of(module):
+        if kind == AFTER:
+            more = (DictValue(dict(call.kwargs)),) if with_kwargs else ()
+            made = interp.call(function, replace(call, args=(module, call.args, *more, value), kwargs={}))
+            value = value if made is None else made
+        elif kind == BACKWARD:
+            grads = tuple(_grad_of(item) for item in call.args)
+            outer = tuple(_grad_of(item) for item in (value if isinstance(value, tuple) else (value,)))
+            later(interp, function, replace(call, args=(module, grads, outer), kwargs={}))
+    return value
+
+
+def _grad_of(value: Value) -> Value:
+    if not isinstance(value, Tensor):
+        return UNKNOWN
+    return (
+        Tensor(value.spec.with_(requires_grad=False, strides=None)) if value.spec.requires_grad is not False else None
+    )
+
+
+def on_tensor(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> LibraryObject:
+    """``tensor.register_hook(hook)``, and ``register_post_accumulate_grad_hook``, which is given the tensor itself."""
+    given = Tensor(interp.resolved_spec(tensor.spec).with_(requires_grad=False, strides=None))
+    subject = given if name == "register_hook" else tensor
+    later(interp, call.get(0, "hook", UNKNOWN), replace(call, args=(subject,), kwargs={}))
+    return LibraryObject(HANDLE, (tensor,), {}, interp.site(call.node, call.frame))
+
+
+def later(interp: Interpreter, function: Value, call: Arguments) -> None:
+    """Call a function in the backward passes that follow."""
+    key = (getattr(function, "node", None) or id(function), interp.site(call.node, call.frame).span)
+    interp.pending.pop(key, None)
+    interp.pending[key] = lambda: interp.call(function, call)
+    while len(interp.pending) > MAX_PENDING:
+        del interp.pending[next(iter(interp.pending))]
+
+
+def run_pending(interp: Interpreter) -> None:
+    """A backward pass: it may or may not come by the hooks that wait for one."""
+    for run in list(interp.pending.values()):
+        interp.maybe(run)
+
+
+__all__ = [
+    "BACKWARD",
+    "HANDLE",
+    "KINDS",
+    "after",
+    "before",
+    "functions",
+    "on_tensor",
+    "register",
+    "remove",
+    "run_pending",
+]

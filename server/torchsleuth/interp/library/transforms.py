@@ -1,0 +1,332 @@
+"""Transforms of functions: vmap, gradients and Jacobians of ``torch.func`` and ``torch.autograd.functional``, checkpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchsleuth.interp.library import modules, parameters
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    Builtin,
+    DictValue,
+    ListValue,
+    Scalar,
+    Tensor,
+    Value,
+    is_module,
+)
+from torchsleuth.tensors.dims import Size
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+Model = Callable[["Interpreter", "Arguments"], Value]
+_CHECKPOINT_ARGUMENTS = frozenset(
+    "use_reentrant preserve_rng_state context_fn determinism_check debug early_stop".split()
+)
+
+
+def call(interp: Interpreter, path: str, call: Arguments) -> Value:
+    """A call of a transform, or of what makes one; unknown where it is not modelled."""
+    name = path.rpartition(".")[2]
+    models = _EAGER if path.startswith(("torch.autograd.", "torch.utils.checkpoint.")) else _MODELS
+    model = models.get(name)
+    value = UNKNOWN if model is None or not call.exact else model(interp, call)
+    if value is UNKNOWN:
+        interp.escape((*call.args, *call.kwargs.values()))
+    return value
+
+
+def _mapped(value: Value, change: Callable[[Tensor], Value]) -> Value:
+    """A tree of containers with each of its tensors changed."""
+    if isinstance(value, Tensor):
+        return change(value)
+    if isinstance(value, tuple):
+        return tuple(_mapped(item, change) for item in value)
+    if isinstance(value, ListValue):
+        return ListValue(None if value.items is None else tuple(_mapped(item, change) for item in value.items))
+    if isinstance(value, DictValue):
+        items = value.items
+        return DictValue(None if items is None else {key: _mapped(item, change) for key, item in items.items()})
+    return value
+
+
+def _shaped(tensor: Tensor, shape: tuple[Size, ...] | None, requires_grad: bool | None = None) -> Tensor:
+    """A tensor like another, of another shape."""
+    return Tensor(tensor.spec.with_(shape=shape, requires_grad=requires_grad, strides=None), tensor.origin)
+
+
+def _like(interp: Interpreter, value: Value) -> Value:
+    """Gradients by a value: as it is, whether they can be differentiated again is not known."""
+    return _mapped(value, lambda tensor: _shaped(tensor, interp.resolved_spec(tensor.spec).shape))
+
+
+# -- vmap ------------------------------------------------------------------------------------------
+
+
+def _vmap(interp: Interpreter, made: Arguments) -> Value:
+    function, out = made.get(0, "func"), made.get(2, "out_dims", 0)
+    dims = made.get(1, "in_dims", 0)
+
+    def run(call: Arguments) -> Value:
+        given = dims if isinstance(dims, tuple | ListValue) else (dims,) * len(call.args)
+        axes = given.items if isinstance(given, ListValue) else given
+        if axes is None or len(axes) != len(call.args) or not call.exact or call.kwargs:
+            return UNKNOWN
+        counts: list[Size] = []
+        args = tuple(_without(interp, value, axis, counts) for value, axis in zip(call.args, axes))
+        if not counts or any(value is UNKNOWN for value in args):
+            interp.escape(call.args)
+            return UNKNOWN
+        value = interp.call(function, replace(call, args=args))
+        return _with(interp, value, out, counts[0])
+
+    return Builtin("vmap", run)
+
+
+def _without(interp: Interpreter, value: Value, axis: Value, counts: list[Size]) -> Value:
+    """One element of a batch along an axis. What it is that several are of, `counts` tells."""
+    if axis is None:
+        return value
+    if isinstance(axis, tuple) and isinstance(value, tuple) and len(axis) == len(value):
+        return tuple(_without(interp, item, part, counts) for item, part in zip(value, axis))
+    if not isinstance(axis, int):
+        return UNKNOWN
+
+    def one(tensor: Tensor) -> Tensor:
+        shape = interp.resolved_spec(tensor.spec).shape
+        if shape is None or not -len(shape) <= axis < len(shape):
+            return _shaped(tensor, None, tensor.spec.requires_grad)
+        counts.append(shape[axis])
+        place = axis % len(shape)
+        return _shaped(tensor, (*shape[:place], *shape[place + 1 :]), tensor.spec.requires_grad)
+
+    return _mapped(value, one) if isinstance(value, Tensor | tuple | ListValue | DictValue) else UNKNOWN
+
+
+def _with(interp: Interpreter, value: Value, axis: Value, count: Size) -> Value:
+    """A batch of such values along an axis."""
+    if isinstance(value, tuple) and isinstance(axis, tuple) and len(value) == len(axis):
+        return tuple(_with(interp, item, part, count) for item, part in zip(value, axis))
+    if not isinstance(axis, int):
+        return UNKNOWN
+
+    def several(tensor: Tensor) -> Tensor:
+        shape = interp.resolved_spec(tensor.spec).shape
+        if shape is None:
+            return _shaped(tensor, None)
+        place = axis % (len(shape) + 1)
+        made = _shaped(tensor, (*shape[:place], count, *shape[place:]), tensor.spec.requires_grad)
+        return interp.same_graph(tensor, made)
+
+    return _mapped(value, several)
+
+
+# -- derivatives -----------------------------------------------------------------------------------
+
+
+def _argument(call: Arguments, argnums: Value) -> Value:
+    """What is differentiated by."""
+    if isinstance(argnums, tuple) and all(
+        isinstance(part, int) and -len(call.args) <= part < len(call.args) for part in argnums
+    ):
+        return tuple(call.args[part] for part in argnums)
+    return call.args[argnums] if isinstance(argnums, int) and -len(call.args) <= argnums < len(call.args) else UNKNOWN
+
+
+def _applied(interp: Interpreter, function: Value, call: Arguments) -> Value:
+    """The value of a function that is being differentiated: grad mode is on inside."""
+    mode, interp.grad = interp.grad, True
+    try:
+        return interp.call(function, call)
+    finally:
+        interp.grad = mode
+
+
+def _gradient(value_too: bool) -> Model:
+    def model(interp: Interpreter, made: Arguments) -> Value:
+        function, argnums, aux = made.get(0, "func"), made.get(1, "argnums", 0), made.get(2, "has_aux", False)
+
+        def run(call: Arguments) -> Value:
+            value = _applied(interp, function, call)
+            given = _argument(call, argnums)
+            if given is UNKNOWN or not isinstance(aux, bool):
+                return UNKNOWN
+            grads = _like(interp, given)
+            if value_too:
+                return grads, value
+            if aux:
+                return (grads, value[1]) if isinstance(value, tuple) and len(value) == 2 else UNKNOWN
+            return grads
+
+        return Builtin("grad", run)
+
+    return model
+
+
+def _jacobian(order: int) -> Model:
+    def model(interp: Interpreter, made: Arguments) -> Value:
+        function, argnums, aux = made.get(0, "func"), made.get(1, "argnums", 0), made.kwargs.get("has_aux", False)
+
+        def run(call: Arguments) -> Value:
+            value = _applied(interp, function, call)
+            rest: tuple[Value, ...] = ()
+            if aux is True and isinstance(value, tuple) and len(value) == 2:
+                value, *others = value
+                rest = tuple(others)
+            elif aux is not False:
+                return UNKNOWN
+            found = _derivative(interp, value, _argument(call, argnums), order)
+            return (found, *rest) if rest else found
+
+        return Builtin("jacobian", run)
+
+    return model
+
+
+def _derivative(interp: Interpreter, value: Value, given: Value, order: int = 1) -> Value:
+    """Of each tensor that a function gives by each of those that it was given: the sizes of the one, then of the other."""
+    if given is UNKNOWN or value is UNKNOWN:
+        return UNKNOWN
+
+    def by(result: Tensor) -> Value:
+        own = interp.resolved_spec(result.spec).shape
+
+        def one(tensor: Tensor) -> Tensor:
+            shape = interp.resolved_spec(tensor.spec).shape
+            known = own is not None and shape is not None and (order == 1 or isinstance(given, Tensor))
+            return _shaped(
+                result, (*own, *(shape * order)) if known and own is not None and shape is not None else None
+            )
+
+        return _mapped(given, one)
+
+    return _mapped(value, by)
+
+
+def _jacobian_now(order: int) -> Model:
+    """``torch.autograd.functional.jacobian(func, inputs)``"""
+
+    def model(interp: Interpreter, call: Arguments) -> Value:
+        inputs = call.get(1, "inputs")
+        args = inputs if isinstance(inputs, tuple) else (inputs,)
+        value = _applied(interp, call.get(0, "func"), replace(call, args=args, kwargs={}))
+        return _derivative(interp, value, inputs, order)
+
+    return model
+
+
+def _checked(interp: Interpreter, call: Arguments) -> Value:
+    """``gradcheck(func, inputs)``"""
+    inputs = call.get(1, "inputs")
+    _applied(
+        interp, call.get(0, "func"), replace(call, args=inputs if isinstance(inputs, tuple) else (inputs,), kwargs={})
+    )
+    return Scalar("bool")
+
+
+def _jvp(interp: Interpreter, call: Arguments) -> Value:
+    primals = call.get(1, "primals")
+    if not isinstance(primals, tuple) or call.kwargs:
+        return UNKNOWN
+    value = _applied(interp, call.args[0], replace(call, args=primals, kwargs={}))
+    return UNKNOWN if value is UNKNOWN else (value, _like(interp, value))
+
+
+def _vjp(interp: Interpreter, call: Arguments) -> Value:
+    if call.kwargs or not call.args:
+        return UNKNOWN
+    primals = call.args[1:]
+    value = _applied(interp, call.args[0], replace(call, args=primals, kwargs={}))
+    return UNKNOWN if value is UNKNOWN else (value, Builtin("vjp", lambda inner: _like(interp, primals)))
+
+
+# -- modules as functions --------------------------------------------------------------------------
+
+
+def _functional_call(interp: Interpreter, call: Arguments) -> Value:
+    """``functional_call(module, parameters, args, kwargs)``: whether the result requires grad depends on those."""
+    module, given = call.get(0, "module"), call.get(2, "args", ())
+    kwargs = call.get(3, "kwargs")
+    named = kwargs.items if isinstance(kwargs, DictValue) else {} if kwargs is None else None
+    if not is_module(module) or named is None:
+        return UNKNOWN
+    args = given if isinstance(given, tuple) else (given,)
+    inner = replace(call, args=args, kwargs={str(key): value for key, value in named.items()})
+    source = next(iter(modules.tensors_in((call.get(1, "parameter_and_buffer_dicts"), *args))), None)
+    value = interp.call_module(module, inner)
+
+    def placed(tensor: Tensor) -> Tensor:
+        made = _shaped(tensor, interp.resolved_spec(tensor.spec).shape)
+        place = tensor.spec.device
+        if source is not None and (place is None or place.kind == "meta"):
+            interp.heap.set(made.slots, "spec", made.spec.with_(device=source.spec.device))
+        return made
+
+    return _mapped(value, placed)
+
+
+def _stacked(interp: Interpreter, call: Arguments) -> Value:
+    """``stack_module_state(models)``: the parameters and the buffers of models of one kind, in batches."""
+    models = interp.sequence(call.get(0, "models"), call.node, call.frame)
+    named = parameters.named(interp, models[0]) if models else None
+    if named is None or models is None:
+        return UNKNOWN
+
+    def several(tensor: Tensor) -> Tensor:
+        shape = tensor.spec.shape
+        return _shaped(tensor, None if shape is None else (len(models), *shape), True)
+
+    return DictValue({name: several(tensor) for name, tensor in named}), DictValue(None)
+
+
+def _checkpoint(interp: Interpreter, call: Arguments) -> Value:
+    """``checkpoint(function, *args)``: what the function gives."""
+    kwargs = {name: value for name, value in call.kwargs.items() if name not in _CHECKPOINT_ARGUMENTS}
+    return interp.call(call.get(0, "function"), replace(call, args=call.args[1:], kwargs=kwargs))
+
+
+def _checkpoint_sequential(interp: Interpreter, call: Arguments) -> Value:
+    function, value = call.get(0, "functions"), call.get(2, "input")
+    if is_module(function):
+        return interp.call(function, replace(call, args=(value,), kwargs={}))
+    for part in interp.sequence(function, call.node, call.frame) or (UNKNOWN,):
+        value = interp.call(part, replace(call, args=(value,), kwargs={}))
+    return value
+
+
+_MODELS: dict[str, Model] = {
+    "vmap": _vmap,
+    "grad": _gradient(False),
+    "grad_and_value": _gradient(True),
+    "jacrev": _jacobian(1),
+    "jacfwd": _jacobian(1),
+    "hessian": _jacobian(2),
+    "jvp": _jvp,
+    "vjp": _vjp,
+    "functional_call": _functional_call,
+    "stack_module_state": _stacked,
+}
+_EAGER: dict[str, Model] = {
+    "jacobian": _jacobian_now(1),
+    "hessian": _jacobian_now(2),
+    "gradcheck": _checked,
+    "gradgradcheck": _checked,
+    "checkpoint": _checkpoint,
+    "checkpoint_sequential": _checkpoint_sequential,
+}
+PREFIXES = (
+    "torch.func.",
+    "torch.vmap",
+    "torch.autograd.functional.",
+    "torch.autograd.gradcheck",
+    "torch.autograd.gradgradcheck",
+    "torch.utils.checkpoint.",
+    "torch.nn.utils.stateless.",
+    "torch._functorch.",
+)
+
+__all__ = ["PREFIXES", "call"]
