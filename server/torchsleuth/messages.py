@@ -177,6 +177,9 @@ ENGLISH: dict[str, str] = {
         "{what} (line {line}) gets gradients, but no optimizer was given its parameters: it keeps its random values"
     ),
     "optimizer.forgotten.place": "no optimizer has these parameters",
+    "optimizer.other": (
+        "this optimizer was given other parameters: the backward() of line {line} computes gradients for {what}"
+    ),
     # autograd
     "grad.no_graph": "{tensor} has no gradient: the graph ends at {cut}, so backward() cannot reach any parameter",
     "grad.no_graph.plain": "{tensor} has no gradient: nothing that it was computed from requires grad",
@@ -272,6 +275,7 @@ ENGLISH: dict[str, str] = {
     "fix.parentheses": "Call it: {text}()",
     "fix.give": "Give the parameters of {name} to the optimizer",
     "fix.no_grad": "Wrap in with torch.no_grad():",
+    "fix.grad_enabled": "Wrap in with torch.set_grad_enabled({name}.training):",
     "fix.clip": "Clip gradients between backward() and step()",
     # analysis
     "analysis.budget": "the analysis stopped early: {reason}",

@@ -124,8 +124,13 @@ def _is_unscaled(node: GraphNode | None) -> bool:
     if node.operator == "add":
         return any(_is_unscaled(part) for part in node.inputs)
     given = node.site.node.keywords if isinstance(node.site.node, ast.Call) else []
-    options = ("reduction", "weight", "size_average")
-    return node.operator in _MEANS and not any(keyword.arg in options for keyword in given)
+    return node.operator in _MEANS and not any(_changes_mean(keyword) for keyword in given)
+
+
+def _changes_mean(keyword: ast.keyword) -> bool:
+    if keyword.arg == "reduction":
+        return not isinstance(keyword.value, ast.Constant) or keyword.value.value != "mean"
+    return keyword.arg in ("weight", "size_average")
 
 
 def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.BinOp) -> Finding:

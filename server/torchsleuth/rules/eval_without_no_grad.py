@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.interp.values import Site
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import called_text, is_simple, statement_of, trained_by, within
+from torchsleuth.rules.loops import called_text, caller_of, is_simple, is_used, statement_of, trained_by, within
 from torchsleuth.rules.modules import named
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
@@ -79,22 +79,35 @@ def _evaluates(analysis: Analysis, event: Event, point: LoopPoint) -> bool:
     steps = [other for other in analysis.trace.events if other.kind == "step"]
     if event.training is not True or not point.over_loader or any(within(step, point) for step in steps):
         return False
-    used = not isinstance(statement_of(analysis, event.site), ast.Expr)
+    used = is_used(analysis, event)
     return used and any(step.certain and trained_by(step.subject, event.subject) for step in steps)
 
 
 def _finding(analysis: Analysis, event: Event, loop: ast.stmt) -> Finding:
     name = called_text(analysis, event)
-    path = event.site.span.path
-    candidates: list[Candidate] = []
-    if is_simple(loop, analysis, path):
-        source = analysis.source_of(path)
-        manager, imports = named(analysis, event.site, "torch.no_grad")
-        candidates.append(
-            Candidate(message("fix.no_grad"), (*imports, *edits.wrap(source, loop, f"with {manager}():")))
-        )
     text = message("no_grad.missing", module=f"`{name}`" if name else "the model")
-    return Finding(event.site.span, text, (), tuple(candidates))
+    return Finding(event.site.span, text, (), tuple(_wrapped(analysis, event, loop, name)))
+
+
+def _wrapped(analysis: Analysis, event: Event, loop: ast.stmt, name: str | None) -> Iterator[Candidate]:
+    """``no_grad`` around the loop; where the loop also trains, around the call that evaluates, or by the mode."""
+    path = event.site.span.path
+    manager, imports = named(analysis, event.site, "torch.no_grad")
+    if is_simple(loop, analysis, path):
+        changes = edits.wrap(analysis.source_of(path), loop, f"with {manager}():")
+        yield Candidate(message("fix.no_grad"), (*imports, *changes))
+    site = caller_of(event.site)
+    while site is not None:
+        around = statement_of(analysis, site)
+        if isinstance(around, ast.Expr | ast.Assign | ast.Return) and is_simple(around, analysis, site.span.path):
+            manager, imports = named(analysis, site, "torch.no_grad")
+            changes = edits.wrap(analysis.source_of(site.span.path), around, f"with {manager}():")
+            yield Candidate(message("fix.no_grad"), (*imports, *changes))
+        site = caller_of(site)
+    if name is not None and is_simple(loop, analysis, path):
+        manager, imports = named(analysis, event.site, "torch.set_grad_enabled")
+        changes = edits.wrap(analysis.source_of(path), loop, f"with {manager}({name}.training):")
+        yield Candidate(message("fix.grad_enabled", name=name), (*imports, *changes))
 
 
 RULE = Rule(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TypeGuard
 
 from torchsleuth.interp.frames import Frame
@@ -22,6 +23,8 @@ from torchsleuth.interp.values import (
 )
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax import edits
+
+_COLLECTING = frozenset("append extend add insert put update write".split())
 
 
 def modules_of(optimizer: Value) -> list[Value]:
@@ -57,6 +60,15 @@ def draws_again(event: Event) -> bool:
 
 def _is_assigned(node: ast.AST) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def is_used(analysis: Analysis, event: Event) -> bool:
+    """Whether something is done with the result of a call: not where it is a statement of its own, or only printed."""
+    statement = statement_of(analysis, event.site)
+    if not isinstance(statement, ast.Expr):
+        return True
+    call = statement.value.func if isinstance(statement.value, ast.Call) else None
+    return isinstance(call, ast.Attribute) and call.attr in _COLLECTING
 
 
 def innermost(event: Event) -> LoopPoint | None:
@@ -203,6 +215,70 @@ def optimizer_text(analysis: Analysis, step: Event) -> str | None:
     return receiver_text(analysis, step.site)
 
 
+def recurs(analysis: Analysis, event: Event) -> bool:
+    """Whether an event happens again and again in its loop: always, or every so often (``i % k``), or whenever a value
+    is finite; and the loop goes on afterwards."""
+    if event.certain:
+        return True
+    tests: list[ast.expr] = []
+    site: Site | None = event.site
+    while site is not None:
+        statement = statement_of(analysis, site)
+        if statement is None:
+            return False
+        for part in reversed(edits.path_to(analysis.tree(site.span.path), statement)):
+            if isinstance(part, ast.For | ast.While):
+                site = None
+                break
+            if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+                break
+            if isinstance(part, ast.If):
+                tests.append(part.test)
+                if any(
+                    isinstance(block[-1], ast.Break | ast.Return | ast.Raise)
+                    for block in (part.body, part.orelse)
+                    if block
+                ):
+                    return False
+        site = caller_of(site) if site is not None else None
+    return bool(tests) and all(any(_is_periodic(node) for node in ast.walk(test)) for test in tests)
+
+
+def caller_of(site: Site) -> Site | None:
+    """The call that led to the function in which something happens."""
+    frame, node = site.frame.caller, site.frame.call
+    return Site(frame.source.span(node), node, frame) if frame is not None and node is not None else None
+
+
+def _is_periodic(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func).rpartition(".")[2] in ("isfinite", "isnan", "isinf")
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+
+
+def made_alike(one: Value, other: Value) -> bool:
+    """Whether two modules are one, or copies of one."""
+    site = getattr(one, "site", None)
+    return one is other or (site is not None and site is getattr(other, "site", None))
+
+
+def same_block(analysis: Analysis, one: Event, other: Event) -> bool:
+    """Whether two events are in statements of one block, so that both happen or none."""
+    first, second = statement_of(analysis, one.site), statement_of(analysis, other.site)
+    if one.site.frame is not other.site.frame or first is None or second is None:
+        return False
+    return any(first in block and second in block for block in blocks_of(analysis.tree(one.site.span.path)))
+
+
+def blocks_of(tree: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The lists of statements in a tree."""
+    for node in ast.walk(tree):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                yield block
+
+
 def common_loop(one: Event, other: Event) -> LoopPoint | None:
     """The innermost execution of a loop in which both events happened."""
     pairs = [pair for pair in zip(one.loops, other.loops) if pair[0].execution == pair[1].execution]
@@ -226,7 +302,9 @@ def covers(mode: Event, module: Value) -> bool:
 
 
 __all__ = [
+    "blocks_of",
     "called_text",
+    "caller_of",
     "common_loop",
     "covers",
     "draws_again",
@@ -235,12 +313,16 @@ __all__ = [
     "innermost",
     "is_alone",
     "is_simple",
+    "is_used",
     "loop_statement",
+    "made_alike",
     "modules_of",
     "name_in",
     "optimizer_text",
     "place_in",
     "receiver_text",
+    "recurs",
+    "same_block",
     "same_iteration",
     "statement_of",
     "trained_by",

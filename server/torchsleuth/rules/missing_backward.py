@@ -66,13 +66,23 @@ def _without_gradients(analysis: Analysis, optimizer: LibraryObject) -> tuple[Ev
     steps = [step for step in steps if not any(point.joined for point in step.loops)]
     if optimizer.identity in analysis.trace.escaped or not all(step.certain for step in steps):
         return None
-    if any(event.kind == "backward" and feeds(event, optimizer) is not False for event in events):
-        return None
     for first, second in zip(steps, steps[1:]):
-        forward = _unused(analysis, first, second) if common_loop(first, second) is not None else None
+        if common_loop(first, second) is None or _has_gradients(events[: second.index], optimizer):
+            continue
+        forward = _unused(analysis, first, second)
         if forward is not None:
             return forward, second
     return None
+
+
+def _has_gradients(events: list[Event], optimizer: LibraryObject) -> bool:
+    """Whether some backward() may have given gradients to an optimizer, that it did not clear again."""
+    for event in reversed(events):
+        if event.kind == "zero_grad" and event.certain and event.subject is optimizer:
+            return False
+        if event.kind == "backward" and feeds(event, optimizer) is not False:
+            return True
+    return False
 
 
 def _unused(analysis: Analysis, first: Event, second: Event) -> Event | None:
@@ -113,8 +123,9 @@ def _loss_name(analysis: Analysis, step: Event) -> str | None:
     for node in analysis.index(step.site.span.path).nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < line:
             value = held.get(node.id)
-            if isinstance(value, Tensor) and value.spec.shape == () and value.spec.requires_grad is not False:
-                found.append(("loss" in node.id.lower(), node.lineno, node.id))
+            named = "loss" in node.id.lower()
+            if isinstance(value, Tensor) and value.spec.shape == () and (named or value.spec.requires_grad):
+                found.append((named, node.lineno, node.id))
     return max(found)[2] if found else None
 
 

@@ -37,7 +37,8 @@ from torchsleuth.rules.loops import (
     enclosing_block,
     innermost,
     is_simple,
-    statement_of,
+    is_used,
+    made_alike,
     trained_by,
     uncalled,
     unseen,
@@ -61,18 +62,18 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if event.kind != "forward" or event.training is not True or event.site.span in found:
             continue
         layer = next((part for part in mode_dependent(analysis, event.subject) if part.training is True), None)
-        if layer is None or not _prepared(analysis, event):
+        if layer is None:
             continue
         if measures is None:
             measures = [item for item in analysis.trace.operations if _measures(item) and len(item.tensors) > 1]
-        if _evaluates(analysis, event, measures):
+        if _prepared(analysis, event, measures) and _evaluates(analysis, event, measures):
             found[event.site.span] = (event, layer)
     if found and not unseen(analysis, "eval"):
         for event, layer in found.values():
             yield _finding(analysis, event, layer)
 
 
-def _prepared(analysis: Analysis, event: Event) -> bool:
+def _prepared(analysis: Analysis, event: Event, measures: list[Operation]) -> bool:
     """Whether a forward is one of a module in training mode that was trained or loaded before, and was not put into
     training mode for this."""
     trace = analysis.trace
@@ -80,24 +81,27 @@ def _prepared(analysis: Analysis, event: Event) -> bool:
         return False
     if event.subject.identity in trace.escaped or (event.grad and event.forward_id in trace.consumed):
         return False
-    steps = [e for e in trace.events[: event.index] if e.kind == "step" and trained_by(e.subject, event.subject)]
-    since = steps[-1].index if any(step.certain for step in steps) else _loaded(analysis, event)
+    earlier = trace.events[: event.index]
+    alike = [
+        other.subject for other in trace.events if other.kind == "forward" and made_alike(other.subject, event.subject)
+    ]
+    steps = [e for e in earlier if e.kind == "step" and any(trained_by(e.subject, module) for module in alike)]
+    since = steps[-1].index if any(step.certain for step in steps) else _loaded(analysis, event, measures)
     if since is None:
         return False
     later = trace.events[since : event.index]
     return not any(other.kind in ("train", "eval") and covers(other, event.subject) for other in later)
 
 
-def _loaded(analysis: Analysis, event: Event) -> int | None:
-    """When the module got its weights from a file, in a script that trains nothing."""
+def _loaded(analysis: Analysis, event: Event, measures: list[Operation]) -> int | None:
+    """When the module got its weights: from a file, in a script that trains nothing, or else for a measurement."""
     trace = analysis.trace
-    if trace.optimizers or any(other.kind in ("step", "backward") for other in trace.events):
-        return None
-    for call in trace.calls:
-        copied = call.args[:1] and isinstance(call.args[0], LibraryObject) and "state_dict" in call.args[0].path
-        if call.path == _LOADED and call.certain and call.after <= event.index and not copied:
+    trains = bool(trace.optimizers) or any(other.kind in ("step", "backward") for other in trace.events)
+    for call in reversed(trace.calls):
+        if call.path == _LOADED and call.certain and call.after <= event.index:
             if any(part is event.subject for part in descendants(call.receiver)):
-                return call.after
+                copied = call.args[:1] and isinstance(call.args[0], LibraryObject) and "state_dict" in call.args[0].path
+                return call.after if _measured(measures, event) or not (copied or trains) else None
     return None
 
 
@@ -112,7 +116,7 @@ def _evaluates(analysis: Analysis, event: Event, measures: list[Operation]) -> b
         return False
     if _measured(measures, event):
         return True
-    used = not isinstance(statement_of(analysis, event.site), ast.Expr)
+    used = is_used(analysis, event)
     loaded = not analysis.trace.optimizers
     return used and not event.grad and (loaded or (inner is not None and inner.over_loader and not trains))
 

@@ -32,6 +32,7 @@ from torchsleuth.interp.values import UNKNOWN, LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import feeds, reads_gradients
 from torchsleuth.rules.loops import (
+    common_loop,
     is_simple,
     name_in,
     receiver_text,
@@ -52,24 +53,37 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     stepped = [event.subject for event in trace.events if event.kind == "step"]
     if any(optimizer is UNKNOWN for optimizer in stepped):
         return
-    moved = {id(part) for optimizer in stepped for part in trained_parts(optimizer)}
     found: list[tuple[LibraryObject, Event]] = []
     for optimizer in trace.optimizers:
         parts = trained_parts(optimizer)
         if optimizer.identity in trace.escaped or not parts or any(other is optimizer for other in stepped):
             continue
-        backward = next((event for event in trace.events if _fills(event, optimizer)), None)
-        if backward is not None and not any(id(part) in moved for part in parts):
+        backward = next((event for event in trace.events if _fills(trace.events, event, optimizer)), None)
+        if backward is not None and not _moved_by_others(trace.events, backward, optimizer):
             found.append((optimizer, backward))
     if found and not unseen(analysis, "step") and not reads_gradients(analysis):
         for optimizer, backward in found:
             yield _finding(analysis, optimizer, backward)
 
 
-def _fills(event: Event, optimizer: LibraryObject) -> bool:
-    """A backward() in a loop, whatever the conditions, that computes gradients for the optimizer."""
-    certain = event.kind == "backward" and event.certain and bool(event.loops)
-    return certain and feeds(event, optimizer) is True
+def _fills(events: list[Event], event: Event, optimizer: LibraryObject) -> bool:
+    """A backward() in a loop that computes gradients for the optimizer. Where it is not known for whom it does so, it
+    counts if the loop clears this optimizer and steps none."""
+    if event.kind != "backward" or not event.loops:
+        return False
+    fed = feeds(event, optimizer)
+    if fed is None:
+        near = [other for other in events if common_loop(event, other) is not None]
+        cleared = any(other.kind == "zero_grad" and other.subject is optimizer for other in near)
+        return cleared and event.certain and not any(other.kind == "step" for other in near)
+    return fed
+
+
+def _moved_by_others(events: list[Event], backward: Event, optimizer: LibraryObject) -> bool:
+    """Whether another optimizer changes some of the same parameters in the same loop."""
+    own = {id(part) for part in trained_parts(optimizer)}
+    steps = [event for event in events if event.kind == "step" and common_loop(backward, event) is not None]
+    return any(id(part) in own for step in steps for part in trained_parts(step.subject))
 
 
 def _finding(analysis: Analysis, optimizer: LibraryObject, backward: Event) -> Finding:

@@ -37,6 +37,7 @@ from torchsleuth.rules.loops import (
     is_simple,
     name_in,
     optimizer_text,
+    recurs,
     statement_of,
     trained_by,
     uncalled,
@@ -62,14 +63,15 @@ def _piled_up(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Even
     events = analysis.trace.events
     if optimizer.identity in analysis.trace.escaped:
         return None
-    steps = [event for event in events if event.kind == "step" and event.subject is optimizer and event.certain]
+    steps = [event for event in events if event.kind == "step" and event.subject is optimizer]
+    steps = [step for step in steps if recurs(analysis, step)]
     for first, second in zip(steps, steps[1:]):
         point = common_loop(first, second)
         if point is None or any(within(event, point) and _may_clear(event, optimizer) for event in events):
             continue
         cleared = [event.index for event in events[: first.index] if _may_clear(event, optimizer)]
-        before = _last_backward(events[max(cleared, default=0) : first.index], optimizer)
-        between = _last_backward(events[first.index : second.index], optimizer)
+        before = _last_backward(analysis, events[max(cleared, default=0) : first.index], optimizer)
+        between = _last_backward(analysis, events[first.index : second.index], optimizer)
         if before is not None and between is not None:
             return between, second
     return None
@@ -86,9 +88,9 @@ def _may_clear(event: Event, optimizer: LibraryObject) -> bool:
     return any(given is UNKNOWN for given in given_to(optimizer))
 
 
-def _last_backward(events: list[Event], optimizer: LibraryObject) -> Event | None:
+def _last_backward(analysis: Analysis, events: list[Event], optimizer: LibraryObject) -> Event | None:
     """The last backward() that gives gradients to an optimizer, or may do so."""
-    fed = [event for event in events if event.kind == "backward" and event.certain]
+    fed = [event for event in events if event.kind == "backward" and recurs(analysis, event)]
     return next((event for event in reversed(fed) if feeds(event, optimizer) is not False), None)
 
 

@@ -43,13 +43,18 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[object] = set()
     for item in analysis.trace.attributes:
         held = _held(item.owner.slots.get(item.name))
-        if not held or item.site.span in reported or item.owner.slots.get(item.name) is not item.value:
+        if (
+            not held
+            or not reported.isdisjoint((item.site.span, id(item.value)))
+            or item.owner.slots.get(item.name) is not item.value
+        ):
             continue
         registered = {id(part) for part in (*descendants(item.owner), *parts_of(item.owner))}
-        own = [part for part in held if id(part) not in registered and _trains(part) and _own(part, item.owner)]
+        held = [part for part in held if _trains(part)]
+        own = [part for part in held if id(part) not in registered and _own(part, item.owner)]
         lost = [part for part in own if not any(id(inner) in given for inner in (part, *parts_of(part)))]
-        if len(lost) == len(held) and (used or item.owner.identity in used):
-            reported.add(item.site.span)
+        if lost and len(lost) == len(held) and (used or item.owner.identity in used):
+            reported |= {item.site.span, id(item.value)}
             yield _finding(analysis, item, lost)
 
 

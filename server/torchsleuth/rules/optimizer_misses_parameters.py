@@ -1,10 +1,11 @@
 """optimizer-misses-parameters: what is trained with, and never changes.
 
 What it finds
-    A layer that was put into a model after the optimizer had been given its parameters; and a whole module, or a
-    parameter, that was made in the script, gets gradients in each step of a training loop, and was given to no
-    optimizer, while all that was given is given as a whole. Nothing is found where parts are left out on purpose:
-    frozen, loaded from a file, copied, in evaluation mode, or where only some layers of a model are trained.
+    An optimizer that was given the parameters of another module than the one that is trained; a layer that was put into
+    a model after the optimizer had been given its parameters; and a whole module, or a parameter, that was made in the
+    script, gets gradients in each step of a training loop, and was given to no optimizer, while all that was given is
+    given as a whole. Nothing is found where parts are left out on purpose: frozen, loaded from a file, copied, in
+    evaluation mode, or where only some layers of a model are trained.
 Why it hurts
     The new layer keeps its random weights. The rest adapts to it as well as it can, so that the loss falls and the
     fault does not show.
@@ -46,7 +47,7 @@ from torchsleuth.interp.values import (
 )
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import feeds, reads_gradients
-from torchsleuth.rules.loops import common_loop, is_alone, name_in, place_in, statement_of, trained_by
+from torchsleuth.rules.loops import blocks_of, common_loop, is_alone, name_in, place_in, statement_of, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
@@ -58,9 +59,11 @@ _LOADING = ("torch.nn.Module.load_state_dict", "copy.deepcopy")
 
 @dataclass(frozen=True)
 class _Missed:
-    """`part`: what holds the parameters. `whole`: the outermost module around it, or the parameter itself."""
+    """`optimizer`: one that steps after `backward`. `part`: what holds the parameters. `whole`: the outermost module
+    around it, or the parameter itself."""
 
     optimizer: LibraryObject
+    backward: Event
     part: LibraryModule | Tensor
     whole: Value
 
@@ -74,38 +77,31 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     missed = list(_missed(analysis))
     if not missed or reads_gradients(analysis):
         return
-    reported: set[tuple[int, int]] = set()
-    for item in missed:
-        key = (item.optimizer.identity, item.whole.identity)
-        if key not in reported:
-            finding = (
-                _replaced(analysis, item) if trained_by(item.optimizer, item.whole) else _forgotten(analysis, item)
-            )
+    reported: set[int] = set()
+    for kind in (_given_another, _replaced, _forgotten):
+        for item in missed:
+            finding = kind(analysis, item) if item.whole.identity not in reported else None
             if finding is not None:
-                reported.add(key)
+                reported.add(item.whole.identity)
                 yield finding
 
 
 def _missed(analysis: Analysis) -> Iterator[_Missed]:
-    """What gets gradients beside the parameters of an optimizer that steps, and is in no optimizer."""
+    """What gets gradients before an optimizer steps, and is in no optimizer."""
     trace = analysis.trace
     given = {id(part) for optimizer in trace.optimizers for part in trained_parts(optimizer)}
     given |= {id(part) for part in _in_plain_containers(analysis)}
     for optimizer in trace.optimizers:
         steps = [e for e in trace.events if e.kind == "step" and e.subject is optimizer and e.certain and e.loops]
-        backward = next((b for b in trace.events if _trains(b, optimizer) and any(_after(b, s) for s in steps)), None)
+        passes = (event for event in trace.events if event.kind == "backward" and event.certain)
+        backward = next((event for event in passes if any(_after(event, step) for step in steps)), None)
         if backward is None or backward.node is None:
             continue
         for node in backward.node.reachable():
             for part in (node.module, *node.leaves):
                 holder = part.owner or part if isinstance(part, Tensor) else part
-                if holder is None or id(holder) in given or not _trainable(holder):
-                    continue
-                yield _Missed(optimizer, holder, _whole(analysis, holder))
-
-
-def _trains(event: Event, optimizer: LibraryObject) -> bool:
-    return event.kind == "backward" and event.certain and bool(event.loops) and feeds(event, optimizer) is True
+                if holder is not None and id(holder) not in given and _trainable(holder):
+                    yield _Missed(optimizer, backward, holder, _whole(analysis, holder))
 
 
 def _in_plain_containers(analysis: Analysis) -> Iterator[Value]:
@@ -136,12 +132,41 @@ def _whole(analysis: Analysis, part: LibraryModule | Tensor) -> Value:
     return max(around, key=lambda module: sum(1 for _ in descendants(module)), default=part)
 
 
+# -- another one was given in its place ------------------------------------------------------------
+
+
+def _given_another(analysis: Analysis, item: _Missed) -> Finding | None:
+    """An optimizer whose own parameters get no gradients, or are those of an optimizer before it."""
+    optimizer, trace = item.optimizer, analysis.trace
+    near = [event for event in trace.events if event.kind == "backward" and common_loop(event, item.backward)]
+    starving = all(feeds(event, optimizer) is False for event in near)
+    own = {id(part) for part in trained_parts(optimizer)}
+    before = trace.optimizers[: trace.optimizers.index(optimizer)]
+    doubled = any(own <= {id(part) for part in trained_parts(other)} for other in before)
+    made = _made_at(item.whole)
+    if optimizer.site is None or made is None or not (starving or (doubled and _is_fresh(analysis, item.part))):
+        return None
+    name = name_in(optimizer.site.frame, item.whole)
+    places = (related(analysis.source_of(made.span.path), made.node, message("optimizer.forgotten.place")),)
+    shown = f"`{name}`" if name else _called(item.whole)
+    text = message("optimizer.other", what=shown, line=item.backward.site.span.start.line)
+    given = _given_node(analysis, optimizer)
+    candidates: list[Candidate] = []
+    if name and isinstance(given, ast.Call) and item.whole.identity < optimizer.identity and is_module(item.whole):
+        source = analysis.source_of(optimizer.site.span.path)
+        old, new = source.segment(given), f"{name}.parameters()"
+        candidates.append(Candidate(message("fix.replace", old=old, new=new), (edits.replace(source, given, new),)))
+    return Finding(optimizer.site.span, text, places, tuple(candidates))
+
+
 # -- put in after the optimizer was made -----------------------------------------------------------
 
 
 def _replaced(analysis: Analysis, item: _Missed) -> Finding | None:
     """A layer of a module that the optimizer was given as a whole."""
     optimizer = item.optimizer
+    if feeds(item.backward, optimizer) is not True or not trained_by(optimizer, item.whole):
+        return None
     modules = [module for given in given_to(optimizer) if isinstance(given, Parameters) for module in given.modules]
     made = _made_at(item.part)
     whole = any(inner is item.part for module in modules for inner in parts_of(module))
@@ -169,7 +194,7 @@ def _moved(analysis: Analysis, optimizer: Site, later: Site) -> Iterator[Candida
     if later.span.path != path or first is None or second is None or first is second:
         return
     tree, source = analysis.tree(path), analysis.source_of(path)
-    block = next((body for body in _blocks(tree) if first in body and second in body), None)
+    block = next((body for body in blocks_of(tree) if first in body and second in body), None)
     if block is None or block.index(first) > block.index(second):
         return
     between = block[block.index(first) + 1 : block.index(second)]
@@ -181,14 +206,6 @@ def _moved(analysis: Analysis, optimizer: Site, later: Site) -> Iterator[Candida
         text = source.segment(second)
         changes = (edits.insert_line_before(source, first, text), edits.remove_line(source, second.lineno))
         yield Candidate(message("fix.move_before", text=text, line=first.lineno), changes)
-
-
-def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
-    for node in ast.walk(tree):
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            if isinstance(block, list):
-                yield block
 
 
 def _depends(statements: list[ast.stmt], on: ast.stmt) -> bool:
@@ -209,6 +226,8 @@ def _depends(statements: list[ast.stmt], on: ast.stmt) -> bool:
 def _forgotten(analysis: Analysis, item: _Missed) -> Finding | None:
     """A module of which no optimizer has a part, while the other ones are given as a whole."""
     trace, optimizer = analysis.trace, item.optimizer
+    if feeds(item.backward, optimizer) is not True or trained_by(optimizer, item.whole):
+        return None
     given = {id(part) for other in trace.optimizers for part in trained_parts(other)}
     parts = [item.whole] if isinstance(item.whole, Tensor) else list(_trained_in(item.whole))
     if any(id(part) in given or not _trainable(part) or not _is_fresh(analysis, part) for part in parts):
@@ -241,7 +260,7 @@ def _is_fresh(analysis: Analysis, part: LibraryModule | Tensor) -> bool:
     around = [module for module in holders if is_module(module) and any(inner is part for inner in parts_of(module))]
     if part.identity in trace.escaped or any(module.identity in trace.escaped for module in around):
         return False
-    if isinstance(part, LibraryModule) and part.slots["attributes"]:
+    if isinstance(part, LibraryModule) and (part.slots["attributes"] or part.slots["tied"]):
         return False  # its weight may be that of another layer
     for call in trace.calls:
         if call.path == "Tensor.copy_" and isinstance(call.receiver, Tensor) and call.receiver.owner is part:
@@ -298,16 +317,20 @@ def _is_harmless(analysis: Analysis, site: Site) -> bool:
 
 def _added(analysis: Analysis, item: _Missed, name: str | None) -> Iterator[Candidate]:
     """The module's parameters added to what the optimizer is given."""
-    optimizer, site = item.optimizer, item.optimizer.site
-    if site is None or name is None or item.whole.identity > optimizer.identity:
-        return
-    path = site.span.path
-    call = next((n for n in analysis.index(path).nodes if isinstance(n, ast.Call) and _same(n, site.node)), None)
-    keyword = next((k.value for k in call.keywords if k.arg == "params"), None) if call is not None else None
-    given = call.args[0] if call is not None and call.args else keyword
-    if given is None:
-        return
-    yield Candidate(message("fix.give", name=name), (_extended(analysis, item, given, name),))
+    given = _given_node(analysis, item.optimizer)
+    if given is not None and name is not None and item.whole.identity < item.optimizer.identity:
+        yield Candidate(message("fix.give", name=name), (_extended(analysis, item, given, name),))
+
+
+def _given_node(analysis: Analysis, optimizer: LibraryObject) -> ast.expr | None:
+    """The argument by which the parameters were given."""
+    site = optimizer.site
+    nodes = analysis.index(site.span.path).nodes if site is not None else []
+    call = next((node for node in nodes if isinstance(node, ast.Call) and site and _same(node, site.node)), None)
+    if call is None:
+        return None
+    keyword = next((keyword.value for keyword in call.keywords if keyword.arg == "params"), None)
+    return call.args[0] if call.args else keyword
 
 
 def _extended(analysis: Analysis, item: _Missed, given: ast.expr, name: str) -> Edit:

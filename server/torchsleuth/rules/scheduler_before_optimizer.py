@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.trace import Event
 from torchsleuth.interp.values import LibraryObject
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import is_alone, place_in, receiver_text, same_iteration, statement_of
+from torchsleuth.rules.loops import blocks_of, is_alone, place_in, receiver_text, same_iteration, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
@@ -77,20 +77,12 @@ def _moved(analysis: Analysis, early: Event, step: Event) -> Iterator[Candidate]
         return
     tree, source = analysis.tree(path), analysis.source_of(path)
     around = edits.path_to(tree, target)
-    siblings = next((block for block in _blocks(tree) if statement in block), [])
+    siblings = next((block for block in blocks_of(tree) if statement in block), [])
     behind = next((part for part in siblings if part in around), None)
     if behind is not None and behind is not statement and is_alone(statement, analysis, path):
         text = source.segment(statement)
         changes = (edits.remove_line(source, statement.lineno), edits.insert_line_after(source, behind, text))
         yield Candidate(message("fix.move_after", text=text, line=behind.end_lineno), changes)
-
-
-def _blocks(tree: ast.AST) -> Iterator[list[ast.stmt]]:
-    for node in ast.walk(tree):
-        for field in ("body", "orelse", "finalbody"):
-            block = getattr(node, field, None)
-            if isinstance(block, list):
-                yield block
 
 
 RULE = Rule(

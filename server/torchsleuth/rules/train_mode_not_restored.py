@@ -30,7 +30,18 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import called_text, covers, is_simple, loop_statement, statement_of, unseen
+from torchsleuth.rules.loops import (
+    called_text,
+    common_loop,
+    covers,
+    is_simple,
+    loop_statement,
+    made_alike,
+    recurs,
+    statement_of,
+    unseen,
+    within,
+)
 from torchsleuth.rules.modes import ModeDependent, mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Span
@@ -40,36 +51,49 @@ CODE = "TS507"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    events = analysis.trace.events
-    first: dict[Span, Event] = {}
-    reported: set[Span] = set()
-    for event in events:
-        if event.kind != "forward" or not event.certain or event.forward_id not in analysis.trace.consumed:
-            continue
+    found: dict[Span, tuple[Event, Event, ModeDependent]] = {}
+    for event in analysis.trace.events:
         span = event.site.span
-        if event.training is True and event.grad:
-            first.setdefault(span, event)
-        began = first.get(span)
-        if began is None or event.training is not False or not event.grad or span in reported:
+        if event.kind != "forward" or span in found or event.forward_id not in analysis.trace.consumed:
             continue
-        switch = _switch(events, began, event)
-        layer = next(mode_dependent(analysis, event.subject), None)
-        if (
-            switch is not None
-            and layer is not None
-            and event.subject is began.subject
-            and not unseen(analysis, "train")
-        ):
-            reported.add(span)
+        layer = next(mode_dependent(analysis, event.subject), None) if event.grad and event.certain else None
+        switch = _switch(analysis, event) if layer is not None else None
+        if switch is not None and layer is not None:
+            found[span] = (event, switch, layer)
+    if found and not unseen(analysis, "train"):
+        for event, switch, layer in found.values():
             yield _finding(analysis, event, switch, layer)
 
 
-def _switch(events: list[Event], began: Event, event: Event) -> Event | None:
-    """The last eval() that reached the module, with a step before it: the same forward trained until then."""
-    between = events[began.index : event.index]
-    switches = [other for other in between if other.kind in ("eval", "train") and covers(other, event.subject)]
-    stepped = any(other.kind in ("step", "backward") for other in between)
-    return switches[-1] if switches and switches[-1].kind == "eval" and stepped else None
+def _switch(analysis: Analysis, event: Event) -> Event | None:
+    """The eval() after which a forward that trains is in evaluation mode, and was not at first."""
+    events = analysis.trace.events
+    if event.training is False:
+        began = next((other for other in events[: event.index] if _trains_alike(other, event)), None)
+        between = events[began.index : event.index] if began is not None else []
+        modes = [other for other in between if other.kind in ("eval", "train") and _reaches(other, event)]
+        stepped = any(other.kind in ("step", "backward") for other in between)
+        return modes[-1] if modes and modes[-1].kind == "eval" and stepped else None
+    # In training mode, but only until what comes later in the same loop switches it off every so often.
+    modes = [other for other in events if other.kind in ("eval", "train") and _reaches(other, event)]
+    for switch in modes:
+        point = common_loop(event, switch)
+        if event.training is True and switch.index > event.index and switch.kind == "eval" and point is not None:
+            restored = any(other.kind == "train" and within(other, point) for other in modes)
+            if not switch.certain and recurs(analysis, switch) and not restored:
+                return switch
+    return None
+
+
+def _trains_alike(other: Event, event: Event) -> bool:
+    """Whether the same call trained the module, or one that it is a copy of, in training mode."""
+    same = other.kind == "forward" and other.site.span == event.site.span and made_alike(other.subject, event.subject)
+    return same and other.training is True and bool(other.grad)
+
+
+def _reaches(mode: Event, event: Event) -> bool:
+    """Whether a call of train() or eval() sets the mode of the module of a forward, or of what it is a copy of."""
+    return covers(mode, event.subject) or made_alike(mode.subject, event.subject)
 
 
 def _finding(analysis: Analysis, event: Event, switch: Event, layer: ModeDependent) -> Finding:

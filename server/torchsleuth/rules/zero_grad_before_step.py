@@ -30,7 +30,7 @@ from torchsleuth.interp.trace import Event
 from torchsleuth.interp.values import UNKNOWN, LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import changes_gradients
-from torchsleuth.rules.loops import is_alone, is_simple, receiver_text, same_iteration, statement_of
+from torchsleuth.rules.loops import is_alone, is_simple, receiver_text, same_block, same_iteration, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
@@ -43,24 +43,24 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         return
     reported: set[object] = set()
     for step in events:
-        if step.kind != "step" or not step.certain or not isinstance(step.subject, LibraryObject):
+        if step.kind != "step" or not isinstance(step.subject, LibraryObject):
             continue
-        clearing = _clearing(events, step)
+        clearing = _clearing(analysis, step)
         if clearing is not None and step.site.span not in reported:
             reported.add(step.site.span)
             yield _finding(analysis, clearing, step)
 
 
-def _clearing(events: list[Event], step: Event) -> Event | None:
+def _clearing(analysis: Analysis, step: Event) -> Event | None:
     """The zero_grad() right before a step, with a backward() of the same iteration before it."""
     clearing: Event | None = None
-    for event in reversed(events[: step.index]):
+    for event in reversed(analysis.trace.events[: step.index]):
         if not same_iteration(step, event) or (event.kind == "step" and event.subject is step.subject):
             return None
         if event.kind == "backward":
-            return clearing if event.certain else None
+            return clearing
         if event.kind == "zero_grad" and _clears(event, step.subject):
-            if not event.certain:
+            if not event.certain and not same_block(analysis, event, step):
                 return None
             clearing = clearing or event
     return None
