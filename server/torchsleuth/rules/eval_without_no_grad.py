@@ -61,8 +61,9 @@ def _wasteful(analysis: Analysis, event: Event) -> LoopPoint | None:
     # Any other model trained in the same loop makes it a training loop.
     trained = any(other.kind == "backward" and within(other, point) for other in analysis.trace.events)
     # A graph that backward() was meant to run through is not wasted, but cut.
-    cuts = [fault.cut.site for fault in analysis.trace.autograd if fault.cut is not None]
-    cut = any(site.node in index(point.node).parents for site in cuts)
+    cuts = [fault.cut for fault in analysis.trace.autograd if fault.cut is not None]
+    sites = [cut.site for first in cuts for cut in (first, first.before) if cut is not None]
+    cut = any(site.node in index(point.node).parents for site in sites)
     return None if trained or cut else point
 
 
