@@ -1,4 +1,4 @@
-"""Working scripts with one fault put in: faults of shapes, which crash, and faults of training, which mostly do not."""
+"""Working scripts with a part changed: what such a change is, and those of shapes, which crash."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ Change = tuple[int, str, tuple[Edit, ...]]
 """Line, what it is in words, and the edits."""
 
 
-def _mutants(
+def mutants(
     script: Script, kind: str, change_all: Callable[[Tree], Iterator[Change]], expected: tuple[str, ...] = ()
 ) -> Iterator[Mutant]:
     for path in script.files:
@@ -147,12 +147,12 @@ _FACTORIES = frozenset(f"torch.{name}" for name in "randn rand zeros ones empty"
 
 
 def shape_mutants(script: Script) -> Iterator[Mutant]:
-    yield from _mutants(script, "size of a layer", _layer_sizes)
-    yield from _mutants(script, "dim", _dims)
-    yield from _mutants(script, "permutation", _permutations)
-    yield from _mutants(script, "reshape", _reshapes)
-    yield from _mutants(script, "batch", _batches)
-    yield from _mutants(script, "dropped operator", _dropped)
+    yield from mutants(script, "size of a layer", _layer_sizes)
+    yield from mutants(script, "dim", _dims)
+    yield from mutants(script, "permutation", _permutations)
+    yield from mutants(script, "reshape", _reshapes)
+    yield from mutants(script, "batch", _batches)
+    yield from mutants(script, "dropped operator", _dropped)
 
 
 def sample(mutants: Iterator[Mutant], count: int) -> list[Mutant]:
@@ -243,197 +243,3 @@ def _integer(node: ast.expr) -> int | None:
         return None if inner is None else -inner
     value = node.value if isinstance(node, ast.Constant) else None
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-# -- training --------------------------------------------------------------------------------------
-
-
-def fault_mutants(script: Script) -> Iterator[Mutant]:
-    """One fault each; where the script has several places for it that belong together, all of them."""
-    for kind, expected, change in _FAULTS:
-        yield from _mutants(script, kind, change, expected)
-
-
-def _expressions(tree: Tree, *names: str) -> list[tuple[list[ast.stmt], int]]:
-    """Statements that are nothing but a call of a method with one of these names."""
-    found = []
-    for block, index in tree.statements():
-        value = block[index].value if isinstance(block[index], ast.Expr) else None  # type: ignore[attr-defined]
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in names:
-            if id(value) not in tree.paths:
-                found.append((block, index))
-    return found
-
-
-def _all_removed(*names: str) -> Callable[[Tree], Iterator[Change]]:
-    def change(tree: Tree) -> Iterator[Change]:
-        places = _expressions(tree, *names)
-        if places:
-            changes = tuple(edit for block, index in places for edit in tree.without(block, index))
-            block, index = places[0]
-            yield block[index].lineno, f"without {tree.text(block[index])}", changes
-
-    return change
-
-
-def _each_removed(*names: str) -> Callable[[Tree], Iterator[Change]]:
-    def change(tree: Tree) -> Iterator[Change]:
-        for block, index in _expressions(tree, *names):
-            yield block[index].lineno, f"without {tree.text(block[index])}", tree.without(block, index)
-
-    return change
-
-
-def _swapped(first: str, second: str) -> Callable[[Tree], Iterator[Change]]:
-    """Two statements that follow each other, in the other order."""
-
-    def change(tree: Tree) -> Iterator[Change]:
-        for block, index in _expressions(tree, first):
-            following = block[index + 1] if index + 1 < len(block) else None
-            if following is not None and isinstance(following, ast.Expr) and isinstance(following.value, ast.Call):
-                function = following.value.func
-                if isinstance(function, ast.Attribute) and function.attr == second:
-                    source = tree.source
-                    changes = (
-                        edits.replace(source, block[index], source.segment(following)),
-                        edits.replace(source, following, source.segment(block[index])),
-                    )
-                    yield block[index].lineno, f"{second}() before {first}()", changes
-
-    return change
-
-
-def _optimizers(tree: Tree) -> list[str]:
-    """What zero_grad is called on."""
-    return [tree.source.segment(function.value) for _, function in tree.methods("zero_grad")]
-
-
-def _cleared_too_late(tree: Tree) -> Iterator[Change]:
-    cleared = _optimizers(tree)
-    if len(set(cleared)) == 1:
-        for block, index in _expressions(tree, "backward"):
-            edit = edits.insert_line_after(tree.source, block[index], f"{cleared[0]}.zero_grad()")
-            yield block[index].lineno, f"{cleared[0]}.zero_grad() behind backward()", (edit,)
-
-
-def _losses(tree: Tree) -> Iterator[tuple[ast.Assign, ast.stmt]]:
-    """``loss = …`` with the backward() of that name later in the same block."""
-    for block, index in _expressions(tree, "backward"):
-        receiver = block[index].value.func.value  # type: ignore[attr-defined]
-        for statement in block[:index]:
-            if isinstance(statement, ast.Assign) and isinstance(receiver, ast.Name):
-                if [ast.unparse(target) for target in statement.targets] == [receiver.id]:
-                    yield statement, block[index]
-
-
-def _severed(suffix: str) -> Callable[[Tree], Iterator[Change]]:
-    def change(tree: Tree) -> Iterator[Change]:
-        for assignment, _ in _losses(tree):
-            yield tree.put(assignment.value, f"({tree.source.segment(assignment.value)}){suffix}")
-
-    return change
-
-
-def _loss_calls(tree: Tree, *losses: str) -> Iterator[ast.Call]:
-    """Calls of a loss: of the function, or of a name that was given the module."""
-    names = {loss for loss in losses if loss[0].isupper()}
-    modules = {
-        ast.unparse(target)
-        for node in ast.walk(tree.root)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
-        if tree.paths.get(id(node.value), "").rpartition(".")[2] in names
-        for target in node.targets
-    }
-    for call in tree.calls():
-        path = tree.paths.get(id(call), "")
-        is_function = path.startswith("torch.nn.functional.") and path.rpartition(".")[2] in losses
-        if call.args and not isinstance(call.args[0], ast.Starred):
-            if is_function or ast.unparse(call.func) in modules:
-                yield call
-
-
-def _activated(function: str, *losses: str) -> Callable[[Tree], Iterator[Change]]:
-    def change(tree: Tree) -> Iterator[Change]:
-        for call in _loss_calls(tree, *losses):
-            if tree.names.bound_to("torch") == "torch":
-                yield tree.put(call.args[0], function.format(tree.source.segment(call.args[0])))
-
-    return change
-
-
-def _not_moved(tree: Tree) -> Iterator[Change]:
-    for call, function in tree.methods("to"):
-        if len(call.args) == 1 and not call.keywords and "device" in ast.unparse(call.args[0]):
-            yield tree.put(call, tree.source.segment(function.value))
-
-
-def _graph_kept(tree: Tree) -> Iterator[Change]:
-    """``total += loss.item()`` without item()."""
-    for node in ast.walk(tree.root):
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
-            for call in ast.walk(node.value):
-                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "item":
-                    if "loss" in ast.unparse(call.func.value):
-                        yield tree.put(call, tree.source.segment(call.func.value))
-
-
-def _graph_recorded(tree: Tree) -> Iterator[Change]:
-    """A ``with torch.no_grad():`` block dissolved."""
-    for node in ast.walk(tree.root):
-        if (
-            isinstance(node, ast.With)
-            and len(node.items) == 1
-            and ast.unparse(node.items[0].context_expr)
-            in (
-                "torch.no_grad()",
-                "torch.inference_mode()",
-            )
-        ):
-            changes = edits.unwrap(tree.source, node)
-            if changes and any(isinstance(part, ast.For) for part in node.body):
-                yield node.lineno, "without no_grad()", changes
-
-
-def _plain_list(tree: Tree) -> Iterator[Change]:
-    for call in tree.calls():
-        if tree.paths.get(id(call)) == "torch.nn.ModuleList" and len(call.args) == 1:
-            yield tree.put(call, f"list({tree.source.segment(call.args[0])})")
-
-
-def _target_converted(method: str, *losses: str) -> Callable[[Tree], Iterator[Change]]:
-    """The target of a loss in another dtype."""
-
-    def change(tree: Tree) -> Iterator[Change]:
-        for call in _loss_calls(tree, *losses):
-            if len(call.args) > 1 and not isinstance(call.args[1], ast.Starred):
-                yield tree.put(call.args[1], f"({tree.source.segment(call.args[1])}).{method}()")
-
-    return change
-
-
-def _no_super(tree: Tree) -> Iterator[Change]:
-    for block, index in tree.statements():
-        if tree.text(block[index]) == "super().__init__()" and len(block) > 1:
-            yield block[index].lineno, "without super().__init__()", tree.without(block, index)
-
-
-_FAULTS: tuple[tuple[str, tuple[str, ...], Callable[[Tree], Iterator[Change]]], ...] = (
-    ("zero_grad removed", ("TS501",), _all_removed("zero_grad")),
-    ("backward removed", ("TS502",), _all_removed("backward")),
-    ("step removed", ("TS503",), _all_removed("step")),
-    ("zero_grad between backward and step", ("TS504",), _cleared_too_late),
-    ("step before backward", ("TS501", "TS502", "TS503", "TS504", "TS509"), _swapped("backward", "step")),
-    ("eval removed", ("TS505", "TS506"), _each_removed("eval")),
-    ("no_grad removed", ("TS505", "TS506", "TS701"), _graph_recorded),
-    ("loss detached", ("TS401",), _severed(".detach()")),
-    ("loss as a number", ("TS401",), _severed(".item()")),
-    ("softmax before cross entropy", ("TS303",), _activated("torch.softmax({}, dim=1)", "CrossEntropyLoss", "cross_entropy")),
-    ("sigmoid before BCE with logits", ("TS304",), _activated("torch.sigmoid({})", "BCEWithLogitsLoss", "binary_cross_entropy_with_logits")),
-    ("input not moved", ("TS201", "TS203"), _not_moved),
-    ("graph kept in a sum", ("TS701",), _graph_kept),
-    ("layers in a plain list", ("TS511", "TS512"), _plain_list),
-    ("float class targets", ("TS302",), _target_converted("float", "CrossEntropyLoss", "cross_entropy")),
-    ("integer targets for BCE", ("TS307",), _target_converted("long", "BCELoss", "BCEWithLogitsLoss", "binary_cross_entropy_with_logits", "binary_cross_entropy")),
-    ("super().__init__ removed", ("TS518",), _no_super),
-)  # fmt: skip
-"""Kind of fault, the codes that name it, and how it is put in."""

@@ -1,9 +1,9 @@
 """How much the rules find: their samples, faults put into working scripts, what TorchFix finds, and what they cost.
 
-python -m benchmarks.rules [FOLDER…] [--part PART…] [--torchfix VENV --against FOLDER] [--memory FILE]
+python -m benchmarks.rules [FOLDER…] [--part PART…] [--each COUNT] [--kind WORDS] [--torchfix VENV --against FOLDER] [--memory FILE]
 
-FOLDER holds working scripts (default: tests/corpus). Parts: samples, faults, shapes, time. The mutants of shapes are run to
-see which of them crash; `--memory` keeps that for the next time. With `--torchfix`, a virtual environment in which TorchFix
+FOLDER holds working scripts (default: tests/corpus). Parts: samples, faults, shapes, time. The mutants of shapes, and those faults
+that are some only if they crash, are run to see; `--memory` keeps that for the next time. With `--torchfix`, a virtual environment in which TorchFix
 is installed, its reports on a folder are compared.
 """
 
@@ -17,7 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.eager import Crash, Eager, crashing
-from benchmarks.mutants import CORPUS, Mutant, Script, fault_mutants, sample, scripts, shape_mutants
+from benchmarks.faults import CRASHING, FAULTS, fault_mutants
+from benchmarks.mutants import CORPUS, Mutant, Script, sample, scripts, shape_mutants
 from benchmarks.torchfix import compare
 from tests.rules.samples import load_samples
 from torchsleuth.rules.registry import RULES
@@ -35,6 +36,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folders", nargs="*", type=Path, default=[CORPUS])
     parser.add_argument("--part", action="append", choices=PARTS, help="default: all")
+    parser.add_argument("--each", type=int, metavar="COUNT", help="faults of each kind at most (default: all)")
+    parser.add_argument("--kind", metavar="WORDS", help="only the faults with these words in their names")
     parser.add_argument("--torchfix", type=Path, metavar="VENV")
     parser.add_argument("--against", type=Path, metavar="FOLDER", default=CORPUS, help="what TorchFix is compared on")
     parser.add_argument("--memory", type=Path, metavar="FILE", help="keeps which mutants crash")
@@ -44,7 +47,10 @@ def main() -> None:
     if "samples" in parts:
         show("Samples", samples(engine))
     if "faults" in parts:
-        show("Faults put into working scripts", faults(engine, working))
+        show(
+            "Faults put into working scripts",
+            faults(engine, working, Eager(options.memory), options.each, options.kind or ""),
+        )
     if "shapes" in parts:
         show("Shapes changed in working scripts", shapes(engine, working, Eager(options.memory)))
     if "time" in parts:
@@ -98,25 +104,31 @@ def analyzed(engine: Engine, script: Script, overlay: dict[str, str]) -> tuple[D
     return engine.analyze(path, text, overlay, roots, verify=False, codes=DEFAULT).diagnostics
 
 
-def faults(engine: Engine, working: list[Script]) -> Iterator[str]:
+def faults(engine: Engine, working: list[Script], eager: Eager, each: int | None, words: str) -> Iterator[str]:
     """For each kind of fault: how many of those put in are found under a code that names them, and by what rule."""
-    injected, found, other = Counter[str](), Counter[str](), Counter[str]()
+    found, other = Counter[str](), Counter[str]()
     by_code: Counter[tuple[str, str]] = Counter()
     missed: list[str] = []
+    put_in: dict[str, list[Mutant]] = {kind: [] for kind, _, _ in FAULTS}
     for script in working:
         for mutant in fault_mutants(script):
-            codes = {item.code for item in analyzed(engine, script, {str(mutant.file): mutant.text})}
-            injected[mutant.kind] += 1
-            by_code.update((mutant.kind, code) for code in codes & set(mutant.expected))
-            if codes & set(mutant.expected):
-                found[mutant.kind] += 1
-            else:
-                other[mutant.kind] += bool(codes)
-                missed.append(f"  missed: {mutant} {' '.join(sorted(codes))}")
+            put_in[mutant.kind].append(mutant)
+    chosen = {kind: sample(iter(mutants), each or len(mutants)) for kind, mutants in put_in.items() if words in kind}
+    for kind in CRASHING & chosen.keys():
+        chosen[kind] = [mutant for mutant, _ in crashing(eager, chosen[kind])]
+    injected = {kind: len(mutants) for kind, mutants in chosen.items() if mutants}
+    for mutant in (mutant for mutants in chosen.values() for mutant in mutants):
+        codes = {item.code for item in analyzed(engine, mutant.script, {str(mutant.file): mutant.text})}
+        by_code.update((mutant.kind, code) for code in codes & set(mutant.expected))
+        if codes & set(mutant.expected):
+            found[mutant.kind] += 1
+        else:
+            other[mutant.kind] += bool(codes)
+            missed.append(f"  missed: {mutant} {' '.join(sorted(codes))}")
     for kind, count in injected.items():
         rules = ", ".join(f"{code} {number}" for (of, code), number in sorted(by_code.items()) if of == kind)
         yield f"{kind:<40} {found[kind]:>4} of {count:>4} found ({rules}), {other[kind]} under other codes"
-    yield f"together: {found.total()} of {injected.total()}"
+    yield f"together: {found.total()} of {sum(injected.values())}"
     yield from missed
 
 
