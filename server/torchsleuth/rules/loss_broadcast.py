@@ -18,6 +18,7 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Operation
@@ -92,12 +93,17 @@ def _pair(analysis: Analysis, operation: Operation) -> tuple[Operand, Operand] |
 
 
 def _is_error(analysis: Analysis, operation: Operation, left: Tensor, right: Tensor) -> bool:
-    """Whether a difference of prediction and target is squared, or made positive, and averaged: a loss written out."""
+    """Whether a difference of prediction and target is squared, or made positive, and averaged: a loss written out.
+    Distances of all pairs are not: there, sizes of 1 are put in on purpose, and some dimensions are left."""
     predicted = [bool(side.history) and side.spec.requires_grad is True for side in (left, right)]
     if predicted[0] == predicted[1]:
         return False
+    widened = [_is_widened(side) for side in (left, right)]
     for reduced in analysis.trace.operations:
         if reduced.target.rpartition(".")[2] not in _REDUCTIONS or not reduced.tensors:
+            continue
+        whole = len(reduced.args) == 1 and not reduced.kwargs
+        if widened[0] and widened[1] or any(widened) and not whole:
             continue
         distance = reduced.tensors[0].origin
         if distance is None or distance.operator.rpartition(".")[2] not in _DISTANCES or not distance.sources:
@@ -106,6 +112,18 @@ def _is_error(analysis: Analysis, operation: Operation, left: Tensor, right: Ten
         if origin is not None and origin.site is operation.site:
             return True
     return False
+
+
+def _is_widened(tensor: Tensor) -> bool:
+    """Whether a dimension of size 1 was put in right there: ``x.unsqueeze(1)``, ``x[:, None]``."""
+    origin = tensor.origin
+    if origin is None:
+        return False
+    if origin.operator.rpartition(".")[2] == "unsqueeze":
+        return True
+    key = origin.site.node.slice if isinstance(origin.site.node, ast.Subscript) else None
+    parts = key.elts if isinstance(key, ast.Tuple) else [key]
+    return any(isinstance(part, ast.Constant) and part.value is None for part in parts)
 
 
 def _finding(analysis: Analysis, operation: Operation, prediction: Operand, target: Operand, made: Shape) -> Finding:

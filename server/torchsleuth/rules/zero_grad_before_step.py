@@ -1,8 +1,8 @@
 """zero-grad-before-step: gradients are cleared before the optimizer has used them.
 
 What it finds
-    In one iteration: backward(), then zero_grad() of the same optimizer or model, then step(), with no backward()
-    between the last two.
+    backward(), then zero_grad() of the same optimizer or model, then step(), with no backward() between the last two: in
+    one iteration, or from one to the next where step() stands before backward().
 Why it hurts
     step() sees no gradient. The loop runs and no parameter changes.
 Example
@@ -29,8 +29,16 @@ from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.interp.values import UNKNOWN, LibraryObject
 from torchsleuth.messages import message
-from torchsleuth.rules.gradients import changes_gradients
-from torchsleuth.rules.loops import is_alone, is_simple, receiver_text, same_block, same_iteration, statement_of
+from torchsleuth.rules.gradients import changes_gradients, feeds
+from torchsleuth.rules.loops import (
+    common_loop,
+    is_alone,
+    is_simple,
+    receiver_text,
+    same_block,
+    same_iteration,
+    statement_of,
+)
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
@@ -45,10 +53,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for step in events:
         if step.kind != "step" or not isinstance(step.subject, LibraryObject):
             continue
+        if step.site.span in reported:
+            continue
         clearing = _clearing(analysis, step)
-        if clearing is not None and step.site.span not in reported:
+        wasted = _wasted(events, step) if clearing is None else None
+        if clearing is not None or wasted is not None:
             reported.add(step.site.span)
+        if clearing is not None:
             yield _finding(analysis, clearing, step)
+        elif wasted is not None:
+            yield _too_early(analysis, step, *wasted)
 
 
 def _clearing(analysis: Analysis, step: Event) -> Event | None:
@@ -62,6 +76,19 @@ def _clearing(analysis: Analysis, step: Event) -> Event | None:
         if event.kind == "zero_grad" and _clears(event, step.subject):
             if not event.certain and not same_block(analysis, event, step):
                 return None
+            clearing = clearing or event
+    return None
+
+
+def _wasted(events: list[Event], step: Event) -> tuple[Event, Event] | None:
+    """A backward() of the iteration before, and the zero_grad() that takes its gradients away before this step."""
+    clearing: Event | None = None
+    for event in reversed(events[: step.index]) if step.certain else ():
+        if common_loop(event, step) is None or (event.kind == "step" and event.subject is step.subject):
+            return None
+        if event.kind == "backward" and feeds(event, step.subject) is not False:
+            return (event, clearing) if clearing is not None and event.certain else None
+        if event.kind == "zero_grad" and event.certain and _clears(event, step.subject):
             clearing = clearing or event
     return None
 
@@ -83,10 +110,24 @@ def _finding(analysis: Analysis, clearing: Event, step: Event) -> Finding:
     return Finding(clearing.site.span, text, places, tuple(_moved(analysis, clearing, step)))
 
 
-def _moved(analysis: Analysis, clearing: Event, step: Event) -> Iterator[Candidate]:
-    path = clearing.site.span.path
-    early, late = statement_of(analysis, clearing.site), statement_of(analysis, step.site)
-    if not isinstance(early, ast.Expr) or late is None or step.site.span.path != path or early is late:
+def _too_early(analysis: Analysis, step: Event, backward: Event, clearing: Event) -> Finding:
+    places = tuple(
+        related(analysis.source_of(event.site.span.path), event.site.node, message(key))
+        for event, key in ((backward, "step.early.backward"), (clearing, "step.early.zero_grad"))
+    )
+    text = message(
+        "step.early",
+        line=backward.site.span.start.line,
+        clearing=f"`{receiver_text(analysis, clearing.site)}.zero_grad()`",
+    )
+    return Finding(step.site.span, text, places, tuple(_moved(analysis, step, backward)))
+
+
+def _moved(analysis: Analysis, one: Event, other: Event) -> Iterator[Candidate]:
+    """A statement put behind another one."""
+    path = one.site.span.path
+    early, late = statement_of(analysis, one.site), statement_of(analysis, other.site)
+    if not isinstance(early, ast.Expr) or late is None or other.site.span.path != path or early is late:
         return
     source = analysis.source_of(path)
     if is_alone(early, analysis, path) and is_simple(late, analysis, path):
