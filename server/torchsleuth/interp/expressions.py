@@ -679,6 +679,8 @@ class Expressions(Calls):
         for base in chain:
             if isinstance(base, ClassValue) and name in base.slots:
                 return base.slots[name]
+            if name == "__init__" and isinstance(base, Native) and base.kind == "module-class":
+                return MISSING  # its own comes before those of the mixins that follow
         return MISSING
 
     def _instance_attribute(self, owner: Instance, name: str, node: ast.AST, frame: Frame) -> Value:

@@ -685,11 +685,15 @@ class Interpreter(Expressions):
             depth=frame.depth,
             start=self.heap.mark(),
         )
+        before = len(self.functions)
         self.block(node.body, body)
         for name, value in list(cls.slots.items()):
             for function in library.functions_in(value):
                 if function.owner is None and function.name == name:
                     function.owner = cls
+        for function in self.functions[before:]:
+            if function.owner is None and function.node in node.body:
+                function.owner = cls  # also when a decorator has put another function in its place
         for statement in node.body:
             if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                 cls.annotations.append((statement.target.id, statement.annotation))
