@@ -36,6 +36,13 @@ ENGLISH: dict[str, str] = {
     "attention.heads": "{width}={size} is no multiple of {heads}={count} in {layer}: each head needs as many features",
     "attention.width": "{tensor} has {got} features, but {layer} was built with {argument}={built}",
     "unpack.count": "`{names}` are {wanted} names, but {value} has {count} parts: {parts}",
+    "declared.comment": "comment",
+    "declared.annotation": "annotation",
+    "declared.result": "the result of {name}",
+    "declared.value": "the value",
+    "declared.size": "the {kind} says ({declared}), but {value} is {shape}: dimension {axis} is {size}, not {wanted}",
+    "declared.rank": "the {kind} says ({declared}), which are {count} dimensions, but {value} is {shape}",
+    "fix.declared": "Correct the {kind}",
     "batch.last": "in the last, smaller batch: {error}",
     "flatten.batch": (
         "{tensor} becomes one vector of {size} numbers, which merges its {samples} samples for {layer}: flatten(1)"

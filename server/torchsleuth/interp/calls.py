@@ -245,6 +245,7 @@ class Calls(Choices):
         for argument in ast.walk(function.node.args):
             if isinstance(argument, ast.arg):
                 self.record_fact(_name_of(argument), names.get(argument.arg), frame, argument.arg)
+        self.interpreter.meet_arguments(function, frame)
         grad, grad_off, autocast = self.grad, self.grad_off, self.autocast
         if function.autocast is not None:
             self.autocast = autocast_inside(autocast, function.autocast, self.truth(enabled_of(function.autocast)))
@@ -258,7 +259,9 @@ class Calls(Choices):
             self.autocast = autocast
             if function.grad_mode is not None:
                 self.grad, self.grad_off = grad, grad_off
-        return self._result(frame, completion)
+        value = self._result(frame, completion)
+        self.interpreter.meet_result(function, value, frame)
+        return value
 
     def _result(self, frame: Frame, completion: int) -> Value:
         """Joins the paths that returned early with the one that reached the end."""

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from torchsleuth.interp.heap import Delta
 from torchsleuth.interp.values import Function, Instance, Slots, Value
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.dims import Size
 
 
 @dataclass(eq=False)
 class Frame:
-    """`names`: locals (or globals of a module body). `call`: the call expression in `caller` that led here."""
+    """`names`: locals (or globals of a module body). `call`: the call expression in `caller` that led here. `sizes`: what
+    the names in annotated shapes stand for."""
 
     source: SourceText
     names: Slots
@@ -30,6 +32,7 @@ class Frame:
     global_names: set[str] = field(default_factory=set)
     nonlocal_names: set[str] = field(default_factory=set)
     loops: list[LoopState] = field(default_factory=list)
+    sizes: dict[str, Size] = field(default_factory=dict)
 
     @property
     def path(self) -> str:

@@ -12,7 +12,7 @@ from torchsleuth.interp import library, patterns
 from torchsleuth.interp.autocast import Regions, enabled_of
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import Budget, OutOfBudget
-from torchsleuth.interp.expressions import Expressions
+from torchsleuth.interp.entries import EntryPoints
 from torchsleuth.interp.frames import Frame, LoopState
 from torchsleuth.interp.heap import MISSING, Delta, Heap
 from torchsleuth.interp.imports import Workspace
@@ -31,7 +31,6 @@ from torchsleuth.interp.values import (
     LibraryObject,
     ListValue,
     Namespace,
-    OpenArguments,
     Parameters,
     Scalar,
     Site,
@@ -41,10 +40,11 @@ from torchsleuth.interp.values import (
 )
 from torchsleuth.oracle import Operators
 from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.shapes import Declarations
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native
+from torchsleuth.tensors.spec import Native
 
 NORMAL, BREAK, CONTINUE, RETURN, RAISE = range(5)
 
@@ -53,7 +53,7 @@ EXITS_UNROLLED = 4
 """Iterations that are executed one by one of a loop that may end before the last of them."""
 
 
-class Interpreter(Expressions):
+class Interpreter(EntryPoints):
     """Runs one document (and what it imports from the workspace) and fills a `Trace`."""
 
     def __init__(self, oracle: Operators, workspace: Workspace, budget: Budget | None = None) -> None:
@@ -85,133 +85,15 @@ class Interpreter(Expressions):
         self.loop_executions = itertools.count(1)
         self.forward_ids = itertools.count(1)
         self.forward_depth = 0
-        self.symbolic_depth = 0
+        self.declared: dict[str, Declarations] = {}
+        self.arguments: list[Tensor] = []
+        self.lasting: set[Symbol] = set()
         self.called: set[ast.AST] = set()
         self.instantiated: set[ClassValue] = set()
         self.modules: dict[str, Namespace] = {}
         self.failures_seen: set[Any] = set()
         self.classes: list[ClassValue] = []
         self.functions: list[Function] = []
-
-    # -- entry points ------------------------------------------------------------------------------
-
-    def run_document(self, source: SourceText) -> Trace:
-        """Analyse a document: its body as ``__main__``, then whatever was not reached from there."""
-        tree = parse(source)
-        names: Slots = {"__name__": "__main__", "__file__": source.path}
-        frame = Frame(source, names, names)
-        self._protect(lambda: self.block(tree.body, frame))
-        for cls in list(self.classes):
-            if cls.path == source.path and cls.is_module() and cls not in self.instantiated:
-                self._enter(lambda cls=cls: self._try_class(cls, frame))  # type: ignore[misc]
-        for function in list(self.functions):
-            if function.path == source.path and function.node not in self.called:
-                self._enter(lambda function=function: self._try_function(function, frame))  # type: ignore[misc]
-        self.settle_facts()
-        return self.trace
-
-    def _enter(self, run: Callable[[], Any]) -> None:
-        """Run what nothing calls, as if it were called at the end of the document. Of what it changes, only the sizes
-        that it finds out are kept."""
-        mark, grad = self.heap.mark(), self.grad
-        self.entry += 1
-        self._protect(run)
-        self.settle_facts()
-        for change in self.heap.rollback(mark).values():
-            if change.slots is self.substitution:
-                self.heap.set(change.slots, change.key, change.value)
-        self.grad = grad
-
-    def aside(self, run: Callable[[], Any]) -> None:
-        """Run what PyTorch calls at another time, without gradients; only the sizes that it finds out are kept."""
-        mark, grad, loops = self.heap.mark(), self.grad, self.loop_points
-        self.grad, self.loop_points = False, []
-        self.uncertain += 1
-        try:
-            run()
-        finally:
-            self.uncertain -= 1
-            self.grad, self.loop_points = grad, loops
-            self.settle_facts()
-            for change in self.heap.rollback(mark).values():
-                if change.slots is self.substitution:
-                    self.heap.set(change.slots, change.key, change.value)
-
-    def maybe(self, run: Callable[[], Any]) -> None:
-        """Run what may or may not be called here, without gradients."""
-        mark, grad = self.heap.mark(), self.grad
-        self.grad = False
-        self.uncertain += 1
-        try:
-            run()
-        finally:
-            self.uncertain -= 1
-            self.grad = grad
-        self.heap.join([self.heap.rollback(mark), {}])
-
-    def _protect(self, run: Callable[[], Any]) -> None:
-        """Run an entry point; whatever stops it stops only it."""
-        self.loop_points, self.guarded, self.uncertain, self.autocast = [], 0, 0, {}
-        self.forward_depth = 0
-        try:
-            run()
-        except OutOfBudget as error:
-            self.trace.incomplete = str(error)
-        except RecursionError:
-            self.trace.incomplete = "the code nests too deeply"
-
-    def _try_class(self, cls: ClassValue, frame: Frame) -> None:
-        """A module class that nothing instantiates: built with its defaults, called with unknown tensors."""
-        found = self.class_attribute(cls, "__init__")
-        kwargs = OpenArguments()
-        if isinstance(found, Function):
-            kwargs = self._symbolic_arguments(found, skip=1, constructor=True)
-        self.symbolic_depth += 1
-        try:
-            instance = self.instantiate(cls, (), kwargs, None, frame)
-            forward = self.class_attribute(cls, "forward")
-            if isinstance(forward, Function) and isinstance(instance, Instance):
-                arguments = self._symbolic_arguments(forward, skip=1, constructor=False)
-                self.call_function(forward, (instance,), arguments, None, frame)
-                for method in list(cls.slots.values()):
-                    if isinstance(method, Function) and method.node not in self.called and method.kind == "function":
-                        arguments = self._symbolic_arguments(method, skip=1, constructor=False)
-                        self.call_function(method, (instance,), arguments, None, frame)
-        finally:
-            self.symbolic_depth -= 1
-
-    def _try_function(self, function: Function, frame: Frame) -> None:
-        if function.owner is not None or isinstance(function.node, ast.Lambda):
-            return
-        self.symbolic_depth += 1
-        try:
-            self.call_function(function, (), self._symbolic_arguments(function, 0, False), None, frame)
-        finally:
-            self.symbolic_depth -= 1
-
-    def _symbolic_arguments(self, function: Function, skip: int, constructor: bool) -> OpenArguments:
-        """Arguments for parameters without defaults. A constructor's unannotated ones are unknown; those of
-        `forward` are tensors of unknown rank."""
-        spec = function.node.args
-        positional = [*spec.posonlyargs, *spec.args][skip:]
-        required = positional[: len(positional) - len(spec.defaults)] if spec.defaults else positional
-        required += [argument for argument, default in zip(spec.kwonlyargs, spec.kw_defaults) if default is None]
-        values = OpenArguments()
-        for argument in required:
-            annotation = ast.unparse(argument.annotation) if argument.annotation else ""
-            if annotation == "int":
-                values[argument.arg] = dims.of(self.fresh_symbol(argument.arg))
-            elif annotation == "float":
-                values[argument.arg] = Scalar("float")
-            elif annotation.rpartition(".")[2] == "Tensor" or (
-                function.owner is not None and function.name == "forward" and not annotation
-            ):
-                values[argument.arg] = Tensor(UNKNOWN_TENSOR)
-            elif annotation == "str":
-                values[argument.arg] = Scalar("str")
-            else:
-                values[argument.arg] = UNKNOWN
-        return values
 
     # -- the engine room ---------------------------------------------------------------------------
 
@@ -232,9 +114,11 @@ class Interpreter(Expressions):
         namespace = Namespace(name, names)
         self.modules[source.path] = namespace
         frame = Frame(source, names, names)
+        tree = parse(source)
+        self.read_declarations(source, tree)
         points, self.loop_points = self.loop_points, []
         try:
-            self.block(parse(source).body, frame)
+            self.block(tree.body, frame)
         finally:
             self.loop_points = points
         return namespace
@@ -283,16 +167,21 @@ class Interpreter(Expressions):
         value = self.eval(node.value, frame)
         for target in node.targets:
             self.assign(target, value, frame)
+        self.meet_statement(node, value, frame)
 
     def do_AnnAssign(self, node: ast.AnnAssign, frame: Frame) -> None:
         if node.value is not None:
-            self.assign(node.target, self.eval(node.value, frame), frame)
+            value = self.eval(node.value, frame)
+            self.assign(node.target, value, frame)
+            self.meet_statement(node, value, frame)
 
     def do_AugAssign(self, node: ast.AugAssign, frame: Frame) -> None:
         load = ast.copy_location(_as_load(node.target), node.target)
         left = self.eval(load, frame)
         right = self.eval(node.value, frame)
-        self.assign(node.target, self.binary(type(node.op), left, right, node, frame, inplace=True), frame)
+        value = self.binary(type(node.op), left, right, node, frame, inplace=True)
+        self.assign(node.target, value, frame)
+        self.meet_statement(node, value, frame)
 
     def do_Delete(self, node: ast.Delete, frame: Frame) -> None:
         for target in node.targets:
@@ -314,6 +203,7 @@ class Interpreter(Expressions):
 
     def do_Return(self, node: ast.Return, frame: Frame) -> int:
         frame.returned = self.eval(node.value, frame) if node.value is not None else None
+        self.meet_statement(node, frame.returned, frame)
         return RETURN
 
     def do_Raise(self, node: ast.Raise, frame: Frame) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import autocast, batch, library, selection
@@ -14,6 +15,7 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import node_of
 from torchsleuth.interp.heap import MISSING, Heap
 from torchsleuth.interp.imports import Workspace
+from torchsleuth.interp.inputs import certain_shapes
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.trace import DeviceConflict, Event, LoopPoint, Operation, OperatorFailure, Sighting, Trace
 from torchsleuth.interp.values import (
@@ -100,6 +102,10 @@ MAX_SIGHTINGS = 12
 _ERRORS_OF_TYPES = ("must be Tensor, not", "must be tuple of ints", "must be tuple of Tensors", "be list of Tensors")
 
 
+Target = str | ModuleSpec | library.FunctionalForm
+"""What the oracle is asked to apply."""
+
+
 class NotASpec(Exception):
     """The value has no description that the oracle understands."""
 
@@ -121,7 +127,6 @@ class TensorOperations(Autograd):
     guarded: int
     hooked: bool
     uncertain: int
-    symbolic_depth: int
     forward_depth: int
     loop_points: list[LoopPoint]
     failures_seen: set[Any]
@@ -143,6 +148,8 @@ class TensorOperations(Autograd):
     attribute: Callable[..., Value]
     make_function: Callable[..., Function]
     truth: Callable[[Value], bool | None]
+    demand: Callable[[Operation], None]
+    lasting: set[Symbol]
 
     # -- from abstract values to specs -------------------------------------------------------------
 
@@ -270,9 +277,14 @@ class TensorOperations(Autograd):
         place = self._common_device(operation)
         if library.is_loss(module.path):
             self.event("loss", module, call.node, call.frame)
+        target: ModuleSpec | library.FunctionalForm | None
         try:
-            target: ModuleSpec = self.recipe(module)
+            target = self.recipe(module)
         except NotASpec:
+            shape = operation.specs[0].shape if len(operation.specs) == 1 else None
+            target = None if shape is None else library.functional_form(self.interpreter, module, shape)
+        if target is None:
+            self.demand(operation)
             return self._undecided(operation, place)
         return self._apply(operation, target, place)
 
@@ -293,13 +305,15 @@ class TensorOperations(Autograd):
         site = self.site(node, frame)
         return Operation(target, site, args, kwargs, module, specs, written, nodes, points, certain, tuple(tensors))
 
-    def _apply(self, operation: Operation, target: str | ModuleSpec, place: Device | None) -> Value:
+    def _apply(self, operation: Operation, target: Target, place: Device | None) -> Value:
         self.tick(3)
         self.trace.operations.append(operation)
         if operation.module is not None or operation.target.startswith(_TENSORS_ONLY):
             site = operation.site
             if library.takes_list(self.interpreter, operation.args, site.node, site.frame):
                 return self._undecided(operation, place)
+        if any(spec.shape is None for spec in operation.specs):
+            operation = self._ranked(operation)
         guessed = any(spec.shape is not None and spec.dtype is None for spec in operation.specs)
         casts = autocast.possible(self.autocast, place)
         try:
@@ -323,7 +337,19 @@ class TensorOperations(Autograd):
         value = self.from_spec(outcome.value, self._maker(operation, place, guessed and operation.module is None))
         return self._in_place(operation, value)
 
-    def _ask(self, operation: Operation, target: str | ModuleSpec, cast: Autocast | None) -> Any:
+    def _ranked(self, operation: Operation) -> Operation:
+        """The operation with a rank for the operands whose shape is not known, where the operator takes no other."""
+        certain = certain_shapes(operation)
+        if not certain:
+            self.demand(operation)
+            return operation
+        for tensor, names in certain:
+            shape = tuple(self.fresh_size(name) for name in names)
+            self.heap.set(tensor.slots, "spec", tensor.spec.with_(shape=shape))
+        tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
+        return replace(operation, specs=tuple(self.resolved_spec(tensor.spec) for tensor in tensors))
+
+    def _ask(self, operation: Operation, target: Target, cast: Autocast | None) -> Any:
         args = tuple(self.to_spec(value) for value in operation.args)
         kwargs = {name: self.to_spec(value) for name, value in operation.kwargs.items()}
         counted = selection.COUNTS.get(operation.target.rpartition(".")[2], "?")
@@ -331,9 +357,14 @@ class TensorOperations(Autograd):
         def fresh(name: str) -> Symbol:
             return self.fresh_symbol(counted if name == "?" else name)
 
+        if isinstance(target, library.FunctionalForm):
+            outcome = self.oracle.call(target.path, (*args, *target.args), kwargs, fresh, self.grad is not False, cast)
+            if isinstance(outcome, Failure):
+                raise NotASpec("a layer that stands for others")
+            return outcome
         return self.oracle.call(target, args, kwargs, fresh, self.grad is not False, cast)
 
-    def _ask_guessing(self, operation: Operation, target: str | ModuleSpec, cast: Autocast | None) -> Any:
+    def _ask_guessing(self, operation: Operation, target: Target, cast: Autocast | None) -> Any:
         """Operands of unknown dtype: shapes are decided with a dtype that the operator accepts. An error stands
         only if it is the same whichever dtype is tried."""
         failures = []

@@ -10,6 +10,8 @@ from torchsleuth.interp.graph import AutogradFault, GraphNode
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor, Value
 from torchsleuth.schema import Span
+from torchsleuth.syntax.shapes import Declared
+from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Failure, TensorSpec
 
 
@@ -159,6 +161,17 @@ class AttributeSet:
     ready: bool
 
 
+@dataclass(frozen=True)
+class DeclaredSighting:
+    """A value beside which a shape is written. `shape`: of the value, None where it is not known. `sizes`: what the names
+    in the declared shape stand for there."""
+
+    declared: Declared
+    site: Site
+    shape: tuple[Size, ...] | None
+    sizes: tuple[tuple[str, Size], ...]
+
+
 Place = tuple[str, int, int, int, int]
 """Path, line, column, end line, end column of an expression, in the units of ``ast``."""
 
@@ -167,13 +180,15 @@ Place = tuple[str, int, int, int, int]
 class Sighting:
     """The different tensors that an expression gave, in all its executions. `binding`: the name that it binds.
 
-    `shapeless`: tensors whose shape was not known then; it may have been found out later.
+    `shapeless`: tensors whose shape was not known then; it may have been found out later. `supposed`: nothing calls this
+    code; so it is with arguments such as its layers are made for, or as it declares.
     """
 
     site: Site
     binding: str | None
     specs: list[TensorSpec] = field(default_factory=list)
     shapeless: list[Tensor] = field(default_factory=list)
+    supposed: bool = False
 
 
 @dataclass
@@ -187,6 +202,7 @@ class Trace:
     calls: list[LibraryCall] = field(default_factory=list)
     unpackings: list[Unpacking] = field(default_factory=list)
     facts: dict[Place, Sighting] = field(default_factory=dict)
+    declared: dict[Any, DeclaredSighting] = field(default_factory=dict)
     obscure: set[Place] = field(default_factory=set)
     """Expressions of which some execution gave a value that is not known."""
     consumed: set[int] = field(default_factory=set)

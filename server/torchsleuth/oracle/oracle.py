@@ -14,6 +14,7 @@ import operator
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -243,6 +244,8 @@ class Oracle:
                 return self._check_dtypes(target, args, kwargs, outcome, symbolic)
             if isinstance(outcome, Failure):
                 outcome = self._confirm(target, args, kwargs, outcome)
+            if isinstance(outcome, Failure) and symbolic:
+                outcome = self._unless_one(target, args, kwargs, outcome)
             if isinstance(outcome, Failure):
                 return outcome
             if isinstance(outcome, Undecided) and symbolic:
@@ -422,6 +425,35 @@ class Oracle:
         if isinstance(error, (*_CHECKED_ERRORS, TypeError)):
             return Failure(type(error).__name__, str(error), confirmed=True)
         return Undecided(str(error))
+
+    def _unless_one(
+        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], failure: Failure
+    ) -> Outcome:
+        """Fake sizes are never 1: the failure, if it stays when a size is. Where one size has to be, that is a fact."""
+        found: dict[Symbol, None] = {}
+
+        def collect(size: Dim) -> Size:
+            found.update(dict.fromkeys(symbol for symbol in dims.symbols(size) if symbol.positive))
+            return size
+
+        _map_sizes((args, tuple(kwargs.values()), target), collect)
+        works: list[tuple[tuple[Symbol, ...], Outcome]] = []
+        for chosen in (*((symbol,) for symbol in found), tuple(found)):
+            if len(chosen) > 1 and works:
+                break
+            ones: dict[Symbol, Size] = dict.fromkeys(chosen, 1)
+            one = partial(dims.substitute, values=ones)
+            named = {name: _map_sizes(value, one) for name, value in kwargs.items()}
+            symbolic = len(chosen) < len(found)
+            outcome = self._fake(_map_sizes(target, one), _map_sizes(args, one), named, symbolic)
+            if not isinstance(outcome, Failure):
+                works.append((chosen, outcome))
+        if not works:
+            return failure
+        chosen, outcome = works[0]
+        if len(works) > 1 or len(chosen) > 1 or not isinstance(outcome, Result):
+            return Undecided(f"{failure.message[:100]}, unless a size is 1")
+        return replace(outcome, facts=(*outcome.facts, Equality(dims.of(chosen[0]), 1, soft=False)))
 
     def _eager(self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
         """The error of the operator on real tensors of zeros, None if it runs, Unsupported if it can't be tried."""

@@ -31,6 +31,7 @@ from torchsleuth.interp.library.hooks import after as run_hooks_after
 from torchsleuth.interp.library.hooks import before as run_hooks_before
 from torchsleuth.interp.library.hooks import functions as hooks_in
 from torchsleuth.interp.library.hooks import run_pending
+from torchsleuth.interp.library.layers import FunctionalForm, functional_form
 from torchsleuth.interp.library.modules import (
     child,
     descendants,
@@ -108,6 +109,7 @@ __all__ = [
     "members",
     "plain_member",
     "record_attribute",
+    "FunctionalForm",
     "array_binary",
     "array_item",
     "attribute",
@@ -122,6 +124,7 @@ __all__ = [
     "expects_error",
     "external_constant",
     "frame_builtin",
+    "functional_form",
     "functions_in",
     "function_attribute",
     "grad_mode",

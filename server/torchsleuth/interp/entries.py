@@ -1,0 +1,395 @@
+"""Entry points: the body of a document, and everything that nothing calls, with arguments that are not known or supposed."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from torchsleuth.interp.budget import OutOfBudget
+from torchsleuth.interp.declared import DeclaredShapes
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.inputs import ArgumentKey, Demand, demanded
+from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Trace
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    ClassValue,
+    Function,
+    Instance,
+    OpenArguments,
+    Scalar,
+    Slots,
+    Tensor,
+    Value,
+)
+from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.shapes import Declared
+from torchsleuth.syntax.shapes import key as key_of
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, TensorSpec
+
+MAX_TRIALS = 6
+"""Combinations of ranks that are tried to prove that no argument makes a function work."""
+_SIZES = re.compile(
+    r"(\w+_)?dim|dim_\w+|d_\w+|(\w+_)?embd|num_(heads|features|channels|classes|tokens|hidden)|n_(heads?|classes|hidden)"
+    r"|heads|(in|out|mid|hidden|base|inter)_?(channels|features|planes|chs?|chans)|inplanes|planes|inp|oup"
+    r"|(hidden|vocab|embedding|embed|latent)_size|n[gdz]?f|nz|latents?"
+)
+"""Names of constructor parameters that are sizes."""
+
+
+@dataclass(frozen=True)
+class Supposition:
+    """What is taken for granted of arguments that nobody passes.
+
+    `declared`: they have the shapes that are written down. `ranks`: they have this many dimensions, with these names.
+    `sizes`: constructor parameters named like sizes are integers. `dtypes`: by parameter.
+    """
+
+    declared: bool = False
+    ranks: dict[ArgumentKey, tuple[str, ...]] = field(default_factory=dict)
+    dtypes: dict[ArgumentKey, str] = field(default_factory=dict)
+    sizes: bool = False
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What was seen in one run with suppositions, and the shapes that the arguments turned out to have."""
+
+    trace: Trace
+    shapes: dict[ArgumentKey, tuple[Size, ...] | None]
+
+    @property
+    def sane(self) -> bool:
+        """Whether the run went through without an error."""
+        trace = self.trace
+        return not (trace.failures or trace.conflicts or trace.unpackings or trace.incomplete)
+
+
+@dataclass
+class Entry:
+    """Something that nothing calls. `lacking`: its tensor arguments whose rank stayed unknown. `places`: which facts were
+    first recorded in it, `sightings`: which declared shapes."""
+
+    run: Callable[[Supposition], Any]
+    declared: dict[ArgumentKey, Declared] = field(default_factory=dict)
+    lacking: set[ArgumentKey] = field(default_factory=set)
+    demands: dict[ArgumentKey, Demand] = field(default_factory=dict)
+    sizes: bool = False
+    places: tuple[int, int] = (0, 0)
+    sightings: tuple[int, int] = (0, 0)
+
+
+NOTHING = Supposition()
+
+
+class EntryPoints(DeclaredShapes):
+    """Runs what there is to run."""
+
+    block: Callable[..., int]
+    entry_point: Entry | None = None
+    arguments: list[Tensor]
+
+    def run_document(self, source: SourceText) -> Trace:
+        """Analyse a document: its body as ``__main__``, then whatever was not reached from there."""
+        tree = parse(source)
+        self.read_declarations(source, tree)
+        names: Slots = {"__name__": "__main__", "__file__": source.path}
+        frame = Frame(source, names, names)
+        self._protect(lambda: self.block(tree.body, frame))
+        entries: list[Entry] = []
+        for cls in list(self.classes):
+            if cls.path == source.path and cls.is_module() and cls not in self.instantiated:
+                entries.append(self._enter(partial(self._try_class, cls, frame)))
+        for function in list(self.functions):
+            if function.path == source.path and function.node not in self.called:
+                entries.append(self._enter(partial(self._try_function, function, frame)))
+        self.settle_facts()
+        if self.trace.incomplete is None:
+            places, sightings = list(self.trace.facts), list(self.trace.declared)
+            for entry in entries:
+                self._suppose(entry, places, sightings)
+            self.settle_facts()
+        return self.trace
+
+    def _enter(self, run: Callable[[Supposition], Any]) -> Entry:
+        """Run what nothing calls, as if it were called at the end of the document. Of what it changes, only the sizes
+        that it finds out are kept."""
+        entry = Entry(run)
+        first, sighted = len(self.trace.facts), len(self.trace.declared)
+        mark = self.heap.mark()
+        self._begin(entry, NOTHING)
+        self.settle_facts()
+        entry.lacking = {tensor.argument for tensor in self.arguments if tensor.argument and tensor.spec.shape is None}
+        for change in self.heap.rollback(mark).values():
+            if change.slots is self.substitution:
+                self.heap.set(change.slots, change.key, change.value)
+        entry.places = (first, len(self.trace.facts))
+        entry.sightings = (sighted, len(self.trace.declared))
+        return entry
+
+    def _begin(self, entry: Entry, given: Supposition) -> None:
+        grad = self.grad
+        self.entry += 1
+        self.entry_point, self.arguments = entry, []
+        self._protect(lambda: entry.run(given))
+        self.entry_point = None
+        self.grad = grad
+
+    def aside(self, run: Callable[[], Any]) -> None:
+        """Run what PyTorch calls at another time, without gradients; only the sizes that it finds out are kept."""
+        mark, grad, loops = self.heap.mark(), self.grad, self.loop_points
+        self.grad, self.loop_points = False, []
+        self.uncertain += 1
+        try:
+            run()
+        finally:
+            self.uncertain -= 1
+            self.grad, self.loop_points = grad, loops
+            self.settle_facts()
+            for change in self.heap.rollback(mark).values():
+                if change.slots is self.substitution:
+                    self.heap.set(change.slots, change.key, change.value)
+
+    def maybe(self, run: Callable[[], Any]) -> None:
+        """Run what may or may not be called here, without gradients."""
+        mark, grad = self.heap.mark(), self.grad
+        self.grad = False
+        self.uncertain += 1
+        try:
+            run()
+        finally:
+            self.uncertain -= 1
+            self.grad = grad
+        self.heap.join([self.heap.rollback(mark), {}])
+
+    def _protect(self, run: Callable[[], Any]) -> None:
+        """Run an entry point; whatever stops it stops only it."""
+        self.loop_points, self.guarded, self.uncertain, self.autocast = [], 0, 0, {}
+        self.forward_depth = 0
+        try:
+            run()
+        except OutOfBudget as error:
+            self.trace.incomplete = str(error)
+        except RecursionError:
+            self.trace.incomplete = "the code nests too deeply"
+
+    # -- what nothing calls ------------------------------------------------------------------------
+
+    def _try_class(self, cls: ClassValue, frame: Frame, given: Supposition) -> None:
+        """A module class that nothing instantiates: built with its defaults, called with unknown tensors."""
+        found = self.class_attribute(cls, "__init__")
+        kwargs = OpenArguments()
+        if isinstance(found, Function):
+            kwargs = self._constructor_arguments(found, given)
+        instance = self.instantiate(cls, (), kwargs, None, frame)
+        forward = self.class_attribute(cls, "forward")
+        if isinstance(forward, Function) and isinstance(instance, Instance):
+            self.call_function(forward, (instance,), self._arguments(forward, 1, given), None, frame)
+            for method in list(cls.slots.values()):
+                if isinstance(method, Function) and method.node not in self.called and method.kind == "function":
+                    self.call_function(method, (instance,), self._arguments(method, 1, given), None, frame)
+
+    def _try_function(self, function: Function, frame: Frame, given: Supposition) -> None:
+        if function.owner is None and not isinstance(function.node, ast.Lambda):
+            self.call_function(function, (), self._arguments(function, 0, given), None, frame)
+
+    def _constructor_arguments(self, function: Function, given: Supposition) -> OpenArguments:
+        """Arguments for what has no default. Those without an annotation are unknown, or sizes by their names."""
+        values = OpenArguments()
+        for argument in _required(function, skip=1):
+            value = self._annotated(argument)
+            if value is UNKNOWN and argument.annotation is None and _SIZES.fullmatch(argument.arg):
+                assert self.entry_point is not None
+                self.entry_point.sizes = True
+                if given.sizes:
+                    value = self._lasting(argument.arg)
+            values[argument.arg] = value
+        return values
+
+    def _arguments(self, function: Function, skip: int, given: Supposition) -> OpenArguments:
+        """Arguments for what has no default. Those of `forward` are tensors."""
+        values = OpenArguments()
+        written = self.declared.get(function.path)
+        names: dict[str, Size] = {}
+        for argument in _required(function, skip):
+            value = self._annotated(argument)
+            place = (function.path, *key_of(argument))
+            declared = written.parameters.get(key_of(argument)) if written else None
+            in_forward = function.owner is not None and function.name == "forward" and argument.annotation is None
+            stated = declared is not None and (declared.kind == "annotation" or given.declared or place in given.ranks)
+            if isinstance(value, Tensor) or in_forward or stated:
+                value = self._tensor_argument(place, declared, given, names)
+            if declared is not None and self.entry_point is not None:
+                self.entry_point.declared[place] = declared
+            values[argument.arg] = value
+        return values
+
+    def _annotated(self, argument: ast.arg) -> Value:
+        annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+        if annotation == "int":
+            return self._lasting(argument.arg)
+        if annotation in ("float", "str"):
+            return Scalar(annotation)
+        return Tensor(UNKNOWN_TENSOR) if annotation.rpartition(".")[2] == "Tensor" else UNKNOWN
+
+    def _lasting(self, name: str) -> Size:
+        """A size that stays the same as long as the entry runs."""
+        symbol = self.fresh_symbol(name)
+        self.lasting.add(symbol)
+        return dims.of(symbol)
+
+    def _tensor_argument(
+        self, place: ArgumentKey, declared: Declared | None, given: Supposition, names: dict[str, Size]
+    ) -> Tensor:
+        """A tensor of unknown shape, of the declared one or of the supposed rank."""
+        shape: tuple[Size, ...] | None = None
+        if given.declared and declared is not None and declared.spread is None:
+            sizes: list[Size] = []
+            for part in declared.dims:
+                if isinstance(part.size, int):
+                    sizes.append(part.size)
+                elif part.size is None or part.may_be_one:
+                    sizes.append(self.fresh_size("?"))
+                else:
+                    sizes.append(names.setdefault(part.size, self.fresh_size(part.size)))
+            shape = tuple(sizes)
+        elif place in given.ranks:
+            shape = tuple(self.fresh_size(name) for name in given.ranks[place])
+        tensor = Tensor(TensorSpec(shape, given.dtypes.get(place), None, None))
+        tensor.argument = place
+        self.arguments.append(tensor)
+        return tensor
+
+    def demand(self, operation: Operation) -> None:
+        """An operator meets a tensor of unknown shape: what it says of the argument that the tensor comes from."""
+        found = demanded(operation)
+        if found is not None and self.entry_point is not None and found[0].argument is not None:
+            self.entry_point.demands.setdefault(found[0].argument, found[1])
+
+    # -- what is supposed of it --------------------------------------------------------------------
+
+    def _suppose(self, entry: Entry, places: list[Place], sightings: list[Any]) -> None:
+        """Run an entry again with arguments that have a shape. What becomes known that way is kept for those who read
+        the code; it proves nothing, unless every rank fails."""
+        demands = {place: demand for place, demand in entry.demands.items() if place in entry.lacking}
+        # What is declared with a rank that the code does not take is no knowledge.
+        wrong = {place for place, demand in demands.items() if not _accepts(demand, entry.declared.get(place))}
+        declared = {place: shape for place, shape in entry.declared.items() if place not in wrong}
+        usual = {place: demand for place, demand in demands.items() if demand.usual and place not in declared}
+        dtypes = {place: demand.dtype for place, demand in demands.items() if demand.dtype}
+        ranks = {place: _names(demand, demand.ranks[0]) for place, demand in usual.items()}
+        sane = True
+        if declared and not wrong:
+            trial = self._trial(entry, Supposition(True, ranks, dtypes, entry.sizes))
+            if trial.sane:
+                self._take_over(entry, trial, places, sightings if not usual else [])
+                return
+            fixed = {place: ("?",) * len(shape.dims) for place, shape in declared.items() if shape.spread is None}
+            trial = self._trial(entry, Supposition(False, fixed, dtypes, False))
+            if trial.sane:
+                self._refute(entry, trial, sightings)
+                return
+        elif usual or entry.sizes:
+            for sizes in (True, False) if entry.sizes else (False,):
+                trial = self._trial(entry, Supposition(False, ranks, dtypes, sizes))
+                sane = trial.sane
+                if sane:
+                    self._take_over(entry, trial, places, [])
+                    if wrong:
+                        self._refute(entry, trial, sightings)
+                    break
+        if demands and not declared and not (sane and len(usual) == len(demands)):
+            self._prove(entry, demands)
+
+    def _trial(self, entry: Entry, given: Supposition) -> Trial:
+        """Run an entry with a trace of its own; everything is as before afterwards."""
+        kept = self.trace, self.failures_seen
+        classes, functions, mark = len(self.classes), len(self.functions), self.heap.mark()
+        self.trace, self.failures_seen = Trace(), set()
+        self.entry_point = Entry(entry.run)
+        self._begin(self.entry_point, given)
+        self.settle_facts()
+        shapes = {
+            argument.argument: self.resolved_spec(argument.spec).shape
+            for argument in self.arguments
+            if argument.argument is not None
+        }
+        trial = Trial(self.trace, shapes)
+        self.heap.rollback(mark)
+        del self.classes[classes:], self.functions[functions:]
+        self.trace, self.failures_seen = kept[0], kept[1]
+        return trial
+
+    def _take_over(self, entry: Entry, trial: Trial, places: list[Place], sightings: list[Any]) -> None:
+        """Take over what an entry shows when its arguments have a shape."""
+        facts, own = self.trace.facts, set(places[slice(*entry.places)])
+        for place, seen in trial.trace.facts.items():
+            before = facts.get(place)
+            if before is None or (place in own and any(spec.shape is None for spec in before.specs)):
+                if place not in trial.trace.obscure and all(spec.shape is not None for spec in seen.specs):
+                    seen.supposed = True
+                    facts[place] = seen
+                    self.trace.obscure.discard(place)
+        if sightings:
+            self._forget_unknown(entry, sightings)
+            self.trace.declared.update(trial.trace.declared)
+
+    def _forget_unknown(self, entry: Entry, sightings: list[Any]) -> None:
+        for mark in sightings[slice(*entry.sightings)]:
+            if self.trace.declared[mark].shape is None:
+                del self.trace.declared[mark]
+
+    def _refute(self, entry: Entry, trial: Trial, sightings: list[Any]) -> None:
+        """With the declared ranks all goes well, with the declared sizes it does not: what the sizes turn out to be."""
+        self._forget_unknown(entry, sightings)
+        for sighting in list(trial.trace.declared.values()):
+            node = sighting.site.node
+            if isinstance(node, ast.arg):
+                place = (sighting.site.span.path, *key_of(node))
+                shape = trial.shapes.get(place)
+                if shape is not None and place in entry.declared:
+                    self.trace.declared[(place[0], sighting.declared.start, shape, ())] = replace(sighting, shape=shape)
+
+    def _prove(self, entry: Entry, demands: dict[ArgumentKey, Demand]) -> None:
+        """Report the errors that come whichever ranks the arguments have."""
+        ranks = [[_names(demand, rank) for rank in demand.ranks] for demand in demands.values()]
+        if not all(demand.closed for demand in demands.values()) or math.prod(map(len, ranks)) > MAX_TRIALS:
+            return
+        common: dict[Any, OperatorFailure] = {}
+        for combination in itertools.product(*ranks):
+            trial = self._trial(entry, Supposition(False, dict(zip(demands, combination))))
+            found = {
+                (failure.operation.site.span, failure.failure.exception): failure for failure in trial.trace.failures
+            }
+            common = {mark: failure for mark, failure in (common or found).items() if mark in found}
+            if not common:
+                return
+        for failure in common.values():
+            if not any(other.operation.site.span == failure.operation.site.span for other in self.trace.failures):
+                self.trace.failures.append(failure)
+
+
+def _accepts(demand: Demand, declared: Declared | None) -> bool:
+    return declared is None or not demand.closed or not demand.usual or any(map(declared.aligned, demand.ranks))
+
+
+def _names(demand: Demand, rank: int) -> tuple[str, ...]:
+    """Names for the dimensions of an argument of this rank."""
+    names = demand.names.split()
+    return tuple(names) if rank == len(names) else ("?",) * rank
+
+
+def _required(function: Function, skip: int) -> Iterator[ast.arg]:
+    """The parameters without a default."""
+    spec = function.node.args
+    positional = [*spec.posonlyargs, *spec.args][skip:]
+    yield from positional[: len(positional) - len(spec.defaults)] if spec.defaults else positional
+    yield from (argument for argument, default in zip(spec.kwonlyargs, spec.kw_defaults) if default is None)

@@ -1,0 +1,149 @@
+"""Layers whose constructor got sizes that are not known: what they compute, as functions of tensors of such sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp.values import UNKNOWN, LibraryModule, Value, is_int
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import TensorSpec
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.interpreter import Interpreter
+
+
+@dataclass(frozen=True)
+class FunctionalForm:
+    """A function to call with the layer's input and these further arguments."""
+
+    path: str
+    args: tuple[Any, ...]
+
+
+class _Constructor:
+    """The arguments of a layer's constructor. `shape`: of the input of a call."""
+
+    def __init__(self, interp: Interpreter, module: LibraryModule, shape: tuple[Size, ...]) -> None:
+        self.interp = interp
+        self.module = module
+        self.shape = shape
+        self.dtype = module.slots["dtype"] or "float32"
+
+    def value(self, position: int, name: str, default: Value = UNKNOWN) -> Value:
+        if name in self.module.kwargs:
+            return self.module.kwargs[name]
+        return self.module.args[position] if position < len(self.module.args) else default
+
+    def size(self, position: int, name: str, axis: int | None = None) -> Size:
+        """A size, where it is the same for all the layers that this one may stand for; otherwise what the input has in
+        dimension `axis`, or any."""
+        value = self.value(position, name)
+        if is_int(value) and all(symbol in self.interp.lasting for symbol in dims.symbols(value)):
+            size: Size = self.interp.resolved(value)
+            return size
+        return self.interp.fresh_size("?") if axis is None else self.at(axis)
+
+    def at(self, axis: int) -> Size:
+        """A size of the input. Raises LookupError."""
+        if not -len(self.shape) <= axis < len(self.shape):
+            raise LookupError(axis)
+        return self.shape[axis]
+
+    def plain(self, position: int, name: str, default: Value) -> Value:
+        """A number or a tuple of numbers. Raises LookupError."""
+        value = self.value(position, name, default)
+        parts = value if isinstance(value, tuple) else (value,)
+        if not all(isinstance(part, int | float | str | bool | type(None)) for part in parts):
+            raise LookupError(name)
+        return value
+
+    def weight(self, *shape: Size) -> TensorSpec:
+        return TensorSpec(shape, self.dtype, None, self.module.requires_grad is not False)
+
+    def bias(self, position: int, size: Size) -> TensorSpec | None:
+        """The bias: whether there is one makes no difference to the shape of the result."""
+        return self.weight(size) if self.value(position, "bias", True) is not False else None
+
+
+Form = Callable[[_Constructor], FunctionalForm]
+_FORMS: dict[str, Form] = {}
+
+
+def functional_form(interp: Interpreter, module: LibraryModule, shape: tuple[Size, ...]) -> FunctionalForm | None:
+    """The form of a layer for an input of this shape, None for layers without one."""
+    make = _FORMS.get(module.path.removeprefix("torch.nn."))
+    if make is None or module.slots["attributes"] or module.slots["tied"]:
+        return None
+    try:
+        return make(_Constructor(interp, module, shape))
+    except LookupError:
+        return None
+
+
+def _form(*names: str) -> Callable[[Form], Form]:
+    def register(make: Form) -> Form:
+        _FORMS.update(dict.fromkeys(names, make))
+        return make
+
+    return register
+
+
+@_form("Linear")
+def _linear(made: _Constructor) -> FunctionalForm:
+    inputs, outputs = made.size(0, "in_features", -1), made.size(1, "out_features")
+    args = (made.weight(outputs, inputs), made.bias(2, outputs))
+    return FunctionalForm("torch.nn.functional.linear", args)
+
+
+@_form("Conv1d", "Conv2d", "Conv3d")
+def _convolution(made: _Constructor) -> FunctionalForm:
+    axes = int(made.module.path[-2])
+    kernel = made.plain(2, "kernel_size", UNKNOWN)
+    kernel = kernel if isinstance(kernel, tuple) else (kernel,) * axes
+    stride, padding, dilation = made.plain(3, "stride", 1), made.plain(4, "padding", 0), made.plain(5, "dilation", 1)
+    outputs = made.size(1, "out_channels")
+    # The shape of the result does not depend on the groups.
+    grouped = made.value(6, "groups", 1) != 1
+    inputs = made.at(-axes - 1) if grouped else made.size(0, "in_channels", -axes - 1)
+    args = (made.weight(outputs, inputs, *kernel), made.bias(7, outputs), stride, padding, dilation)
+    return FunctionalForm(f"torch.nn.functional.conv{axes}d", args)
+
+
+@_form("LayerNorm", "RMSNorm")
+def _layer_norm(made: _Constructor) -> FunctionalForm:
+    given = made.value(0, "normalized_shape")
+    sizes = given if isinstance(given, tuple) else (given,)
+    if given is UNKNOWN or isinstance(given, tuple) and not all(isinstance(size, int) for size in sizes):
+        raise LookupError("normalized_shape")
+    shape = sizes if isinstance(given, tuple) else (made.size(0, "normalized_shape", -1),)
+    name = "layer_norm" if made.module.path.endswith("LayerNorm") else "rms_norm"
+    return FunctionalForm(f"torch.nn.functional.{name}", (shape, made.weight(*shape)))
+
+
+@_form("Embedding")
+def _embedding(made: _Constructor) -> FunctionalForm:
+    weight = made.weight(made.size(0, "num_embeddings"), made.size(1, "embedding_dim"))
+    return FunctionalForm("torch.nn.functional.embedding", (weight,))
+
+
+@_form("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm")
+def _batch_norm(made: _Constructor) -> FunctionalForm:
+    size = made.size(0, "num_features", 1)
+    moments = TensorSpec((size,), made.dtype, None, False)
+    args = (moments, moments, made.weight(size), made.weight(size))
+    return FunctionalForm("torch.nn.functional.batch_norm", args)
+
+
+@_form("GroupNorm")
+def _group_norm(made: _Constructor) -> FunctionalForm:
+    """A norm keeps the shape, whatever its groups are."""
+    size = made.size(1, "num_channels", 1)
+    return FunctionalForm("torch.nn.functional.group_norm", (1, made.weight(size), made.weight(size)))
+
+
+@_form("Dropout", "Dropout1d", "Dropout2d", "Dropout3d")
+def _dropout(made: _Constructor) -> FunctionalForm:
+    return FunctionalForm("torch.nn.functional.dropout", ())

@@ -1,0 +1,122 @@
+"""Arguments that nobody passes: what the first layer says of them, and errors that come whatever they are."""
+
+from __future__ import annotations
+
+from tests.check import analyze, check
+
+
+def shapes(text: str) -> dict[str, object]:
+    return {fact.binding: fact.shape for fact in analyze(text).facts if fact.binding}
+
+
+def module(layers: str, forward: str, parameters: str = "self") -> str:
+    body = "\n".join(f"        {line}" for line in layers.splitlines())
+    run = "\n".join(f"        {line}" for line in forward.splitlines())
+    return f"""
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+class Net(nn.Module):
+    def __init__({parameters}):
+        super().__init__()
+{body}
+
+    def forward(self, x):
+{run}
+"""
+
+
+def test_convolution_gives_rank_and_channels() -> None:
+    found = shapes(
+        module("self.conv = nn.Conv2d(3, 16, 3, padding=1)", "y = F.relu(self.conv(x.float() * 2))\nreturn y")
+    )
+    assert found["x"] == ("N", 3, "H", "W")
+    assert found["y"] == ("N", 16, "H", "W")
+
+
+def test_one_channel() -> None:
+    found = shapes(
+        module("self.conv = nn.Conv2d(1, 8, 3, padding=1)", "B, C, H, W = x.shape\ny = self.conv(x)\nreturn y")
+    )
+    assert found["x"] == ("B", 1, "H", "W")
+    assert found["y"] == ("B", 8, "H", "W")
+
+
+def test_the_rank_of_a_linear_layer_stays_open() -> None:
+    found = shapes(module("self.fc = nn.Linear(784, 10)", "y = self.fc(x)\nreturn y"))
+    assert "x" not in found
+    assert found.get("y") is None
+
+
+def test_operators_that_leave_no_choice() -> None:
+    found = shapes(module("pass", "y = x.permute(0, 2, 3, 1)\nz = torch.einsum('bhwc,cd->bhwd', y, self.w)\nreturn y"))
+    assert len(found["y"]) == 4  # type: ignore[arg-type]
+
+
+def test_sizes_by_the_names_of_constructor_parameters() -> None:
+    text = module(
+        "self.up = nn.Linear(dim, 4 * dim)\nself.norm = nn.LayerNorm(dim)",
+        "B, T, C = x.shape\ny = self.up(self.norm(x))\nreturn y",
+        "self, dim, depth",
+    )
+    assert shapes(text)["y"] in (("B", "T", "4*dim"), ("B", "T", "4*C"))
+
+
+def test_layers_that_no_input_gets_through() -> None:
+    check(
+        """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 16, 3)
+        self.conv2 = nn.Conv2d(32, 64, 3)
+
+    def forward(self, x):
+        return self.conv2(torch.relu(self.conv1(x)))
+        #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS102: 16 channels
+""",
+        """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, 16, 3)
+        self.conv2 = nn.Conv2d(16, 64, 3)
+
+    def forward(self, x):
+        return self.conv2(torch.relu(self.conv1(x)))
+""",
+    )
+    check(
+        """
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(784, 128)
+        self.b = nn.Linear(64, 10)
+
+    def forward(self, x):
+        return self.b(torch.relu(self.a(x)))
+        #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS101: 128
+"""
+    )
+
+
+def test_what_only_one_rank_makes_impossible() -> None:
+    """An unbatched image gets through."""
+    check(module("self.conv = nn.Conv2d(3, 16, 3)", "c, h, w = self.conv(x).shape\nreturn x.sum()"))
+    check(module("self.fc = nn.Linear(8, 4)", "y = self.fc(x)\nreturn y.permute(0, 2, 1)"))
+    check(module("self.fc = nn.Linear(8, 4)", "y = self.fc(x)\nreturn y.permute(1, 0)"))
+
+
+def test_a_size_that_has_to_be_one() -> None:
+    check(module("self.fc = nn.Linear(1, 4)", "B, C = x.shape\nreturn self.fc(x)"))
