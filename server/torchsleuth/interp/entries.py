@@ -96,6 +96,7 @@ class EntryPoints(DeclaredShapes):
     block: Callable[..., int]
     entry_point: Entry | None = None
     arguments: list[Tensor]
+    pending: dict[Any, Callable[[], Any]]
 
     def run_document(self, source: SourceText) -> Trace:
         """Analyse a document: its body as ``__main__``, then whatever was not reached from there."""
@@ -311,7 +312,7 @@ class EntryPoints(DeclaredShapes):
 
     def _trial(self, entry: Entry, given: Supposition) -> Trial:
         """Run an entry with a trace of its own; everything is as before afterwards."""
-        kept = self.trace, self.failures_seen
+        kept = self.trace, self.failures_seen, dict(self.pending)
         classes, functions, mark = len(self.classes), len(self.functions), self.heap.mark()
         self.trace, self.failures_seen = Trace(), set()
         self.entry_point = Entry(entry.run)
@@ -325,7 +326,7 @@ class EntryPoints(DeclaredShapes):
         trial = Trial(self.trace, shapes)
         self.heap.rollback(mark)
         del self.classes[classes:], self.functions[functions:]
-        self.trace, self.failures_seen = kept[0], kept[1]
+        self.trace, self.failures_seen, self.pending = kept
         return trial
 
     def _take_over(self, entry: Entry, trial: Trial, places: list[Place], sightings: list[Any]) -> None:
