@@ -14,20 +14,16 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks.eager import Eager
 from torchsleuth.schema import Diagnostic, Fix
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.worker.engine import Engine
-
-SECONDS = 120
-"""A script that takes longer counts as one that does not run."""
 
 
 @dataclass
@@ -52,7 +48,7 @@ def python_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.py") if "fixed" not in path.relative_to(folder).parts)
 
 
-def judge(engine: Engine, folder: Path, run: bool) -> Outcome:
+def judge(engine: Engine, folder: Path, eager: Eager | None) -> Outcome:
     expected: dict[str, Any] = json.loads((folder / "expect.json").read_text(encoding="utf-8"))
     outcome = Outcome(folder.name, expected.get("category", ""))
     at = _accepted(folder, expected)
@@ -74,7 +70,7 @@ def judge(engine: Engine, folder: Path, run: bool) -> Outcome:
     fixes = [fix for diagnostic in hits for fix in diagnostic.fixes]
     outcome.fixes = len(fixes)
     if fixes:
-        outcome.repaired = _repaired(folder, fixes, expected) if run else "not run"
+        outcome.repaired = _repaired(eager, folder, fixes, expected) if eager else "not run"
     return outcome
 
 
@@ -95,7 +91,7 @@ def _analyze(engine: Engine, folder: Path) -> list[Diagnostic]:
     return list(found.values())
 
 
-def _repaired(folder: Path, fixes: list[Fix], expected: dict[str, Any]) -> str:
+def _repaired(eager: Eager, folder: Path, fixes: list[Fix], expected: dict[str, Any]) -> str:
     """Whether the first fix that does so makes the script run."""
     if expected.get("needs_cuda"):
         return "needs an accelerator"
@@ -104,18 +100,14 @@ def _repaired(folder: Path, fixes: list[Fix], expected: dict[str, Any]) -> str:
         with tempfile.TemporaryDirectory() as copy:
             shutil.copytree(folder, copy, dirs_exist_ok=True, ignore=shutil.ignore_patterns("fixed"))
             _apply(fix, folder, Path(copy))
-            command = [sys.executable, expected["file"]]
-            environment = {**os.environ, "OMP_NUM_THREADS": "1"}
             try:
-                done = subprocess.run(
-                    command, cwd=copy, capture_output=True, text=True, timeout=SECONDS, env=environment
-                )
-            except subprocess.TimeoutExpired:
-                reasons.append("takes too long")
+                crash = eager.run(Path(copy, expected["file"]))
+            except TimeoutError:
+                reasons.append(f"{fix.title}: takes too long")
                 continue
-        if done.returncode == 0:
+        if crash is None:
             return f"runs: {fix.title}"
-        reasons.append(f"{fix.title}: {(done.stderr.strip().splitlines() or ['?'])[-1]}")
+        reasons.append(f"{fix.title}: {crash.error}")
     return "fails: " + " | ".join(reasons)
 
 
@@ -133,11 +125,12 @@ def main() -> None:
     parser.add_argument("--only", default="", help="regular expression of the names of cases")
     arguments = parser.parse_args()
     engine = Engine()
+    eager = None if arguments.no_run else Eager(None)
     outcomes: list[Outcome] = []
     for folder in cases([path.resolve() for path in arguments.paths]):
         if not re.search(arguments.only, folder.name):
             continue
-        outcome = judge(engine, folder, not arguments.no_run)
+        outcome = judge(engine, folder, eager)
         outcomes.append(outcome)
         print(f"{'found ' if outcome.found else 'MISSED'} {outcome.name}", flush=True)
         for label, lines in (("", outcome.found), ("elsewhere", outcome.elsewhere), ("NOISE ON FIXED", outcome.noise)):

@@ -1,4 +1,5 @@
-"""What PyTorch says about mutants: each is run in a child of a process that has imported torch, and the answers are kept."""
+"""What PyTorch says about scripts: each is run in a child of a process that has imported torch. Answers about mutants are
+kept."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from pathlib import Path
 from benchmarks.mutants import Mutant
 
 SECONDS = 60
-"""A script that takes longer counts as one that does not crash."""
+"""A script that takes longer is not waited for."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,14 @@ class Eager:
 
     def _run(self, mutant: Mutant) -> Crash | None:
         with tempfile.TemporaryDirectory() as folder:
-            script = _copy(mutant, Path(folder))
+            try:
+                return self.run(_copy(mutant, Path(folder)))
+            except TimeoutError:
+                return None
+
+    def run(self, script: Path) -> Crash | None:
+        """How a script crashes; None if it runs to its end. TimeoutError after SECONDS."""
+        with tempfile.TemporaryDirectory() as folder:
             answer = Path(folder) / "answer.json"
             child = self._context.Process(target=_execute, args=(str(script), str(answer)))
             child.start()
@@ -64,6 +72,7 @@ class Eager:
             if child.exitcode is None:
                 child.kill()
                 child.join()
+                raise TimeoutError
             if not answer.exists():
                 return None
             said = json.loads(answer.read_text(encoding="utf-8"))

@@ -574,6 +574,7 @@ ENGLISH: dict[str, str] = {
     "fix.rename": "Rename {old} to {new}",
     "fix.append": "Write {expression}{suffix}",
     "fix.replace": "Change {old} to {new}",
+    "fix.together": "{title}, with {count} more of this kind",
     "fix.add_argument": "Add {argument}",
     "fix.remove_argument": "Remove {argument}",
     "fix.pick": "Index with a column of {index}, and take the column away again",

@@ -17,12 +17,13 @@ from torchsleuth.interp.heap import MISSING, Heap
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import certain_shapes
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.library import integers
 from torchsleuth.interp.trace import DeviceConflict, Event, LoopPoint, Operation, OperatorFailure, Sighting, Trace
 from torchsleuth.interp.values import (
     UNKNOWN,
+    AnyIndex,
     Array,
     Bound,
-    Bounds,
     Choice,
     ClassValue,
     DictValue,
@@ -391,9 +392,9 @@ class TensorOperations(Autograd):
         if name in _TAGS:
             tags = frozenset({_TAGS[name]})
         elif name in _KEEPS_TAGS and tensors:
-            tags = tensors[0].tags
+            tags = integers.of_part(tensors[0].tags, name, operation.args)
         elif name in _JOINS and tensors:
-            tags = _joined_tags(tensors)
+            tags = integers.joined(tensors)
         tags = batch.plain(tags)
         history = frozenset(item for tensor in tensors for item in tensor.history)
         origin = Origin(operation.site, operation.target, operation.specs, tensors)
@@ -589,7 +590,9 @@ class TensorOperations(Autograd):
         if any(part is UNKNOWN or isinstance(part, Scalar) for part in parts):
             return self._opaque(container.history, [container])
         # An index that is not known picks one element: any index does for the shape.
-        parts = tuple(0 if isinstance(self.resolved(part), Dim) else self._with_plain_bounds(part) for part in parts)
+        parts = tuple(
+            AnyIndex(0) if isinstance(self.resolved(part), Dim) else self._with_plain_bounds(part) for part in parts
+        )
         bounds = [bound for part in parts if isinstance(part, SliceValue) for bound in (part.start, part.stop)]
         if any(bound is UNKNOWN or isinstance(bound, Scalar) for bound in bounds):
             return self._opaque(container.history, [container])
@@ -781,16 +784,6 @@ def _is_whole(value: Value) -> bool:
     return (
         all(map(_is_whole, value)) if isinstance(value, tuple) else not (value is UNKNOWN or isinstance(value, Choice))
     )
-
-
-def _joined_tags(tensors: Sequence[Tensor]) -> Tags:
-    """What is true of all the values of several tensors."""
-    common = frozenset.intersection(*(tensor.tags for tensor in tensors))
-    bounds = [tag for tensor in tensors for tag in tensor.tags if isinstance(tag, Bounds)]
-    if len(bounds) < len(tensors):
-        return common
-    around = Bounds(min(one.low for one in bounds), max(one.high for one in bounds))
-    return frozenset(tag for tag in common if not isinstance(tag, Bounds)) | {around}
 
 
 def _index(key: Value) -> Value:

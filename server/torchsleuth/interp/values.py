@@ -61,12 +61,18 @@ class SliceValue:
     step: Value
 
 
+class AnyIndex(int):
+    """An index that stands for all that there are: that of a sample, or one that is not known."""
+
+
 @dataclass(frozen=True)
 class Bounds:
-    """The lowest and the highest of the integers that a tensor holds: a tag, like "softmax"."""
+    """The lowest and the highest of the integers that a tensor holds: a tag, like "softmax". `anywhere`: each element can
+    be either of them, so that it is true of any part of the tensor."""
 
     low: int
     high: int
+    anywhere: bool = False
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from torchsleuth.messages import message
 from torchsleuth.rules.rule import Candidate
-from torchsleuth.schema import Diagnostic, Fix
+from torchsleuth.schema import Diagnostic, Edit, Fix
 from torchsleuth.syntax.text import SourceText
 
 MAX_FIXES = 3
 """Fixes offered for one diagnostic."""
 MAX_TRIALS = 12
 """Candidates tried for one diagnostic."""
+MAX_TOGETHER = 6
+"""Findings of one code that are repaired together."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,9 @@ def verified_fixes(
 ) -> tuple[Fix, ...]:
     """The candidates that work, as verified fixes: the safe ones first, then those that leave fewer findings, in order."""
     kept: list[tuple[int, Fix]] = []
-    for candidate in candidates[:MAX_TRIALS]:
+    different = {candidate.edits: candidate for candidate in reversed(candidates)}
+    tried = [candidate for candidate in candidates if different[candidate.edits] is candidate]
+    for candidate in tried[:MAX_TRIALS]:
         if len(kept) == MAX_FIXES:
             break
         texts = {path: source_of(path).apply(candidate.edits) for path in {edit.path for edit in candidate.edits}}
@@ -53,3 +58,42 @@ def repaired(diagnostic: Diagnostic, before: Checked, after: Checked) -> bool:
     old, new = (Counter(item.code for item in checked.diagnostics) for checked in (before, after))
     fewer = new[diagnostic.code] < old[diagnostic.code] and all(count <= old[code] for code, count in new.items())
     return fewer and after.undecided <= before.undecided
+
+
+def together(
+    found: list[Diagnostic], before: Checked, source_of: Callable[[str], SourceText], recheck: Recheck
+) -> list[Diagnostic]:
+    """The diagnostics, with one fix more where several of one code have their own: all of these at once, as the script
+    still fails with only one of them."""
+    groups: dict[str, list[Diagnostic]] = {}
+    for diagnostic in found:
+        if diagnostic.fixes and diagnostic.severity != "hint":
+            groups.setdefault(diagnostic.code, []).append(diagnostic)
+    more: dict[str, tuple[Edit, ...]] = {}
+    for code, members in groups.items():
+        changes = tuple(dict.fromkeys(edit for diagnostic in members for edit in diagnostic.fixes[0].edits))
+        if not 1 < len(members) <= MAX_TOGETHER or len(changes) == len(members[0].fixes[0].edits) or _overlap(changes):
+            continue
+        after = recheck({path: source_of(path).apply(changes) for path in {edit.path for edit in changes}})
+        old, new = (Counter(item.code for item in checked.diagnostics) for checked in (before, after))
+        gone = new[code] == old[code] - len(members) and all(count <= old[other] for other, count in new.items())
+        if gone and after.undecided <= before.undecided:
+            more[code] = changes
+    return [_with(diagnostic, groups, more) for diagnostic in found]
+
+
+def _with(
+    diagnostic: Diagnostic, groups: Mapping[str, list[Diagnostic]], more: Mapping[str, tuple[Edit, ...]]
+) -> Diagnostic:
+    if diagnostic.code not in more or not diagnostic.fixes:
+        return diagnostic
+    members = groups[diagnostic.code]
+    title = message("fix.together", title=diagnostic.fixes[0].title, count=len(members) - 1)
+    safe = all(member.fixes[0].safe for member in members)
+    fix = Fix(title, more[diagnostic.code], safe, verified=True)
+    return diagnostic.with_fixes((*diagnostic.fixes, fix))
+
+
+def _overlap(changes: tuple[Edit, ...]) -> bool:
+    ordered = sorted(changes, key=lambda edit: (edit.path, edit.start, edit.end))
+    return any(one.path == two.path and two.start < one.end for one, two in zip(ordered, ordered[1:]))

@@ -103,6 +103,8 @@ def _candidates(
             for index, size in enumerate(others.shape):
                 if size == 1 and _agree((*others.shape[:index], *others.shape[index + 1 :]), used.shape, dim):
                     yield from suffixed(analysis, others, f".squeeze({index})")
+        if missing > 1:
+            yield from _filled(analysis, used, others, dim)
     for used, others in ((odd, first), (first, odd)):
         yield from padded(analysis, used, others)
         yield from resampled(analysis, used, others)
@@ -117,6 +119,21 @@ def _candidates(
             source = source_at(analysis, failure.operation.site)
             new = f"{utilities}.pad_sequence({source.segment(call.args[0])}, batch_first=True)"
             yield replaced(analysis, failure.operation.site, call, new, safe=False)
+
+
+def _filled(analysis: Analysis, used: Operand, others: Operand, dim: int) -> Iterator[Candidate]:
+    """A tensor of few dimensions with those that it lacks at its end; expanded where the other is larger there."""
+    rank, missing = len(others.shape), len(others.shape) - len(used.shape)
+    made = (*used.shape, *[1] * missing)
+    index = f"[{', '.join([':'] * len(used.shape) + ['None'] * missing)}]"
+    if _agree(made, others.shape, dim):
+        yield from suffixed(analysis, used, index)
+        yield from suffixed(analysis, used, ".unsqueeze(-1)" * missing)
+    elif dim % rank < len(used.shape) and _agree(made[: len(used.shape)], others.shape[: len(used.shape)], dim):
+        if others.node is not None and isinstance(others.node, ast.Name | ast.Attribute):
+            text = source_at(analysis, others.site).segment(others.node)
+            kept = ", ".join(["-1"] * len(used.shape))
+            yield from suffixed(analysis, used, f"{index}.expand({kept}, *{text}.shape[{len(used.shape)}:])")
 
 
 def _other_dim(

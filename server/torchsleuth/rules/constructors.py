@@ -63,8 +63,30 @@ def change_argument(
                 yield Candidate(title, (edits.replace(source, node, new),))
         outer = passed_for(node, frame)
         if outer is None:
+            given = given_argument(module, position, name)
+            if isinstance(node, ast.Name) and isinstance(given, int):
+                yield from _widened(analysis, node, frame, wanted - given)
             return
         node, frame = outer
+
+
+def _widened(analysis: Analysis, node: ast.Name, frame: Frame, missing: int) -> Iterator[Candidate]:
+    """What a variable is given first, with what it lacks: ``width = sum(sizes) + cfg.numeric``."""
+    scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
+    given = [
+        statement
+        for statement in ast.walk(scope)
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and statement.lineno < node.lineno
+        if isinstance(statement.targets[0], ast.Name) and statement.targets[0].id == node.id
+    ]
+    if not given:
+        return
+    value = min(given, key=lambda statement: statement.lineno).value
+    source = analysis.source_of(frame.path)
+    text, sign = source.segment(value), "+" if missing > 0 else "-"
+    for amount in (*names_for(frame, abs(missing)), str(abs(missing))):
+        new = f"{text} {sign} {amount}"
+        yield Candidate(message("fix.replace", old=text, new=new), (edits.replace(source, value, new),), safe=False)
 
 
 def _sums(module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[str]:

@@ -23,13 +23,14 @@ from collections.abc import Iterator
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.interp.values import LibraryModule
 from torchsleuth.messages import message
-from torchsleuth.rules.activations import without_layer
+from torchsleuth.rules.activations import without_layer, written_call
 from torchsleuth.rules.constructors import change_argument, given_argument
 from torchsleuth.rules.describe import expression_text, layer_text, operator_text, shape_text
 from torchsleuth.rules.operands import Operand, lineage, operands, replaced, source_at
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.spatial import padding
+from torchsleuth.syntax import edits
 
 CODE = "TS112"
 _POOLS = ("MaxPool", "AvgPool", "max_pool", "avg_pool", "LPPool")
@@ -86,6 +87,10 @@ def _dropped(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
         yield from _unsafe(without_layer(analysis, operation.module, title))
     node = operation.site.node
     given = operands(operation)
+    site = written_call(operation)
+    if site is not None and isinstance(site.node, ast.Call):
+        edit = edits.add_argument(source_at(analysis, site), site.node, "ceil_mode=True")
+        yield Candidate(message("fix.add_argument", argument="ceil_mode=True"), (edit,), safe=False)
     if isinstance(node, ast.Call) and given and given[0].node is not None and given[0].node is not node:
         made = replaced(analysis, operation.site, node, source_at(analysis, operation.site).segment(given[0].node))
         yield Candidate(title, made.edits, safe=False)

@@ -29,6 +29,7 @@ from torchsleuth.rules.describe import layer_text, operator_text
 from torchsleuth.rules.operands import (
     Operand,
     append,
+    appended,
     operands,
     package_name,
     replaced,
@@ -84,6 +85,9 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, given: list[Operan
         yield from _layer(analysis, failure, given[0])
     else:
         yield from _product(analysis, failure, name, given)
+    if not operation.written and isinstance(node, ast.Call) and len(node.args) == 1:
+        for index in (0, 1):
+            yield appended(analysis, operation.site, node.args[0], f".unsqueeze({index})", safe=False)
     for used in given[:2]:
         rank = len(used.shape)
         for index in (1, 0, -1) if rank else (0,):

@@ -19,6 +19,7 @@ References
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import OperatorFailure
@@ -27,6 +28,7 @@ from torchsleuth.rules.describe import expression_text, operand_node, shape_text
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 
 CODE = "TS104"
@@ -76,6 +78,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
         first = sizes[0]
         title = message("fix.size", old=source.segment(first), new=f"{text}.size(0)")
         yield Candidate(title, (edits.replace(source, first, f"{text}.size(0)"),))
+    yield from _equal_sides(source, sizes, values, operation.specs[0].shape)
     for index, size in enumerate(sizes):
         rest = [value for other, value in enumerate(values) if other != index]
         if values[index] == -1 or not isinstance(total, int) or not all(isinstance(value, int) for value in rest):
@@ -87,6 +90,26 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
             new = str(total // product)
             title = message("fix.size", old=source.segment(size), new=new)
             yield Candidate(title, (edits.replace(source, size, new),))
+
+
+def _equal_sides(
+    source: SourceText, sizes: list[ast.expr], values: list[object], shape: tuple[dims.Size, ...] | None
+) -> Iterator[Candidate]:
+    """Height and width, written as the same number, that hold what there is of each sample: ``(-1, 32, 7, 7)``."""
+    sides = [index for index, value in enumerate(values) if isinstance(value, int) and value > 1]
+    if len(sides) < 2 or values[sides[-1]] != values[sides[-2]] or not shape or 0 in sides:
+        return
+    features, held = dims.product(shape[1:]), 1
+    for index in range(1, len(values)):
+        value = values[index]
+        held *= value if isinstance(value, int) and index not in sides[-2:] else 1
+    if not isinstance(features, int) or held < 1 or features % held:
+        return
+    side = math.isqrt(features // held)
+    if side * side == features // held:
+        old, new = ", ".join(source.segment(sizes[index]) for index in sides[-2:]), f"{side}, {side}"
+        changes = tuple(edits.replace(source, sizes[index], str(side)) for index in sides[-2:])
+        yield Candidate(message("fix.size", old=old, new=new), changes)
 
 
 def _sizes(target: str, node: ast.Call) -> tuple[ast.expr | None, list[ast.expr]]:

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.batch import batch_of
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Site, Tensor, Value
+from torchsleuth.interp.values import LibraryObject, Site, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import written_call
 from torchsleuth.rules.constructors import constructor_related
@@ -58,6 +58,8 @@ _PREDICTIONS = tuple(
     "kl_div".split()
 )
 _PICKS = ("argmax", "max", "topk")
+_CHOICES = ("Categorical", "OneHotCategorical", "RelaxedOneHotCategorical")
+"""Distributions over the last dimension of their probabilities."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -90,13 +92,17 @@ def _dim(operation: Operation) -> Value:
 
 
 def _uses(analysis: Analysis) -> Iterator[tuple[Site, Operation]]:
-    """Where a softmax goes to a loss, an argmax or a batched product with its dimensions in place."""
+    """Where a softmax goes to a loss, an argmax, a draw or a batched product with its dimensions in place."""
     for operation in analysis.trace.operations:
         name = operation.target.rpartition(".")[2]
-        if name not in (*_PREDICTIONS, *_PICKS, "bmm"):
+        if name in (*_PREDICTIONS, *_PICKS, "bmm", "multinomial"):
+            used = operand(operation, 0, "input", "self")
+            given = used.tensor if used is not None else None
+        elif _chooses(operation):
+            given = operation.args[0].argument(0, "probs")
+        else:
             continue
-        used = operand(operation, 0, "input", "self")
-        source = _softmax_behind(used.tensor) if used is not None else None
+        source = _softmax_behind(given) if isinstance(given, Tensor) else None
         if source is not None:
             yield source, operation
 
@@ -129,9 +135,14 @@ def _proof(operation: Operation, used: Operand, uses: list[tuple[Site, Operation
             return use
         if name in _PREDICTIONS and _is_prediction(use, used):
             return use
-        if name == "bmm":
+        if name == "bmm" or (used.spec.rank == 2 and (name == "multinomial" or _chooses(use))):
             return use
     return None
+
+
+def _chooses(use: Operation) -> bool:
+    chosen = use.args[0] if use.args else None
+    return isinstance(chosen, LibraryObject) and chosen.type_name in _CHOICES
 
 
 def _picked(use: Operation, name: str) -> Value:

@@ -10,7 +10,7 @@ from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Interpreter
 from torchsleuth.interp.trace import Trace
 from torchsleuth.oracle.oracle import Oracle
-from torchsleuth.repair.verify import Checked, verified_fixes
+from torchsleuth.repair.verify import Checked, together, verified_fixes
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis, Candidate, Rule
 from torchsleuth.schema import Diagnostic, DimJson, FileAnalysis, TensorFact
@@ -20,7 +20,7 @@ from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
 
 VERIFY_SECONDS = 4.0
-"""Time after which remaining candidates are no longer tried; unverified ones are never offered."""
+"""Time of the processor after which remaining candidates are no longer tried; unverified ones are never offered."""
 
 
 class Engine:
@@ -98,20 +98,21 @@ class Engine:
         rules: Sequence[Rule],
     ) -> list[Diagnostic]:
         before = Checked(tuple(diagnostic for diagnostic, _ in found), analysis.trace.undecided)
-        deadline = time.perf_counter() + VERIFY_SECONDS
+        deadline = time.process_time() + VERIFY_SECONDS
 
         def recheck(texts: Mapping[str, str]) -> Checked:
-            if time.perf_counter() > deadline:
+            if time.process_time() > deadline:
                 return before
             if any(not parses(text) for text in texts.values()):
                 return before
             again = self.interpret(path, {**files, **texts}, roots)
             return Checked(tuple(diagnostic for diagnostic, _ in self._diagnose(again, rules)), again.trace.undecided)
 
-        return [
+        repaired = [
             diagnostic.with_fixes(verified_fixes(diagnostic, candidates, before, analysis.source_of, recheck))
             for diagnostic, candidates in found
         ]
+        return together(repaired, before, analysis.source_of, recheck)
 
 
 def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:

@@ -16,6 +16,7 @@ from torchsleuth.interp.library.collate import MAX_LISTED, Collation, convert
 from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.interp.values import (
     UNKNOWN,
+    AnyIndex,
     Array,
     DictValue,
     Function,
@@ -349,7 +350,7 @@ def examples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame, m
         elements = dataset.elements if isinstance(dataset, ListValue) else dataset
         return Examples(_distinct(interp, list(elements or ())))
     if isinstance(dataset, Tensor | Array):
-        return Examples([interp.get_item(dataset, 0, node, frame)])
+        return Examples([interp.get_item(dataset, AnyIndex(0), node, frame)])
     return Examples([])
 
 
@@ -389,12 +390,12 @@ def _outcomes(interp: Interpreter, dataset: Instance, method: Function, index: V
 def _indices(interp: Interpreter, dataset: Value, frame: Frame, many: bool) -> Iterator[int]:
     size = length(interp, dataset, frame)
     if not isinstance(size, int):
-        yield from (0, 1)
+        yield from (AnyIndex(0), AnyIndex(1))
         return
     shown = min(size, MANY_SAMPLES if many else 2)
-    yield from range(shown)
+    yield from map(AnyIndex, range(shown))
     if size > shown:
-        yield size - 1
+        yield AnyIndex(size - 1)
 
 
 def _iterated(interp: Interpreter, dataset: Instance, node: ast.AST, frame: Frame) -> Examples:
@@ -415,9 +416,9 @@ def _iterated(interp: Interpreter, dataset: Instance, node: ast.AST, frame: Fram
 def _of_collection(interp: Interpreter, dataset: LibraryObject, node: ast.AST, frame: Frame, many: bool) -> Examples:
     name = dataset.type_name
     if name == "TensorDataset":
-        return Examples([_collection_item(interp, dataset, 0, node, frame)], False, dataset)
+        return Examples([_collection_item(interp, dataset, AnyIndex(0), node, frame)], False, dataset)
     if name == "StackDataset":
-        return Examples([_collection_item(interp, dataset, 0, node, frame)])
+        return Examples([_collection_item(interp, dataset, AnyIndex(0), node, frame)])
     if name == "Subset":
         return _of_subset(interp, dataset, node, frame, many)
     if name in ("ConcatDataset", "ChainDataset"):

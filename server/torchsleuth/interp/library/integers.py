@@ -1,10 +1,11 @@
-"""Between which integers the elements of a new tensor or array lie; both ends can occur."""
+"""Between which integers the elements of a tensor or array lie, and of its parts; both ends can occur."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.values import Bounds, ListValue, Value, is_int
+from torchsleuth.interp.values import AnyIndex, Bounds, ListValue, SliceValue, Tags, Tensor, Value, is_int
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -15,7 +16,7 @@ def of_factory(interp: Interpreter, name: str, call: Arguments) -> Bounds | None
     """What ``torch.randint(0, 10, …)`` and its like hold, None where it is not known."""
     given = [interp.resolved(value) for value in call.args]
     if name in ("zeros", "ones"):
-        return Bounds(0, 0) if name == "zeros" else Bounds(1, 1)
+        return Bounds(0, 0, True) if name == "zeros" else Bounds(1, 1, True)
     if name in ("tensor", "as_tensor") and given:
         return _around(_elements(given[0]))
     if name == "full":
@@ -43,11 +44,44 @@ def of_draw(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
 
 def _between(low: Value, high: Value) -> Bounds | None:
     """From `low` to below `high`."""
-    return Bounds(low, high - 1) if _plain(low) and _plain(high) and low < high else None
+    return Bounds(low, high - 1, anywhere=True) if _plain(low) and _plain(high) and low < high else None
 
 
 def _around(numbers: list[Value] | range) -> Bounds | None:
-    return Bounds(min(numbers), max(numbers)) if numbers and all(_plain(number) for number in numbers) else None
+    if not numbers or not all(_plain(number) for number in numbers):
+        return None
+    low, high = min(numbers), max(numbers)
+    return Bounds(low, high, anywhere=low == high)
+
+
+def joined(tensors: Sequence[Tensor]) -> Tags:
+    """What is true of all the values of several tensors, put together."""
+    common = frozenset.intersection(*(tensor.tags for tensor in tensors))
+    bounds = [tag for tensor in tensors for tag in tensor.tags if isinstance(tag, Bounds)]
+    if len(bounds) < len(tensors):
+        return common
+    alike = len(set(bounds)) == 1 and bounds[0].anywhere
+    around = Bounds(min(one.low for one in bounds), max(one.high for one in bounds), alike)
+    return frozenset(tag for tag in common if not isinstance(tag, Bounds)) | {around}
+
+
+_PARTS = frozenset("chunk split unbind select narrow index_select".split())
+
+
+def of_part(tags: Tags, name: str, args: tuple[Value, ...]) -> Tags:
+    """What is still true of the values that an operator picks: the ends of a range only if any part has them. An index
+    that is not known stands for all there are."""
+    fixed = name in _PARTS or (name == "getitem" and len(args) > 1 and _is_fixed(args[1]))
+    return frozenset(tag for tag in tags if not (fixed and isinstance(tag, Bounds) and not tag.anywhere))
+
+
+def _is_fixed(key: Value) -> bool:
+    """Whether an index leaves out some elements whatever happens."""
+    if isinstance(key, tuple):
+        return any(map(_is_fixed, key))
+    if isinstance(key, SliceValue):
+        return any(end is not None for end in (key.start, key.stop, key.step))
+    return isinstance(key, ListValue) or (_plain(key) and not isinstance(key, AnyIndex))
 
 
 def _elements(data: Value, depth: int = 4) -> list[Value]:
