@@ -46,7 +46,7 @@ from torchsleuth.interp.values import (
 )
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device, parse
-from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import DType, Native
 
 _OPERATORS: dict[type[ast.AST], str] = {
@@ -345,6 +345,9 @@ class Expressions(Calls):
                         if items is None or (not isinstance(items, Several) and len(items) * count <= MAX_SEQUENCE):
                             return ListValue(None if items is None else items * count)
                         return ListValue(self.heap.several(items))
+                elif is_int(count) and isinstance(sequence, ListValue) and sequence.items:
+                    number = dims.multiply(count, len(sequence.items))
+                    return ListValue(Several.counted(self.heap.several(sequence.items), number))
         if name == "mod" and isinstance(left, str):
             return _formatted(left, right)
         if name == "or_" and isinstance(left, DictValue) and isinstance(right, DictValue):
@@ -556,9 +559,10 @@ class Expressions(Calls):
         span = frame.source.span(node)
         results: list[Value] = []
         exact = True
+        count: Size | None = None
 
         def run(position: int) -> None:
-            nonlocal exact
+            nonlocal exact, count
             if position == len(node.generators):
                 results.append(self.eval(element, inner))
                 return
@@ -566,6 +570,8 @@ class Expressions(Calls):
             scope = frame if position == 0 else inner
             sequence = self.eval(generator.iter, scope)
             iteration = self.iterate(sequence, generator.iter, scope)
+            if len(node.generators) == 1 and not generator.ifs and not iteration.over_loader:
+                count = iteration.count
             if not iteration.exact and not _hands_on(element):
                 listed = library.listed_parameters(self.interpreter, sequence)
                 iteration = iteration if listed is None else Iteration(listed, exact=True)
@@ -596,7 +602,9 @@ class Expressions(Calls):
         run(0)
         if exact:
             return tuple(results)
-        return self.heap.several(tuple(results)) if results and UNKNOWN not in results else None
+        if not results or UNKNOWN in results:
+            return None
+        return Several.counted(self.heap.several(tuple(results)), count)
 
     # -- attributes --------------------------------------------------------------------------------
 
@@ -775,7 +783,8 @@ class Expressions(Calls):
             if value.items is not None:
                 return Iteration(value.items, exact=True)
             seen: Iteration | None = value.slots.get("iteration")
-            return seen or Iteration(tuple(value.elements or (UNKNOWN,)), exact=False)
+            length = value.elements.length if isinstance(value.elements, Several) else None
+            return seen or Iteration(tuple(value.elements or (UNKNOWN,)), exact=False, count=length)
         if isinstance(value, DictValue):
             return library.dict_iteration(value)
         if isinstance(value, Tensor):

@@ -208,7 +208,16 @@ class Image:
 
 
 class Several(tuple[Any, ...]):
-    """Elements that stand for those of a list whose number is not known."""
+    """Elements that stand for those of a list whose number is not known. `length`: that number, where it is a size of its
+    own, such as one that is drawn."""
+
+    length: Size | None = None
+
+    @classmethod
+    def counted(cls, elements: tuple[Any, ...], length: Size | None) -> Several:
+        made = cls(elements)
+        made.length = length
+        return made
 
 
 class FactSlots(dict[Any, Value]):

@@ -286,7 +286,9 @@ def _of_image(interp: Interpreter, image: Image) -> Array:
 
 def joined(interp: Interpreter, iteration: Iteration, convert: Callable[[Value], Array | None]) -> Array | None:
     """The array of all elements: their count, then the shape that they have in common."""
-    count: Size = len(iteration.items) if iteration.exact else interp.fresh_size("n")
+    count = iteration.count
+    if count is None or iteration.exact:
+        count = len(iteration.items) if iteration.exact else interp.fresh_size("n")
     if iteration.exact and not iteration.items:
         return make((0,), "float64")
     first: Array | None = None
@@ -720,7 +722,9 @@ def _stack(interp: Interpreter, call: Arguments) -> Value:
     if shape is None or len(shapes) != 1:
         return make(None, dtype)
     axis = axis + len(shape) + 1 if axis < 0 else axis
-    count: Size = len(iteration.items) if iteration.exact else interp.fresh_size("?")
+    count = iteration.count
+    if count is None or iteration.exact:
+        count = len(iteration.items) if iteration.exact else interp.fresh_size("?")
     return make((*shape[:axis], count, *shape[axis:]) if 0 <= axis <= len(shape) else None, dtype)
 
 

@@ -78,6 +78,8 @@ def _len(interp: Interpreter, call: Arguments) -> Value:
         return len(value)
     if isinstance(value, ListValue) and value.items is not None:
         return len(value.items)
+    if isinstance(value, ListValue) and isinstance(value.elements, Several) and value.elements.length is not None:
+        return value.elements.length
     if isinstance(value, DictValue) and value.items is not None:
         return len(value.items)
     if isinstance(value, Tensor):
@@ -101,7 +103,10 @@ def _range(interp: Interpreter, call: Arguments) -> Value:
             return ListValue(tuple(numbers), "range")
         return ListValue(Several((numbers[0], numbers[1], interp.fresh_size("?", positive=False))), "range")
     start = bounds[0] if len(bounds) > 1 else 0
-    return ListValue(Several((start if is_int(start) else 0, interp.fresh_size("?", positive=False))), "range")
+    elements = (start if is_int(start) else 0, interp.fresh_size("?", positive=False))
+    count = dims.subtract(bounds[-1], start) if all(map(is_int, bounds)) and 0 < len(bounds) < 3 else None
+    counted = count is not None and dims.positive(count) == 1
+    return ListValue(Several.counted(elements, count if counted else None), "range")
 
 
 @_model("enumerate")
