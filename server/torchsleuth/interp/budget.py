@@ -15,9 +15,9 @@ class Budget:
     """Nested calls."""
     unroll: int = 64
     """Iterations of a loop with known bounds that are executed one by one."""
-    loop_steps: int = 60_000
+    loop_steps: int = 20_000
     """Nodes one loop may take to be unrolled."""
-    long_loop_steps: int = 20_000
+    long_loop_steps: int = 10_000
     """Nodes that a loop of more iterations than `unroll` may take to be unrolled all the same."""
 
 
