@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from torchsleuth.interp.values import LibraryModule, Ref, Site, Tensor, Value
 
@@ -114,6 +115,14 @@ class GraphNode:
     frees: bool = False
     entry: int = 0
     saved: list[tuple[Ref, int]] = field(default_factory=list)
+
+    @cached_property
+    def reached(self) -> tuple[frozenset[int], bool]:
+        """The ids of the modules and leaves, and of the owners of leaves, in the graph, and whether all of it is known."""
+        nodes = list(self.reachable())
+        leaves = [leaf for node in nodes for leaf in node.leaves]
+        parts = [*leaves, *(leaf.owner for leaf in leaves), *(node.module for node in nodes)]
+        return frozenset(id(part) for part in parts if part is not None), not any(node.open for node in nodes)
 
     def reachable(self, through: Callable[[GraphNode], bool] | None = None) -> Iterator[GraphNode]:
         """Every node of the graph once, from this one on; only beyond nodes that `through` lets pass."""

@@ -214,8 +214,9 @@ def _is_read(analysis: Analysis, place: _Place, target: ast.expr) -> bool:
 def _whole_models(analysis: Analysis) -> Iterator[Finding]:
     """``best_model = model`` in a loop that trains the model."""
     reported: set[ast.AST] = set()
-    for step in analysis.trace.events:
-        if step.kind != "step" or not step.loops:
+    looked_into: set[tuple[ast.AST | str | None, ...]] = set()
+    for step in analysis.events("step"):
+        if not step.loops:
             continue
         frame: Frame | None = step.site.frame
         node: ast.AST | None = step.site.node
@@ -223,6 +224,8 @@ def _whole_models(analysis: Analysis) -> Iterator[Finding]:
             names = [name_in(frame, module) for module in modules_of(step.subject)]
             place = _place(analysis, frame.path, node) if any(names) else None
             loops = [part for part in place.blocks if isinstance(part, ast.For | ast.While)] if place else []
+            loops = [loop for loop in loops[-1:] if (loop, *names) not in looked_into]
+            looked_into.update((loop, *names) for loop in loops)
             for assignment in ast.walk(loops[-1]) if loops else ():
                 if isinstance(assignment, ast.Assign) and assignment not in reported:
                     value = None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import UNKNOWN, LibraryObject, Tensor, Value
+from torchsleuth.interp.values import UNKNOWN, LibraryObject
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax.trees import index
 
@@ -26,17 +26,10 @@ def feeds(backward: Event, optimizer: LibraryObject) -> bool | None:
     """Whether a backward() computes gradients for parameters of an optimizer; None where that is not known."""
     if backward.node is None:
         return None
-    parts = {id(part) for part in trained_parts(optimizer)}
-    nodes = list(backward.node.reachable())
-    for node in nodes:
-        if any(id(part) in parts or _owner(part) in parts for part in (node.module, *node.leaves)):
-            return True
-    unknown = any(node.open for node in nodes) or any(given is UNKNOWN for given in given_to(optimizer))
-    return None if unknown else False
-
-
-def _owner(part: Value) -> int | None:
-    return id(part.owner) if isinstance(part, Tensor) and part.owner is not None else None
+    reached, whole = backward.node.reached
+    if any(id(part) in reached for part in trained_parts(optimizer)):
+        return True
+    return None if not whole or any(given is UNKNOWN for given in given_to(optimizer)) else False
 
 
 def reads_gradients(analysis: Analysis) -> bool:

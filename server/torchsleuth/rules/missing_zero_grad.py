@@ -42,7 +42,6 @@ from torchsleuth.rules.loops import (
     trained_by,
     uncalled,
     unseen,
-    within,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
@@ -63,11 +62,17 @@ def _piled_up(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Even
     events = analysis.trace.events
     if optimizer.identity in analysis.trace.escaped:
         return None
-    steps = [event for event in events if event.kind == "step" and event.subject is optimizer]
+    steps = [event for event in analysis.events("step") if event.subject is optimizer]
     steps = [step for step in steps if recurs(analysis, step)]
+    cleared_within: dict[int, bool] = {}
     for first, second in zip(steps, steps[1:]):
         point = common_loop(first, second)
-        if point is None or any(within(event, point) and _may_clear(event, optimizer) for event in events):
+        if point is None:
+            continue
+        if point.execution not in cleared_within:
+            inside = analysis.events_within(point)
+            cleared_within[point.execution] = any(_may_clear(event, optimizer) for event in inside)
+        if cleared_within[point.execution]:
             continue
         cleared = [event.index for event in events[: first.index] if _may_clear(event, optimizer)]
         before = _last_backward(analysis, events[max(cleared, default=0) : first.index], optimizer)

@@ -46,8 +46,9 @@ def mode_dependent(analysis: Analysis, module: Value) -> Iterator[ModeDependent]
             name = f"the dropout of {part.type_name}" if inside else part.type_name
             yield ModeDependent(name, part.site, part.slots["training"])
     instances = {id(part): part for part in parts if isinstance(part, Instance)}
-    for call in analysis.trace.calls:
-        if call.path.startswith(_FUNCTIONAL) and "dropout" in call.path and call.get(1, "p", 0.5) != 0:
+    dropouts = [path for path in analysis.calls if path.startswith(_FUNCTIONAL) and "dropout" in path]
+    for call in (call for path in dropouts for call in analysis.calls[path]):
+        if call.get(1, "p", 0.5) != 0:
             owner = instances.get(id(call.site.frame.instance()))
             if owner is not None and _asks_for_mode(call.site.node):
                 yield ModeDependent(call.path.rpartition(".")[2], call.site, owner.state["training"])

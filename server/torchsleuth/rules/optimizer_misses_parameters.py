@@ -92,8 +92,10 @@ def _missed(analysis: Analysis) -> Iterator[_Missed]:
     given = {id(part) for optimizer in trace.optimizers for part in trained_parts(optimizer)}
     given |= {id(part) for part in _in_plain_containers(analysis)}
     for optimizer in trace.optimizers:
-        steps = [e for e in trace.events if e.kind == "step" and e.subject is optimizer and e.certain and e.loops]
-        passes = (event for event in trace.events if event.kind == "backward" and event.certain)
+        steps = [e for e in analysis.events("step") if e.subject is optimizer and e.certain and e.loops]
+        around = {step.loops[0].execution: step.loops[0] for step in steps}
+        inside = (event for point in around.values() for event in analysis.events_within(point))
+        passes = (event for event in inside if event.kind == "backward" and event.certain)
         backward = next((event for event in passes if any(_after(event, step) for step in steps)), None)
         if backward is None or backward.node is None:
             continue

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from torchsleuth.interp.imports import Workspace
-from torchsleuth.interp.trace import Operation, Trace
+from torchsleuth.interp.trace import Event, LibraryCall, LoopPoint, Operation, Trace
 from torchsleuth.schema import Edit, Related, Severity, Span
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse
@@ -58,6 +59,37 @@ class Analysis:
     def operations(self) -> dict[int, Operation]:
         """The recorded operations, by the identity of their sites."""
         return {id(operation.site): operation for operation in self.trace.operations}
+
+    def events(self, kind: str) -> list[Event]:
+        """The recorded events of one kind, in order."""
+        return self._events_by_kind.get(kind, [])
+
+    @cached_property
+    def _events_by_kind(self) -> dict[str, list[Event]]:
+        found: defaultdict[str, list[Event]] = defaultdict(list)
+        for event in self.trace.events:
+            found[event.kind].append(event)
+        return found
+
+    def events_within(self, point: LoopPoint) -> list[Event]:
+        """The events in any iteration of one execution of a loop, in order."""
+        return self._events_by_loop.get(point.execution, [])
+
+    @cached_property
+    def _events_by_loop(self) -> dict[int, list[Event]]:
+        found: defaultdict[int, list[Event]] = defaultdict(list)
+        for event in self.trace.events:
+            for point in event.loops:
+                found[point.execution].append(event)
+        return found
+
+    @cached_property
+    def calls(self) -> dict[str, list[LibraryCall]]:
+        """The recorded calls of the library, in order, by their paths."""
+        found: defaultdict[str, list[LibraryCall]] = defaultdict(list)
+        for call in self.trace.calls:
+            found[call.path].append(call)
+        return found
 
     def tree(self, path: str) -> ast.Module:
         """A parse tree of a file. Nodes recorded in the trace belong to other parses of the same text."""
