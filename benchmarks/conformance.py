@@ -384,8 +384,8 @@ class Replay:
         def stepped(node: Any, frame: Any) -> int:
             before = len(self.reasons)
             result = statement(node, frame)
-            if len(self.reasons) > before and node.lineno in owners:
-                reasons[owners[node.lineno]] = self.reasons[-1]
+            if node.lineno in owners:
+                reasons[owners[node.lineno]] = self.reasons[-1] if len(self.reasons) > before else "not asked"
             return result
 
         interpreter.statement = stepped  # type: ignore[method-assign]
@@ -588,6 +588,26 @@ class Databases:
 # -- report ----------------------------------------------------------------------------------------
 
 
+EXPLANATIONS = (
+    (
+        r"Expected tensor to have size",
+        "the sizes that are right depend on lengths which are values of a tensor; tried with plain fillings, it fails",
+    ),
+    (r"(rank|dtype|kind) .*depends on the data", "of what is returned, a part is empty or not as the data is"),
+    (r"not dense", "results of sparse layout have no shape and strides that could be followed"),
+    (r"not asked", "layouts other than strided, and results written into an operand, are not followed"),
+    (r"single memory location|refers to a sin", "memory that overlaps itself or an operand is not followed"),
+    (r"Result: accepted", "the tensors are too large to be tried, and fake tensors do not check this"),
+    (r"too large", "the tensors are too large to be tried"),
+)
+"""Why a group of samples is not decided, by the reason that the oracle gave."""
+
+
+def explained(reason: str) -> str:
+    found = (text for pattern, text in EXPLANATIONS if re.search(pattern, reason))
+    return next(found, "PyTorch refuses for the values at hand, or fake tensors cannot evaluate it, as it says")
+
+
 def share(part: int, whole: int) -> str:
     return f"{part} of {whole} ({100 * part / whole:.2f} %)" if whole else "0 of 0"
 
@@ -604,6 +624,7 @@ def report(replay: Replay, databases: Databases, elapsed: float, shown: int) -> 
     for title, groups in (("UNDECIDED", replay.undecided), ("NOT FLAGGED", replay.missed)):
         for reason, examples in sorted(groups.items(), key=lambda item: -len(item[1])):
             print(f"{title} {len(examples):5}  {reason}")
+            print(f"      why: {explained(reason)}")
             labels = Counter(example.split("\n")[0].split(":")[0] for example in examples)
             print(f"      {', '.join(f'{name} {count}' for name, count in labels.most_common(12))}")
             for example in examples[:shown]:

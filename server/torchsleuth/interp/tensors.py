@@ -262,11 +262,22 @@ class TensorOperations(Autograd):
         device: Device | None = None,
     ) -> Value:
         """Apply an operator by its dotted name. `device`: where a factory puts its result."""
-        kwargs = {name: value for name, value in kwargs.items() if name not in _DROPPED_KEYWORDS}
+        kwargs = {
+            name: value
+            for name, value in kwargs.items()
+            if name not in _DROPPED_KEYWORDS or (name == "layout" and "sparse" in str(value))
+        }
         operation = self._operation(target, args, kwargs, node, frame, None)
         place = device or self._common_device(operation)
-        value = self._apply(operation, target, place)
         out = kwargs.get("out")
+        overlaps = out is not None and not {id(t) for t in library.tensors_in(out)}.isdisjoint(
+            map(id, library.tensors_in(args))
+        )
+        if overlaps and f"Tensor.{target.rpartition('.')[2]}_" not in self.oracle:
+            # An operator without an in-place form may refuse to write into its operand.
+            value = self._undecided(operation, place)
+        else:
+            value = self._apply(operation, target, place)
         if isinstance(out, Tensor) and value is not out:
             # Whether it was resized is not known.
             self.heap.set(out.slots, "spec", out.spec.with_(shape=None, strides=None))

@@ -69,10 +69,15 @@ _WRONG_FAKES = frozenset({"MultiLabelMarginLoss", "multilabel_margin_loss"})
 """Operators whose fake kernels return other shapes than the real ones."""
 _LAX_FAKES = frozenset(
     "softmax log_softmax softmin Softmax LogSoftmax Softmin index_select "
-    "cross_entropy CrossEntropyLoss nll_loss NLLLoss".split()
+    "cross_entropy CrossEntropyLoss nll_loss NLLLoss index_add bucketize as_strided_scatter uniform_".split()
 )
 """Operators whose fake kernels accept dimensions and sizes that the real ones refuse, whatever the data is."""
-_SHAPE_WORDS = ("must match the size of tensor", "at least 2 dimensions", "Dimension out of range")
+_EXACT_ARGUMENTS = frozenset({"multinomial"})
+"""Operators whose fake kernels do not compare their arguments with sizes, while the real ones look at the data, too."""
+_SHAPE_WORDS = (
+    "must match the size of tensor", "at least 2 dimensions", "Dimension out of range", "is of incorrect size",
+    "is not valid", "cannot be converted to Scalar", "cannot sample n_sample", "number of categories",
+)  # fmt: skip
 
 RECENT = 1 << 16
 """Questions that are remembered as they were asked."""
@@ -159,6 +164,15 @@ class Oracle:
             self._recent.clear()
         self._recent[question] = outcome
         return outcome
+
+    def __contains__(self, path: str) -> bool:
+        """Whether there is an operator of that name: a dotted path, or ``Tensor.NAME``."""
+        if path.startswith("Tensor."):
+            return hasattr(torch.Tensor, path.removeprefix("Tensor."))
+        try:
+            return callable(names.load(path))
+        except LookupError:
+            return False
 
     def attribute(self, recipe: ModuleSpec, name: str) -> Any:
         """The value of an attribute of a library module as a spec: int, str, TensorSpec … Raises LookupError."""
@@ -395,6 +409,10 @@ class Oracle:
         self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], outcome: Result, symbolic: bool
     ) -> Outcome:
         """Fake kernels skip dtype checks (float32 @ float64): execute the operator where dtypes are mixed."""
+        if _name(target) in _EXACT_ARGUMENTS:
+            tried = self._by_example(target, args, kwargs, symbolic)
+            if isinstance(tried, Failure):
+                return tried
         dtypes = {spec.dtype for spec in _tensors((args, tuple(kwargs.values())))}
         if isinstance(target, ModuleSpec):
             dtypes.add(target.dtype or "float32")

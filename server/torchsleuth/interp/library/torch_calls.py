@@ -474,6 +474,9 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
             interp.backward(tensor, call.get(0, "gradient"), retain, call.node, call.frame)
         return None
     if name in ("item", "tolist"):
+        count = spec.numel()
+        if name == "item" and isinstance(count, int) and count != 1:
+            return interp.operate("Tensor.item", (tensor,), {}, call.node, call.frame)
         if name == "item" or spec.rank == 0:
             return _number(interp, tensor, name, call)
         return ListValue(None) if spec.shape is None else _numbers(interp, tensor, spec.shape, call)
