@@ -201,3 +201,37 @@ model = Model()
     assert shape(f"{text}y = torch.zeros(len([p.numel() for p in model.parameters()]), len(model.scales))\n") == (4, 3)
     found = [f for f in analyze(IMPORTS + f"{text}y = model(torch.zeros(2, 3))\n").facts if f.binding == "y"]
     assert found[-1].requires_grad is True
+
+
+MANAGER = """\
+class Recorder:
+    def __init__(self):
+        self.kept = None
+    def __enter__(self):
+        return torch.zeros(3, 2)
+    def __exit__(self, *error):
+        self.kept = torch.zeros(5)
+recorder = Recorder()
+with recorder as x:
+    y = x.T
+z = recorder.kept
+"""
+
+
+def test_context_managers_of_the_users_are_entered_and_left() -> None:
+    assert (shape(MANAGER, "x"), shape(MANAGER), shape(MANAGER, "z")) == ((3, 2), (2, 3), (5,))
+
+
+def test_errors_that_a_context_manager_may_keep_are_none() -> None:
+    failing = MANAGER.replace("y = x.T", "y = x @ x")
+    assert [item.code for item in analyze(IMPORTS + failing).diagnostics] == ["TS101"]
+    kept = failing.replace("torch.zeros(5)\n", "torch.zeros(5)\n        return True\n")
+    assert not analyze(IMPORTS + kept).diagnostics
+
+
+def test_super_forward_is_that_of_the_library() -> None:
+    text = (
+        "class Causal(nn.Conv1d):\n    def forward(self, x):\n        return super().forward(F.pad(x, (1, 0)))\n"
+        "y = Causal(3, 4, 2)(torch.zeros(2, 3, 10))\n"
+    )
+    assert shape(text) == (2, 4, 10)

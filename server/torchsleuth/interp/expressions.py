@@ -728,6 +728,9 @@ class Expressions(Calls):
         if isinstance(receiver, Instance):
             if name == "__init__":
                 return Builtin("super().__init__", lambda call: library.native_init(self.interpreter, receiver, call))
+            if name == "forward":
+                # That of the library: the class's own one is where this is called.
+                return UNKNOWN if receiver.native is None else Bound(receiver.native, name)
             return library.instance_attribute(self.interpreter, receiver, name, frame.call or ast.Pass(), frame)
         return UNKNOWN
 

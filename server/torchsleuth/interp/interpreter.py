@@ -445,9 +445,15 @@ class Interpreter(EntryPoints):
 
     def do_With(self, node: ast.With, frame: Frame) -> int:
         grad, guarded, grad_off, autocast = self.grad, self.guarded, self.grad_off, self.autocast
+        managers: list[Instance] = []
         try:
             for item in node.items:
                 manager = self.eval(item.context_expr, frame)
+                inside: Value = library.entered(self, manager)
+                if isinstance(manager, Instance):
+                    managers.insert(0, manager)
+                    inside = self._own_method(manager, "__enter__", (), frame)
+                    self.guarded += _may_suppress(self.class_attribute(manager.cls, "__exit__"))
                 mode = library.grad_mode(self, manager)
                 if manager is UNKNOWN and not self._is_foreign(item.context_expr, frame):
                     mode = Scalar("bool")
@@ -459,13 +465,22 @@ class Interpreter(EntryPoints):
                 if library.expects_error(manager, item.context_expr):
                     self.guarded += 1
                 if item.optional_vars is not None:
-                    entered = library.entered(self, manager)
-                    self.assign(item.optional_vars, entered, frame)
-            return self.block(node.body, frame)
+                    self.assign(item.optional_vars, inside, frame)
+            completion = self.block(node.body, frame)
+            for manager in managers if completion != RAISE else ():
+                self._own_method(manager, "__exit__", (None, None, None), frame)
+            return completion
         finally:
             self.grad, self.guarded, self.grad_off, self.autocast = grad, guarded, grad_off, autocast
 
     do_AsyncWith = do_With
+
+    def _own_method(self, instance: Instance, name: str, args: tuple[Value, ...], frame: Frame) -> Value:
+        """A call of a method that the class of the user's has, unknown where it has none."""
+        method = self.class_attribute(instance.cls, name)
+        return (
+            self.call_function(method, (instance, *args), {}, None, frame) if isinstance(method, Function) else UNKNOWN
+        )
 
     def _is_foreign(self, manager: ast.expr, frame: Frame) -> bool:
         """Whether a context manager comes from a package that has nothing to do with grad mode."""
@@ -745,6 +760,14 @@ class Interpreter(EntryPoints):
         elif isinstance(owner, Parameters):
             self.event("grad_touched", owner, node, frame)
             self.cleared(part for module in owner.modules for part in library.parts_of(module))
+
+
+def _may_suppress(method: Value) -> bool:
+    """Whether ``__exit__`` may keep an error from leaving the with statement."""
+    if not isinstance(method, Function):
+        return False
+    returned = [part.value for part in ast.walk(method.node) if isinstance(part, ast.Return) and part.value is not None]
+    return any(not isinstance(value, ast.Constant) or bool(value.value) for value in returned)
 
 
 _CONVERSIONS = frozenset("to cuda cpu float double half bfloat16 long int bool".split())
