@@ -117,9 +117,14 @@ class GraphNode:
     saved: list[tuple[Ref, int]] = field(default_factory=list)
 
     @cached_property
+    def members(self) -> frozenset[GraphNode]:
+        """Every node of the graph."""
+        return frozenset(self.reachable())
+
+    @cached_property
     def reached(self) -> tuple[frozenset[int], bool]:
         """The ids of the modules and leaves, and of the owners of leaves, in the graph, and whether all of it is known."""
-        nodes = list(self.reachable())
+        nodes = self.members
         leaves = [leaf for node in nodes for leaf in node.leaves]
         parts = [*leaves, *(leaf.owner for leaf in leaves), *(node.module for node in nodes)]
         return frozenset(id(part) for part in parts if part is not None), not any(node.open for node in nodes)
@@ -128,8 +133,7 @@ class GraphNode:
         """Every node of the graph once, from this one on; only beyond nodes that `through` lets pass."""
         seen: set[GraphNode] = {self}
         pending = [self]
-        while pending:
-            part = pending.pop(0)
+        for part in pending:
             yield part
             if through is not None and not through(part):
                 continue

@@ -54,6 +54,11 @@ _MAX_STEPS = 60
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[tuple[str, int, int]] = set()
+    losses = [
+        (item, operand(item, 0, "input"), operand(item, 1, "target"))
+        for item in analysis.trace.operations
+        if item.target.rpartition(".")[2] in _LOSSES
+    ]
     for operation in analysis.trace.operations:
         module = operation.module
         if module is None or module.type_name not in _LAYERS:
@@ -66,7 +71,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         key = (operation.site.span.path, start.line, start.column)
         axis, loss = batch_of(used.tensor), None
         if axis is None:
-            axis, loss = _by_loss(analysis, operation, used, first)
+            axis, loss = _by_loss(losses, operation, used, first)
         if axis in (0, 1) and axis != (0 if first else 1) and 1 not in used.shape[:2] and key not in seen:
             seen.add(key)
             yield _finding(analysis, operation, module, used, axis, loss)
@@ -79,16 +84,13 @@ def _is_batch_first(module: LibraryModule) -> bool | None:
 
 
 def _by_loss(
-    analysis: Analysis, operation: Operation, used: Operand, first: bool
+    losses: list[tuple[Operation, Operand | None, Operand | None]], operation: Operation, used: Operand, first: bool
 ) -> tuple[int | None, Operation | None]:
     """The dimension that a loss takes for the samples: the time of the layer, though targets come one for each."""
     time, batch = (used.shape[1], used.shape[0]) if first else (used.shape[0], used.shape[1])
     if time == batch:
         return None, None
-    for loss in analysis.trace.operations:
-        if loss.target.rpartition(".")[2] not in _LOSSES:
-            continue
-        prediction, target = operand(loss, 0, "input"), operand(loss, 1, "target")
+    for loss, prediction, target in losses:
         if prediction is None or target is None or not prediction.spec.shape or not target.spec.shape:
             continue
         single = target.shape[1:] in ((), (1,)) and len(prediction.shape) <= 2

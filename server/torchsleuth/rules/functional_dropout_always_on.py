@@ -35,7 +35,7 @@ _ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[object] = set()
-    for call in analysis.trace.calls:
+    for call in (call for path in (*sorted(_DROPOUTS), _ATTENTION) for call in analysis.calls.get(path, ())):
         node = call.site.node
         module = call.site.frame.instance()
         if module is None or not module.is_module or not isinstance(node, ast.Call) or call.site.span in reported:

@@ -169,7 +169,7 @@ def _frees(call: LibraryCall) -> bool:
 
 def _is_done(node: GraphNode, root: GraphNode | None) -> bool:
     """Whether a backward from `root` went through everything that a value was computed from."""
-    passed = set(root.reachable()) if root is not None else set()
+    passed: frozenset[GraphNode] = frozenset() if root is None else root.members
     pending, seen = [node], {node}
     while pending:
         part = pending.pop()
@@ -191,13 +191,13 @@ def _is_only_looked_at(analysis: Analysis, kept: _Kept) -> bool:
         return False
     if any(word in analysis.source.text for word in ("backward", "autograd", "torch.func")):
         return False
-    parts = set(kept.node.reachable())
+    parts = kept.node.members
     forwards = [event for event in trace.events if event.kind == "forward" and _node(event.tensor) in parts]
     return bool(forwards) and all(event.training is True and kept.point in event.loops for event in forwards)
 
 
 def _reaches(root: GraphNode | None, wanted: GraphNode) -> bool:
-    return root is not None and any(part is wanted for part in root.reachable())
+    return root is not None and wanted in root.members
 
 
 # -- repair ----------------------------------------------------------------------------------------
