@@ -288,10 +288,20 @@ class Interpreter(EntryPoints):
         return kept
 
     def do_For(self, node: ast.For, frame: Frame) -> int:
-        iteration = self.iterate(self.eval(node.iter, frame), node.iter, frame)
-        return self._loop(node, frame, iteration)
+        value = self.eval(node.iter, frame)
+        if isinstance(value, Parameters):
+            self._record_parameters(node.target, value, frame)
+        return self._loop(node, frame, self.iterate(value, node.iter, frame))
 
     do_AsyncFor = do_For
+
+    def _record_parameters(self, target: ast.expr, value: Parameters, frame: Frame) -> None:
+        """What the variable of a loop over parameters is: each of them in turn, though all share one analysis."""
+        if value.named:
+            target = target.elts[-1] if isinstance(target, ast.Tuple) else target
+        if isinstance(target, ast.Name):
+            for parameter in library.listed_parameters(self, value) or ():
+                self.record_fact(target, parameter, frame, target.id)
 
     def do_While(self, node: ast.While, frame: Frame) -> int:
         decided = self.truth(self.eval(node.test, frame))
