@@ -235,3 +235,63 @@ def test_super_forward_is_that_of_the_library() -> None:
         "y = Causal(3, 4, 2)(torch.zeros(2, 3, 10))\n"
     )
     assert shape(text) == (2, 4, 10)
+
+
+def test_what_a_known_call_shows_is_not_blurred_by_one_that_stands_for_any() -> None:
+    text = """\
+class Base(nn.Module):
+    def forward(self, x):
+        y = x + 1
+        return self.head(y)
+class Model(Base):
+    def head(self, y):
+        return y
+Model()(torch.zeros(2, 3))
+"""
+    assert shape(text) == (2, 3)
+
+
+def test_sizes_of_one_name_are_told_apart() -> None:
+    text = "a, b = [1] * int(somewhere.count()), [1] * int(somewhere.count())\n"
+    assert shape(f"{text}y = torch.zeros(2) + torch.outer(torch.tensor(a), torch.tensor(b))[:, :, None]\n") == (
+        "n",
+        "n'",
+        2,
+    )
+
+
+MANAGERS = """\
+import contextlib
+@contextlib.contextmanager
+def evaluating(net):
+    training = net.training
+    try:
+        net.eval()
+        with torch.no_grad():
+            yield net
+    finally:
+        if training:
+            net.train()
+class Scope:
+    def __init__(self, width):
+        self.width = width
+    def __enter__(self):
+        return torch.zeros(self.width)
+    def __exit__(self, *exc):
+        self.width = 9
+net = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3))
+"""
+
+
+def test_context_managers_of_the_users() -> None:
+    assert shape(f"{MANAGERS}with evaluating(net) as model:\n    y = model(torch.zeros(2, 4))\n") == (2, 3)
+    inside = f"{MANAGERS}with evaluating(net) as model:\n    y = model(torch.zeros(1, 4))\nz = net(torch.zeros(2, 4))\n"
+    facts = {item.binding: item for item in analyze(IMPORTS + inside).facts}
+    assert facts["y"].requires_grad is False and facts["z"].requires_grad is True
+    assert shape(f"{MANAGERS}s = Scope(5)\nwith s as y:\n    pass\n") == (5,)
+    assert shape(f"{MANAGERS}s = Scope(5)\nwith s:\n    pass\ny = torch.zeros(s.width)\n") == (9,)
+    assert shape(f"{MANAGERS}with contextlib.nullcontext(torch.zeros(3)) as y:\n    pass\n") == (3,)
+    text = "def f():\n    with evaluating(net):\n        return torch.zeros(6)\n    return None\ny = f()\n"
+    assert shape(f"{MANAGERS}{text}") == (6,)
+    text = "for i in range(3):\n    with Scope(2) as a, Scope(i + 4) as y:\n        break\n"
+    assert shape(f"{MANAGERS}{text}") == (4,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from torchsleuth.interp.values import (
     LibraryModule,
     LibraryObject,
     ListValue,
+    Managed,
     Maybe,
     OpenArguments,
     Partial,
@@ -218,8 +219,11 @@ class Calls(Choices):
         kwargs: dict[str, Value],
         node: ast.Call | None,
         caller: Frame,
+        body: Callable[[Value], None] | None = None,
     ) -> Value:
-        """Runs a user function in a frame of its own."""
+        """Runs a user function in a frame of its own. `body`: of the ``with`` that it is the context manager of."""
+        if function.kind == "contextmanager" and body is None:
+            return Managed(function, args, kwargs)
         self.called.add(function.node)
         depth = caller.depth + 1
         if depth > self.budget.depth or self._recursing(function, caller):
@@ -240,6 +244,7 @@ class Calls(Choices):
             depth,
             self.heap.mark(),
         )
+        frame.body = body
         if function.is_generator:
             frame.yields = []
         for argument in ast.walk(function.node.args):

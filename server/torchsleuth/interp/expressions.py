@@ -190,6 +190,9 @@ class Expressions(Calls):
 
     def on_Yield(self, node: ast.Yield, frame: Frame) -> Value:
         value = self.eval(node.value, frame) if node.value is not None else None
+        if frame.body is not None:
+            frame.body(value)
+            return None
         if frame.yields is not None:
             frame.yields.append(value)
         return UNKNOWN

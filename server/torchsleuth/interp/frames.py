@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from torchsleuth.interp.heap import Delta
@@ -29,6 +30,8 @@ class Frame:
     returned: Value = None
     returns: list[tuple[Value, Delta]] = field(default_factory=list)
     yields: list[Value] | None = None
+    body: Callable[[Value], None] | None = None
+    """Runs where a context manager that is written as a generator yields."""
     global_names: set[str] = field(default_factory=set)
     nonlocal_names: set[str] = field(default_factory=set)
     loops: list[LoopState] = field(default_factory=list)

@@ -30,10 +30,12 @@ from torchsleuth.interp.values import (
     LibraryModule,
     LibraryObject,
     ListValue,
+    Managed,
     Namespace,
     Parameters,
     Scalar,
     Site,
+    SliceValue,
     Slots,
     Tensor,
     Value,
@@ -194,8 +196,11 @@ class Interpreter(EntryPoints):
         if isinstance(container, DictValue):
             library.delete_entry(self, container, self.resolved(key))
         elif isinstance(container, ListValue) and container.elements is not None:
+            self.trace.emptied.add(container.identity)
             items, kept = container.items, list(container.elements)
-            if items is not None and isinstance(key, int) and -len(items) <= key < len(items):
+            if isinstance(key, SliceValue) and key.start is None and key.stop is None and key.step in (None, 1, -1):
+                self.heap.set(container.slots, "items", ())
+            elif items is not None and isinstance(key, int) and -len(items) <= key < len(items):
                 del kept[key]
                 self.heap.set(container.slots, "items", tuple(kept))
             else:
@@ -454,34 +459,52 @@ class Interpreter(EntryPoints):
             self.heap.join([current, *others])
 
     def do_With(self, node: ast.With, frame: Frame) -> int:
+        return self._with(node, 0, frame)
+
+    def _with(self, node: ast.With, position: int, frame: Frame) -> int:
+        """The body inside of those managers that are not entered yet."""
+        if position == len(node.items):
+            return self.block(node.body, frame)
+        item = node.items[position]
         grad, guarded, grad_off, autocast = self.grad, self.guarded, self.grad_off, self.autocast
-        managers: list[Instance] = []
         try:
-            for item in node.items:
-                manager = self.eval(item.context_expr, frame)
-                inside: Value = library.entered(self, manager)
-                if isinstance(manager, Instance):
-                    managers.insert(0, manager)
-                    inside = self._own_method(manager, "__enter__", (), frame)
-                    self.guarded += _may_suppress(self.class_attribute(manager.cls, "__exit__"))
-                mode = library.grad_mode(self, manager)
-                if manager is UNKNOWN and not self._is_foreign(item.context_expr, frame):
-                    mode = Scalar("bool")
-                if mode is not None:
-                    self.set_grad(mode, self.site(node, frame))
-                # What is not known may be an autocast, in a file that speaks of it.
-                if manager is not UNKNOWN or "autocast" in frame.source.text:
-                    self.autocast = autocast_inside(self.autocast, manager, self.truth(enabled_of(manager)))
-                if library.expects_error(manager, item.context_expr):
-                    self.guarded += 1
-                if item.optional_vars is not None:
-                    self.assign(item.optional_vars, inside, frame)
-            completion = self.block(node.body, frame)
-            for manager in managers if completion != RAISE else ():
-                self._own_method(manager, "__exit__", (None, None, None), frame)
-            return completion
+            manager = self.eval(item.context_expr, frame)
+            mode = library.grad_mode(self, manager)
+            if manager is UNKNOWN and not self._is_foreign(item.context_expr, frame):
+                mode = Scalar("bool")
+            if mode is not None:
+                self.set_grad(mode, self.site(node, frame))
+            # What is not known may be an autocast, in a file that speaks of it.
+            if manager is not UNKNOWN or "autocast" in frame.source.text:
+                self.autocast = autocast_inside(self.autocast, manager, self.truth(enabled_of(manager)))
+            if library.expects_error(manager, item.context_expr):
+                self.guarded += 1
+            return self._inside(manager, item, node, position, frame)
         finally:
             self.grad, self.guarded, self.grad_off, self.autocast = grad, guarded, grad_off, autocast
+
+    def _inside(self, manager: Value, item: ast.withitem, node: ast.With, position: int, frame: Frame) -> int:
+        """Enter a manager, run the body, and leave it."""
+        completions: list[int] = []
+
+        def body(entered: Value) -> None:
+            if item.optional_vars is not None:
+                self.assign(item.optional_vars, entered, frame)
+            completions.append(self._with(node, position + 1, frame))
+
+        if isinstance(manager, Managed):
+            # A generator: the body runs where it yields.
+            call = item.context_expr if isinstance(item.context_expr, ast.Call) else None
+            self.call_function(manager.function, manager.args, manager.kwargs, call, frame, body)
+        elif isinstance(manager, Instance):
+            entered = self._own_method(manager, "__enter__", (), frame)
+            self.guarded += _may_suppress(self.class_attribute(manager.cls, "__exit__"))
+            body(entered)
+            if completions[-1] != RAISE:
+                self._own_method(manager, "__exit__", (None, None, None), frame)
+        if not completions:
+            body(library.entered(self, manager))
+        return NORMAL if NORMAL in completions else completions[-1]
 
     do_AsyncWith = do_With
 
@@ -722,6 +745,8 @@ class Interpreter(EntryPoints):
             self.trace.unpackings.append(Unpacking(self.site(target, frame), value, items, count))
 
     def set_item(self, container: Value, key: Value, value: Value, node: ast.expr, frame: Frame) -> None:
+        if isinstance(container, ListValue):
+            self.trace.emptied.add(container.identity)
         if isinstance(container, ListValue) and container.items is not None:
             items = container.items
             if isinstance(key, int) and -len(items) <= key < len(items):

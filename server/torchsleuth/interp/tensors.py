@@ -742,12 +742,16 @@ class TensorOperations(Autograd):
             node.end_lineno,  # type: ignore[attr-defined]
             node.end_col_offset,  # type: ignore[attr-defined]
         )
+        seen = self.trace.facts.get(place)
+        if seen is not None and self.entry and seen.certain:
+            # What calls that are known have shown is not blurred by one with arguments that stand for any.
+            return
         if not isinstance(value, Tensor):
             self.trace.obscure.add(place)
             return
-        seen = self.trace.facts.get(place)
         if seen is None:
-            seen = self.trace.facts[place] = Sighting(self.site(node, frame), binding)
+            site = self.site(node, frame)
+            seen = self.trace.facts[place] = Sighting(site, binding, certain=not self.entry)
         spec = self.resolved_spec(value.spec)
         if spec.shape is None and len(seen.shapeless) < MAX_SIGHTINGS:
             seen.shapeless.append(value)

@@ -181,7 +181,8 @@ class Sighting:
     """The different tensors that an expression gave, in all its executions. `binding`: the name that it binds.
 
     `shapeless`: tensors whose shape was not known then; it may have been found out later. `supposed`: nothing calls this
-    code; so it is with arguments such as its layers are made for, or as it declares.
+    code; so it is with arguments such as its layers are made for, or as it declares. `certain`: seen in a call that the
+    document makes, not only in one with arguments that stand for any.
     """
 
     site: Site
@@ -189,6 +190,7 @@ class Sighting:
     specs: list[TensorSpec] = field(default_factory=list)
     shapeless: list[Tensor] = field(default_factory=list)
     supposed: bool = False
+    certain: bool = True
 
 
 @dataclass
@@ -207,6 +209,8 @@ class Trace:
     """Expressions of which some execution gave a value that is not known."""
     consumed: set[int] = field(default_factory=set)
     """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""
+    emptied: set[int] = field(default_factory=set)
+    """Identities of the lists that something is taken out of."""
     autograd: list[AutogradFault] = field(default_factory=list)
     data: list[DataFault] = field(default_factory=list)
     optimizers: list[LibraryObject] = field(default_factory=list)

@@ -364,6 +364,15 @@ class Partial:
     kwargs: dict[str, Value]
 
 
+@dataclass(eq=False)
+class Managed:
+    """What a call of a function under ``contextlib.contextmanager`` gives."""
+
+    function: Function
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+
+
 class ClassValue(Ref):
     """A class of the user's. `slots` is its namespace."""
 

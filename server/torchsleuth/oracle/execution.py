@@ -29,6 +29,7 @@ class Witness:
         self.values = values
         self.filling = filling
         self.chosen: dict[Symbol, int] = {}
+        self.computed: dict[Size, int] = {}
         self.elements = 0
         self.noise = torch.Generator().manual_seed(0) if filling == "noise" else None
 
@@ -38,6 +39,8 @@ class Witness:
         value = dims.substitute(size, dict(self.chosen))
         if not isinstance(value, int) or value < 0:
             raise Unsupported("no witness")
+        if not isinstance(size, int) and dims.symbol(size) is None:
+            self.computed[size] = value
         return value
 
     def tensor(self, spec: TensorSpec) -> torch.Tensor:
@@ -80,8 +83,8 @@ class Witness:
 def generalise(first: tuple[Any, Witness], second: tuple[Any, Witness]) -> Any:
     """The result that two evaluations with different witnesses are instances of.
 
-    A size that is one symbol's witness both times is that symbol; one that never changes is a constant; anything else is
-    unknown. Raises Unsupported.
+    A size that is one symbol's witness both times is that symbol, or what an operand's size is computed as; one that never
+    changes is a constant; anything else is unknown. Raises Unsupported.
     """
     (left, left_witness), (right, right_witness) = first, second
     if isinstance(left, TensorSpec) and isinstance(right, TensorSpec):
@@ -103,6 +106,9 @@ def generalise(first: tuple[Any, Witness], second: tuple[Any, Witness]) -> Any:
         for symbol, value in left_witness.chosen.items():
             if value == left and right_witness.chosen.get(symbol) == right:
                 return dims.of(symbol)
+        for size, value in left_witness.computed.items():
+            if value == left and right_witness.computed.get(size) == right:
+                return size
         return dims.of(Symbol("?", -1000 - left))
     raise Unsupported("result depends on a size")
 

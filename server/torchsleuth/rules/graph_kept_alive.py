@@ -117,6 +117,8 @@ def _lists(analysis: Analysis) -> Iterator[_Kept]:
         kept = _node(value)
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or kept is None:
             continue
+        if call.receiver.identity in analysis.trace.emptied:
+            continue
         key = (node, call.receiver.identity)
         last, before[key] = before.get(key), call
         point = next_iteration(last.loops, call.loops) if last is not None else None

@@ -76,8 +76,14 @@ def _object_attribute(interp: Interpreter, owner: LibraryObject, name: str) -> V
         return owner.slots[name]
     if vision.is_dataset(owner):
         return vision.attribute(interp, owner, name)
-    if owner.path in ("torch.finfo", "torch.iinfo") and name in ("min", "max", "eps", "tiny", "smallest_normal"):
-        return Scalar("float") if owner.path == "torch.finfo" else interp.fresh_size("?", positive=False)
+    if owner.path in ("torch.finfo", "torch.iinfo", "numpy.finfo") and name in (
+        "min",
+        "max",
+        "eps",
+        "tiny",
+        "smallest_normal",
+    ):
+        return Scalar("float") if owner.path.endswith("finfo") else interp.fresh_size("?", positive=False)
     if owner.path == data.LOADER:
         if name in ("dataset", "batch_size", "collate_fn", "sampler", "drop_last"):
             return owner.argument(

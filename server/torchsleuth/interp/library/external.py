@@ -46,7 +46,15 @@ _NOTHING = frozenset(
     "gc.collect os.remove sys.stdout.flush".split()
 )
 _OBJECTS = frozenset(
-    {"dataclasses.dataclass", "dataclasses.field", "argparse.ArgumentParser", "enum.auto", "random.Random"}
+    {
+        "dataclasses.dataclass",
+        "dataclasses.field",
+        "argparse.ArgumentParser",
+        "contextlib.nullcontext",
+        "enum.auto",
+        "numpy.finfo",
+        "random.Random",
+    }
 )
 _SHARDED = ("torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard")
 _CONSTANTS = {"numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.newaxis": None}
@@ -71,7 +79,7 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
 
 def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
     package, _, name = path.partition(".")
-    if package == "numpy":
+    if package == "numpy" and path not in _OBJECTS:
         if name in TAKES_ARRAYS:
             interp.converted_to_arrays(call.args, call.node, call.frame)
         return numpy.of_operands(numpy.call(interp, path, call), *call.args)

@@ -573,6 +573,9 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
         if path in ("builtins.staticmethod", "builtins.classmethod", "builtins.property"):
             value.kind = name
             return value
+        if path in ("contextlib.contextmanager", "contextlib.asynccontextmanager"):
+            value.kind = "contextmanager"
+            return value
         if path in ("functools.cached_property", "torch.jit.unused_property"):
             value.kind = "property"
             return value
@@ -622,6 +625,9 @@ def expects_error(manager: Value, node: ast.expr) -> bool:
 
 
 def entered(interp: Interpreter, manager: Value) -> Value:
+    """What ``as`` binds."""
+    if isinstance(manager, LibraryObject) and manager.path == "contextlib.nullcontext":
+        return manager.argument(0, "enter_result")
     return manager if isinstance(manager, LibraryObject) else UNKNOWN
 
 
@@ -645,6 +651,8 @@ def container_method(interp: Interpreter, receiver: Value, name: str, call: Argu
     if isinstance(receiver, Scalar) and name == "backward" and receiver.cut is not None:
         interp.fault(AutogradFault("no_graph", interp.site(call.node, call.frame), receiver, receiver.cut))
         return UNKNOWN
+    if isinstance(receiver, Scalar) and name == "item":
+        return receiver
     if isinstance(receiver, Scalar):
         return Scalar("str") if receiver.type == "str" else UNKNOWN
     if isinstance(receiver, int | float) and name == "is_integer":
@@ -663,6 +671,8 @@ def _list_method(interp: Interpreter, receiver: ListValue, name: str, call: Argu
             changed = changed[:limit] if name == "appendleft" else changed[len(changed) - limit :]
         interp.heap.set(receiver.slots, "items", changed)
 
+    if name in ("pop", "popleft", "clear", "remove", "discard") or receiver.slots.get("maxlen") is not None:
+        interp.trace.emptied.add(receiver.identity)
     if name in ("append", "add", "appendleft") and call.args:
         value = call.args[0]
         if receiver.type_name == "set":
@@ -682,8 +692,12 @@ def _list_method(interp: Interpreter, receiver: ListValue, name: str, call: Argu
         return None
     if name == "insert" and len(call.args) == 2:
         position, value = call.args
-        known = items is not None and isinstance(position, int)
-        store((*items[:position], value, *items[position:]) if known and items is not None else None)
+        if items is not None and isinstance(position, int):
+            store((*items[:position], value, *items[position:]))
+        else:
+            interp.heap.set(
+                receiver.slots, "items", None if elements is None else interp.heap.several((*elements, value))
+            )
         return None
     if name in ("pop", "popleft"):
         if items:
