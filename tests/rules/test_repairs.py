@@ -98,3 +98,130 @@ def test_a_pool_in_a_loop_rounds_up() -> None:
         out = net(torch.rand(8, 1, 28, 28))
     """
     assert "nn.MaxPool2d(2, ceil_mode=True)" in repaired(text)
+
+
+def test_a_shortcut_gets_the_stride_of_its_block() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Block(nn.Module):
+            def __init__(self, cin, cout, stride):
+                super().__init__()
+                self.conv = nn.Conv2d(cin, cout, 3, stride=stride, padding=1)
+                self.shortcut = nn.Conv2d(cin, cout, kernel_size=1, bias=False)
+
+            def forward(self, x):
+                return torch.relu(self.conv(x) + self.shortcut(x))
+
+        out = Block(16, 32, 2)(torch.rand(4, 16, 32, 32))
+    """
+    assert "kernel_size=1, bias=False, stride=stride)" in repaired(text)
+
+
+def test_a_forward_that_returns_nothing_gets_its_return() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(4, 3)
+
+            def forward(self, x):
+                x = torch.relu(self.fc(x))
+
+        loss = nn.functional.cross_entropy(Net()(torch.randn(5, 4)), torch.randint(0, 3, (5,)))
+    """
+    assert "x = torch.relu(self.fc(x))\n        return x\n" in repaired(text)
+
+
+def test_a_transform_that_returns_nothing_gets_its_return() -> None:
+    text = """
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+
+        def standardize(x):
+            x = (x - 5) / 3
+
+        class Cells(Dataset):
+            def __init__(self):
+                self.x = torch.randn(60, 9)
+
+            def __len__(self):
+                return 60
+
+            def __getitem__(self, i):
+                return standardize(self.x[i]), i % 2
+
+        for x, y in DataLoader(Cells(), batch_size=12):
+            print(x.shape)
+    """
+    assert "x = (x - 5) / 3\n    return x\n" in repaired(text)
+
+
+def test_what_a_loop_uses_again_is_computed_in_it() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Encoder(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(10, 16)
+
+            def forward(self, x):
+                return torch.tanh(self.fc(x))
+
+        encoder = Encoder()
+        optimizer = torch.optim.Adam(encoder.parameters())
+        anchors = torch.randn(5, 10)
+        prototypes = encoder(anchors)
+        for step in range(4):
+            x, y = torch.randn(25, 10), torch.randint(0, 5, (25,))
+            loss = nn.functional.cross_entropy(encoder(x) @ prototypes.t(), y)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """
+    assert "for step in range(4):\n    prototypes = encoder(anchors)\n" in repaired(text)
+
+
+def test_an_option_goes_out_of_the_dict_that_holds_it() -> None:
+    text = """
+        import torch
+        from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
+
+        data = TensorDataset(torch.randn(96, 5))
+        options = {"batch_size": 16, "shuffle": True}
+        options["sampler"] = WeightedRandomSampler(torch.ones(96), 96)
+        loader = DataLoader(data, **options)
+    """
+    assert 'options = {"batch_size": 16}\n' in repaired(text)
+
+
+def test_a_loop_that_evaluates_now_and_then_returns_to_training() -> None:
+    text = """
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        def accuracy(model, loader):
+            model.eval()
+            with torch.no_grad():
+                return sum((model(x).argmax(1) == y).sum().item() for x, y in loader)
+
+        x, y = torch.randn(200, 20), torch.randint(0, 4, (200,))
+        loader = DataLoader(TensorDataset(x, y), batch_size=20, shuffle=True)
+        model = nn.Sequential(nn.Linear(20, 64), nn.BatchNorm1d(64), nn.Dropout(0.5), nn.Linear(64, 4))
+        optimizer = torch.optim.AdamW(model.parameters())
+        model.train()
+        for step, (x, y) in enumerate(loader):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+            if step % 3 == 0:
+                print(accuracy(model, loader))
+    """
+    assert "    model.train()\n    optimizer.zero_grad()\n" in repaired(text, "model.train()")

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Candidate
 from torchsleuth.schema import Diagnostic, Edit, Fix
+from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 
 MAX_FIXES = 3
@@ -72,7 +74,9 @@ def together(
     more: dict[str, tuple[Edit, ...]] = {}
     for code, members in groups.items():
         changes = tuple(dict.fromkeys(edit for diagnostic in members for edit in diagnostic.fixes[0].edits))
-        if not 1 < len(members) <= MAX_TOGETHER or len(changes) == len(members[0].fixes[0].edits) or _overlap(changes):
+        if not 1 < len(members) <= MAX_TOGETHER or len(changes) == len(members[0].fixes[0].edits):
+            continue
+        if any(edits.meet(one, other) for one, other in combinations(changes, 2)):
             continue
         after = recheck({path: source_of(path).apply(changes) for path in {edit.path for edit in changes}})
         old, new = (Counter(item.code for item in checked.diagnostics) for checked in (before, after))
@@ -92,8 +96,3 @@ def _with(
     safe = all(member.fixes[0].safe for member in members)
     fix = Fix(title, more[diagnostic.code], safe, verified=True)
     return diagnostic.with_fixes((*diagnostic.fixes, fix))
-
-
-def _overlap(changes: tuple[Edit, ...]) -> bool:
-    ordered = sorted(changes, key=lambda edit: (edit.path, edit.start, edit.end))
-    return any(one.path == two.path and two.start < one.end for one, two in zip(ordered, ordered[1:]))

@@ -31,7 +31,7 @@ from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.values import Site
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import call_place, carried_names, faults, name_of, repeated_block
-from torchsleuth.rules.loops import statement_of
+from torchsleuth.rules.loops import place_in, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
@@ -76,7 +76,8 @@ def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candida
     if fault.node is None or not isinstance(block, ast.For | ast.While | ast.FunctionDef) or len(trail) < 2:
         return
     around: list[ast.stmt] = getattr(trail[-2], "body", [])
-    made = [statement_of(analysis, part.site) for part in fault.node.reachable() if part.site.span.path == path]
+    places = [place_in(part.site, fault.at.frame.function) for part in fault.node.reachable()]
+    made = [statement_of(analysis, place) for place in places if place is not None and place.span.path == path]
     moved: list[ast.stmt] = []
     names: set[str] = set()
     for statement in around:

@@ -51,7 +51,7 @@ from torchsleuth.rules.operands import (
 )
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
-from torchsleuth.rules.spatial import padded, resampled
+from torchsleuth.rules.spatial import padded, resampled, strided
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -122,6 +122,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
     yield from _regrouped(analysis, usable)
     yield from _sliced(analysis, usable)
     for used, other in ((left, right), (right, left)):
+        yield from strided(analysis, used, other)
         yield from padded(analysis, used, other)
     for used, other in sides:
         yield from _layer(analysis, used, other)

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from torchsleuth.messages import message
 from torchsleuth.rules.casts import casts
 from torchsleuth.rules.describe import layer_text, operator_text
-from torchsleuth.rules.operands import Operand, operands
+from torchsleuth.rules.operands import Operand, assigned, operands, same_shape, suffixed_at_birth
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
 
@@ -44,7 +44,18 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             dtype=index.spec.dtype,
             user=layer_text(operation.module) if operation.module is not None else operator_text(operation),
         )
-        yield Finding(operation.site.span, text, trail(analysis, failure), tuple(casts(analysis, index, "int64")))
+        candidates = [*casts(analysis, index, "int64")]
+        if operation.target.endswith("getitem") and _is_mask(operands(operation)[0], index):
+            candidates = [*suffixed_at_birth(analysis, index, ".bool()"), *casts(analysis, index, "bool")]
+            candidates = [*assigned(analysis, index, ".bool()"), *candidates]
+            text = message("index.mask", tensor=index.described("the index"), dtype=index.spec.dtype)
+        yield Finding(operation.site.span, text, trail(analysis, failure), tuple(candidates))
+
+
+def _is_mask(table: Operand, index: Operand) -> bool:
+    """Whether there is an index for each element of several dimensions: what picks some of them is a mask."""
+    rank = len(index.shape)
+    return rank > 1 and len(table.shape) >= rank and same_shape(table.shape[:rank], index.shape)
 
 
 def _index(given: list[Operand], name: str) -> Operand | None:

@@ -1,7 +1,8 @@
 """nll-without-log-softmax: a negative log likelihood of values that are not log probabilities.
 
 What it finds
-    NLLLoss or F.nll_loss of the raw output of a layer, or of softmax probabilities.
+    NLLLoss or F.nll_loss of the raw output of a layer, or of softmax probabilities; KLDivLoss or F.kl_div with such
+    probabilities in the place of the prediction, whose logarithm it wants.
 Why it hurts
     The loss only picks the entry of the true class and changes its sign. On raw scores it falls without a bound, on
     probabilities it is not a likelihood; either way, the model does not learn what it should, and no error is raised.
@@ -10,7 +11,7 @@ Example
 Use instead
     loss = F.cross_entropy(model(x), y)
 Fix safety
-    Safe: cross_entropy is log_softmax and nll_loss in one.
+    Safe: cross_entropy is log_softmax and nll_loss in one; kl_div takes the logarithm of the prediction.
 References
     torch.nn.NLLLoss, torch.nn.CrossEntropyLoss, torch.nn.LogSoftmax
 """
@@ -30,6 +31,7 @@ from torchsleuth.schema import Related
 
 CODE = "TS305"
 _LOSSES = ("torch.nn.NLLLoss", "torch.nn.functional.nll_loss", "torch.nn.NLLLoss2d")
+_DIVERGENCES = ("torch.nn.KLDivLoss", "torch.nn.functional.kl_div")
 _WHOLE = {"NLLLoss": "CrossEntropyLoss", "nll_loss": "cross_entropy", "NLLLoss2d": "CrossEntropyLoss"}
 _LOGARITHM = {"softmax": "log_softmax", "Softmax": "LogSoftmax"}
 
@@ -39,6 +41,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if "logits" in scores.tags:
             yield _of_scores(analysis, operation, scores)
         elif "softmax" in scores.tags:
+            yield _of_probabilities(analysis, operation, scores)
+    for operation, scores in losses(analysis, _DIVERGENCES):
+        if "softmax" in scores.tags:
             yield _of_probabilities(analysis, operation, scores)
 
 

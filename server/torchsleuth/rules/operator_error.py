@@ -17,15 +17,19 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from torchsleuth.rules.operators import generic
+from torchsleuth.rules.returns import returned
 from torchsleuth.rules.rule import Analysis, Finding, Rule
 
 CODE = "TS199"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    yield from generic(analysis, CODE)
+    for finding in generic(analysis, CODE):
+        forgotten = returned(analysis, finding.at.path) if "NoneType" in finding.message else ()
+        yield replace(finding, candidates=(*finding.candidates, *forgotten))
 
 
 RULE = Rule(CODE, "operator-error", "error", "shape", __doc__, find)

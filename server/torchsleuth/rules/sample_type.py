@@ -35,6 +35,7 @@ from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.interp.values import Array, DictValue, Function, Image, Instance, ListValue, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import affected, dataset_text, free_name, made_here, spelled, with_collate
+from torchsleuth.rules.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Related, Span
 from torchsleuth.syntax import edits
@@ -54,6 +55,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         places = (*made_at(analysis, fault), *made_here(analysis, fault.loader))
         candidates = tuple(_collated(analysis, fault, refusal)) if refusal.kind == "type" else ()
+        if refusal.values[0] is None and fault.getitem is not None:
+            candidates = (*returned(analysis, fault.getitem.path), *candidates)
         yield Finding(fault.at.span, _text(fault, refusal), places, candidates)
 
 

@@ -84,6 +84,31 @@ def _without(analysis: Analysis, path: str, node: ast.Call, names: list[str]) ->
     if len(changes) == len(names):
         text = ", ".join(source.segment(part) for part in parts if part is not None)
         yield Candidate(message("fix.remove", text=text), changes)
+    elif len(names) == 1 and not changes:
+        yield from _without_entry(analysis, path, node, names[0])
+
+
+def _without_entry(analysis: Analysis, path: str, node: ast.Call, name: str) -> Iterator[Candidate]:
+    """An option that comes with ``**options``, taken out of the dict that these are."""
+    spread = {part.value.id for part in node.keywords if part.arg is None and isinstance(part.value, ast.Name)}
+    source = analysis.source_of(path)
+    for statement in analysis.statements(path):
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call | ast.Dict):
+            continue
+        if not any(isinstance(target, ast.Name) and target.id in spread for target in statement.targets):
+            continue
+        given = statement.value
+        if isinstance(given, ast.Call):
+            part = keyword(given, name) if ast.unparse(given.func) == "dict" else None
+            changes = [] if part is None else [edits.remove_keyword(source, given, part)]
+        else:
+            changes = [
+                edits.remove_entry(source, given, index)
+                for index, key in enumerate(given.keys)
+                if isinstance(key, ast.Constant) and key.value == name
+            ]
+        if changes:
+            yield Candidate(message("fix.remove", text=name), tuple(changes), safe=False)
 
 
 RULE = Rule(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.values import LibraryModule
 from torchsleuth.messages import message
-from torchsleuth.rules.constructors import argument_node
+from torchsleuth.rules.constructors import argument_node, names_for
 from torchsleuth.rules.operands import Operand, layers_behind, package_name, replaced, same, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
@@ -27,6 +27,24 @@ def padded(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candid
             yield from _output_padding(analysis, layer, used, other)
         else:
             yield from padding(analysis, layer)
+
+
+def strided(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """The convolution behind an operand that is a whole number of times as large as the other one, with that stride."""
+    factors = {
+        -(-a // b) for a, b in zip(used.shape[2:], other.shape[2:]) if isinstance(a, int) and isinstance(b, int) and b
+    }
+    if len(used.shape) != len(other.shape) or len(factors) != 1 or (factor := factors.pop()) < 2:
+        return
+    for layer in layers_behind(analysis, used.tensor, "Conv", "MaxPool", "AvgPool"):
+        site = layer.site
+        given = "stride" in layer.kwargs or len(layer.args) > 3
+        if site is None or not isinstance(site.node, ast.Call) or given:
+            continue
+        for amount in (*names_for(site.frame, factor), str(factor)):
+            text = f"stride={amount}"
+            edit = edits.add_argument(source_at(analysis, site), site.node, text)
+            yield Candidate(message("fix.add_argument", argument=text), (edit,))
 
 
 def _output_padding(analysis: Analysis, layer: LibraryModule, used: Operand, other: Operand) -> Iterator[Candidate]:

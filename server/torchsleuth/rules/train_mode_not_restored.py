@@ -121,6 +121,8 @@ def _inserted(analysis: Analysis, event: Event, name: str | None) -> Iterator[Ca
         if loop is not None and loop.lineno <= event.site.span.start.line <= (loop.end_lineno or 0):
             here.append(loop)
     places = [*here[:1], *([here[-1].body[0]] if here and isinstance(here[-1], ast.For | ast.While) else [])]
+    if event.training is True and here and isinstance(here[0], ast.For | ast.While):
+        places.insert(0, here[0].body[0])
     if not here and statement is not None:
         places = [statement]
     title = message("fix.insert", text=f"{name}.train()")

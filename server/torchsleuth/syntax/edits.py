@@ -166,6 +166,16 @@ def remove_element(source: SourceText, elements: list[ast.expr], index: int) -> 
     return replace(source, node, "")
 
 
+def remove_entry(source: SourceText, given: ast.Dict, index: int) -> Edit:
+    """Delete one entry of a dict together with the comma that separates it."""
+    key, value = given.keys[index], given.values[index]
+    following = given.keys[index + 1] if index + 1 < len(given.keys) else None
+    if key is not None and following is not None:
+        return Edit(source.path, source.start_of(key), source.start_of(following), "")
+    start = source.end_of(given.values[index - 1]) if index > 0 else source.start_of(key or value)
+    return Edit(source.path, start, source.end_of(value), "")
+
+
 def meet(one: Edit, other: Edit) -> bool:
     """Whether two edits touch; the same one twice, such as an import that two fixes need, does not."""
     if one.path != other.path or one == other:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.library import (
     data,
     distributions,
@@ -66,6 +67,8 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
         return Bound(owner, name) if name.endswith("_") and not name.endswith("__") else UNKNOWN
     if isinstance(owner, ListValue) and not hasattr(list, name):
         data.takes_list(interp, (owner,), node, frame)
+    if name == "backward" and (type(owner) is tuple or (isinstance(owner, ListValue) and owner.type_name == "list")):
+        interp.fault(AutogradFault("sequence", interp.site(node, frame), owner))
     if isinstance(owner, _METHOD_OWNERS) and not isinstance(owner, bool):
         return Bound(owner, name)
     return UNKNOWN
