@@ -164,7 +164,8 @@ def compare(engine: Engine, script: Path, seconds: float, cwd: str | None) -> Co
         trace = analysis.trace
         result.incomplete += [f"{path}: {fault}" for fault in (trace.incomplete, *trace.stumbles) if fault is not None]
         for fact in found:
-            static.setdefault((fact.path, fact.start, fact.end), fact)
+            if not fact.supposed:
+                static.setdefault((fact.path, fact.start, fact.end), fact)
     lost = {
         (fact.path, fact.start, fact.end): fact
         for fact in observed

@@ -180,7 +180,8 @@ class TensorFact:
     target, a parameter, a loop variable): those become inlay hints. A fact about a container of tensors
     (a tuple of two batches, say) is several facts. A fact from a run has the shape of the first execution;
     `later` is the last shape of that run that differed from it. A static fact has the shape that all executions
-    have in common; `variants` are the shapes of the single ones, where they differ.
+    have in common; `variants` are the shapes of the single ones, where they differ. It is `supposed` where nothing calls
+    the code: so it is with arguments such as the code declares, or its first layers are made for.
     """
 
     path: str
@@ -195,11 +196,14 @@ class TensorFact:
     layer: Layer = "static"
     later: tuple[DimJson, ...] | None = None
     variants: tuple[tuple[DimJson, ...], ...] = ()
+    supposed: bool = False
 
     def to_json(self) -> Json:
         later: Json = {} if self.later is None else {"later": list(self.later)}
         if self.variants:
             later["variants"] = [list(shape) for shape in self.variants]
+        if self.supposed:
+            later["supposed"] = True
         return {
             "path": self.path,
             "start": self.start.to_json(),
@@ -230,6 +234,7 @@ class TensorFact:
             value.get("layer", "static"),
             tuple(value["later"]) if value.get("later") is not None else None,
             tuple(tuple(shape) for shape in value.get("variants", ())),
+            value.get("supposed", False),
         )
 
     def describe(self) -> str:

@@ -120,3 +120,9 @@ def test_what_only_one_rank_makes_impossible() -> None:
 
 def test_a_size_that_has_to_be_one() -> None:
     check(module("self.fc = nn.Linear(1, 4)", "B, C = x.shape\nreturn self.fc(x)"))
+
+
+def test_what_is_supposed_is_marked() -> None:
+    text = module("self.conv = nn.Conv2d(3, 16, 3)", "y = self.conv(x)\nz = torch.zeros(2, 3)\nreturn y")
+    supposed = {fact.binding: fact.supposed for fact in analyze(text).facts if fact.binding}
+    assert supposed == {"x": True, "y": True, "z": False}

@@ -61,8 +61,8 @@ def fact_markdown(facts: Sequence[TensorFact]) -> str:
             grad = message("editor.requires_grad" if fact.requires_grad else "editor.no_grad")
         shape = shape_text(fact) if shape_text(fact) != shape_text(facts[0]) else None
         known = [f"`{part}`" for part in (shape, fact.dtype, fact.device) if part] + [part for part in (grad,) if part]
-        origin = message("editor.observed" if fact.layer == "run" else "editor.inferred")
-        lines.append(" · ".join([*known, f"*{origin}*"]))
+        origin = "observed" if fact.layer == "run" else "supposed" if fact.supposed else "inferred"
+        lines.append(" · ".join([*known, f"*{message(f'editor.{origin}')}*"]))
     return "\n\n".join(lines)
 
 

@@ -142,6 +142,7 @@ def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
                 variants=tuple(shape for shape in shapes if shape is not None)
                 if len(shapes) > 1 and None not in shapes
                 else (),
+                supposed=seen.supposed,
             )
         )
     return tuple(sorted(facts, key=lambda fact: (fact.start, fact.end)))
