@@ -81,7 +81,7 @@ def declarations(source: SourceText, tree: ast.Module) -> Declarations:
         if heads and isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
     }
     reader = _Annotations(source, heads, aliases)
-    for node in ast.walk(tree):
+    for node in _statements(tree.body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for argument in _arguments(node.args):
                 declared = reader.read(argument.annotation) if heads else None
@@ -100,6 +100,16 @@ def declarations(source: SourceText, tree: ast.Module) -> Declarations:
             if declared is not None:
                 found.statements[key(node)] = declared
     return found
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements at any depth. Expressions, which are most of a tree, are not looked into."""
+    for node in body:
+        yield node
+        for name in ("body", "orelse", "finalbody"):
+            yield from _statements(getattr(node, name, []))
+        for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+            yield from _statements(part.body)
 
 
 def _arguments(spec: ast.arguments) -> Iterator[ast.arg]:
@@ -256,7 +266,7 @@ _JAXTYPING = re.compile(r"(Float|Int|UInt|Complex|BFloat|Bool|Integer|Inexact|Re
 def _heads(tree: ast.Module) -> dict[str, str]:
     """Names of imported types that declare shapes, and of their modules, with the library that each is from."""
     found: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in _statements(tree.body):
         if isinstance(node, ast.ImportFrom) and node.module in ("jaxtyping", "torchtyping"):
             for alias in node.names:
                 if node.module == "torchtyping" and alias.name == "TensorType":
