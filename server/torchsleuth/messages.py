@@ -197,6 +197,10 @@ ENGLISH: dict[str, str] = {
     "grad.severed": "backward() stops at {tensor}: {cut} cut it off from the model, and no parameter gets a gradient",
     "grad.rewrapped": "{call} makes a new tensor without the graph: the backward() of {tensor} never reaches the model",
     "grad.frozen": "{tensor} has no gradient: {cut} froze every parameter that it depends on",
+    "grad.term.first_order": (
+        "this term of the loss trains nothing: without create_graph=True, the gradient in it is a constant for backward()"
+    ),
+    "grad.term.integers": "this term of the loss trains nothing: {cut} has no gradient",
     "grad.first_order": "{tensor} has no gradient: without create_graph=True, those of {cut} have none of their own",
     "grad.cut": "the graph ends here, at {cut}",
     "grad.cut.frozen": "the parameters are frozen here",
@@ -227,6 +231,7 @@ ENGLISH: dict[str, str] = {
     "fix.undecorate": "Record gradients here: remove the decorator",
     "fix.reduce": "Reduce with .{method}()",
     "fix.reduce_here": "Reduce with .{method}() for backward() only",
+    "fix.as_tensors": "Compute the loss of tensors, not of numbers",
     "fix.soft_argmax": "Use the expected position instead: a soft argmax",
     "fix.straight_through": "Let the gradient pass straight through",
     "fix.insert": "Insert {text}",

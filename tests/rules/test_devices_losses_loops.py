@@ -124,3 +124,187 @@ for x, y in loader:
     (edit,) = found[0].fixes[0].edits
     assert edit.new_text == "    nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)\n"
     assert not codes(body.format(clip="nn.utils.clip_grad_norm_(model.parameters(), 1.0)"))
+
+
+def test_loss_of_predicted_classes_becomes_cross_entropy() -> None:
+    check(
+        """
+import torch
+from torch import nn
+
+model = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(5):
+    x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+    logits = model(x)
+    predicted = logits.argmax(dim=1)
+    loss = (predicted != y).float().mean()
+    optimizer.zero_grad()
+    loss.backward()
+#   ^^^^^^^^^^^^^^^ TS401: the graph ends at `logits.argmax(dim=1)`
+    optimizer.step()
+""",
+        """
+import torch
+from torch import nn
+
+model = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(5):
+    x, y = torch.randn(8, 4), torch.randint(0, 3, (8,))
+    logits = model(x)
+    predicted = logits.argmax(dim=1)
+    loss = nn.functional.cross_entropy(logits, y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    )
+
+
+def test_loss_computed_by_numpy_is_computed_of_tensors() -> None:
+    check(
+        """
+import numpy as np
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(5):
+    x, y = torch.randn(8, 4), torch.randn(8, 1)
+    out = model(x).detach().numpy()
+    error = np.mean((out - y.numpy()) ** 2)  # mean squared error
+    loss = torch.tensor(error, requires_grad=True)
+    optimizer.zero_grad()
+    loss.backward()
+#   ^^^^^^^^^^^^^^^ TS401: `.detach()` cut it off
+    optimizer.step()
+""",
+        """
+import numpy as np
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(5):
+    x, y = torch.randn(8, 4), torch.randn(8, 1)
+    out = model(x)
+    error = torch.mean((out - y) ** 2)  # mean squared error
+    loss = error
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    )
+
+
+def test_rollout_is_kept_without_its_graph() -> None:
+    check(
+        """
+import torch
+from torch import nn
+
+policy = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 2))
+optimizer = torch.optim.Adam(policy.parameters(), lr=3e-4)
+for update in range(3):
+    states, actions, log_probs, rewards = [], [], [], []
+    for t in range(20):
+        state = torch.randn(4)
+        dist = torch.distributions.Categorical(logits=policy(state))
+        action = dist.sample()
+        states.append(state)
+        actions.append(action)
+        log_probs.append(dist.log_prob(action))
+        rewards.append(torch.randn(()).item())
+    old = torch.stack(log_probs)
+    batch, taken, advantage = torch.stack(states), torch.stack(actions), torch.tensor(rewards)
+    for epoch in range(4):
+        new = torch.distributions.Categorical(logits=policy(batch)).log_prob(taken)
+        ratio = (new - old).exp()
+        loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+        optimizer.zero_grad()
+        loss.backward()
+#       ^^^^^^^^^^^^^^^ TS405: goes back through stack
+        optimizer.step()
+""",
+        """
+import torch
+from torch import nn
+
+policy = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 2))
+optimizer = torch.optim.Adam(policy.parameters(), lr=3e-4)
+for update in range(3):
+    states, actions, log_probs, rewards = [], [], [], []
+    for t in range(20):
+        state = torch.randn(4)
+        dist = torch.distributions.Categorical(logits=policy(state))
+        action = dist.sample()
+        states.append(state)
+        actions.append(action)
+        log_probs.append(dist.log_prob(action))
+        rewards.append(torch.randn(()).item())
+    old = torch.stack(log_probs).detach()
+    batch, taken, advantage = torch.stack(states), torch.stack(actions), torch.tensor(rewards)
+    for epoch in range(4):
+        new = torch.distributions.Categorical(logits=policy(batch)).log_prob(taken)
+        ratio = (new - old).exp()
+        loss = -torch.min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+""",
+    )
+
+
+def test_penalty_gets_its_graph() -> None:
+    check(
+        """
+import torch
+from torch import nn
+
+critic = nn.Sequential(nn.Linear(2, 16), nn.LeakyReLU(0.2), nn.Linear(16, 1))
+optimizer = torch.optim.Adam(critic.parameters(), lr=1e-4)
+
+
+def gradient_penalty(real, fake):
+    mix = torch.rand(real.size(0), 1)
+    between = (mix * real + (1 - mix) * fake).requires_grad_(True)
+    score = critic(between)
+    grad = torch.autograd.grad(score.sum(), between)[0]
+#          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS407: this term of the loss trains nothing
+    return ((grad.norm(2, dim=1) - 1) ** 2).mean()
+
+
+for _ in range(5):
+    real, fake = torch.randn(8, 2), torch.randn(8, 2)
+    loss = critic(fake).mean() - critic(real).mean() + 10 * gradient_penalty(real, fake)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+        """
+import torch
+from torch import nn
+
+critic = nn.Sequential(nn.Linear(2, 16), nn.LeakyReLU(0.2), nn.Linear(16, 1))
+optimizer = torch.optim.Adam(critic.parameters(), lr=1e-4)
+
+
+def gradient_penalty(real, fake):
+    mix = torch.rand(real.size(0), 1)
+    between = (mix * real + (1 - mix) * fake).requires_grad_(True)
+    score = critic(between)
+    grad = torch.autograd.grad(score.sum(), between, create_graph=True)[0]
+    return ((grad.norm(2, dim=1) - 1) ** 2).mean()
+
+
+for _ in range(5):
+    real, fake = torch.randn(8, 2), torch.randn(8, 2)
+    loss = critic(fake).mean() - critic(real).mean() + 10 * gradient_penalty(real, fake)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    )

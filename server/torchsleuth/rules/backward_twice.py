@@ -32,6 +32,7 @@ from torchsleuth.interp.values import Site
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import call_place, carried_names, faults, name_of, repeated_block
 from torchsleuth.rules.loops import place_in, statement_of
+from torchsleuth.rules.rewrites import stored_without_graph
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
@@ -65,6 +66,12 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
             yield from _detached(analysis, name, first, fault.at)
     else:
         yield from _computed_anew(analysis, fault)
+        block = repeated_block(analysis, fault.at)
+        around = edits.path_to(analysis.tree(fault.at.span.path), block)[-2:-1]
+        before: list[ast.stmt] = getattr(around[0], "body", []) if around else []
+        yield from stored_without_graph(
+            analysis, fault, [part for part in before if part.lineno < first.span.start.line]
+        )
     yield from _retained(analysis, first)
 
 

@@ -30,6 +30,7 @@ from collections.abc import Iterator
 
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import cut_places, cut_text, faults, gradient_is_used, name_of, uncut
+from torchsleuth.rules.rewrites import as_loss, as_tensors
 from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
 
 CODE = "TS401"
@@ -50,7 +51,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         key = "grad.severed" if severed else _KEYS.get(cut.kind, "grad.no_graph")
         text = message(key, tensor=tensor, cut=cut_text(analysis, cut))
-        yield Finding(fault.at.span, text, cut_places(analysis, cut), tuple(uncut(analysis, cut)))
+        repairs = (*as_loss(analysis, fault), *uncut(analysis, cut), *as_tensors(analysis, fault))
+        yield Finding(fault.at.span, text, cut_places(analysis, cut), repairs)
 
 
 RULE = Rule(

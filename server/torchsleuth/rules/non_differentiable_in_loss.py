@@ -2,9 +2,10 @@
 
 What it finds
     round, floor, ceil, sign or trunc, whose gradient is zero, on every way from the parameters to the loss; argmax or
-    a comparison whose result is made to require grad again.
+    a comparison whose result is made to require grad again; a term of the loss that has no gradient, because it counts
+    predicted classes, or because it is made of a gradient that was computed without create_graph=True.
 Why it hurts
-    backward() runs and every gradient is zero or missing: the loss never moves.
+    backward() runs and every gradient is zero or missing, or none of them comes from that term: it never moves.
 Example
     predicted = torch.round(torch.sigmoid(model(x)))
     loss = (predicted - y).abs().mean()
@@ -22,13 +23,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.values import Site
+from torchsleuth.interp.graph import cut_of
+from torchsleuth.interp.values import Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, text_of, uncut
+from torchsleuth.rules.rewrites import as_loss
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 
 CODE = "TS407"
+_SUMS = frozenset({"add", "sub", "iadd", "isub"})
+_FACTORS = frozenset({"mul", "truediv", "div", "neg", "imul"})
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -42,8 +48,39 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         else:
             continue
         places = (call_place(analysis, backward, message("grad.backward")),)
-        repairs = _soft(analysis, at) if fault.kind == "zero_gradient" else uncut(analysis, fault.cut)
+        soft = fault.kind == "zero_gradient"
+        repairs = _soft(analysis, at) if soft else (*as_loss(analysis, fault), *uncut(analysis, fault.cut))
         yield Finding(at.span, text, places, tuple(repairs))
+    yield from _dead_terms(analysis)
+
+
+def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
+    """Terms that are added to a loss and have no gradient themselves."""
+    seen: set[Span] = set()
+    for event in analysis.trace.events:
+        if event.kind != "backward" or event.tensor is None or event.tensor.spec.requires_grad is not True:
+            continue
+        for term in _terms(event.tensor):
+            cut = cut_of(term)
+            if cut is None or cut.kind not in ("first_order", "integers") or term.spec.requires_grad is not False:
+                continue
+            if cut.site.span not in seen:
+                seen.add(cut.site.span)
+                text = message(f"grad.term.{cut.kind}", cut=f"`{text_of(analysis, cut.site)}`")
+                places = (call_place(analysis, event.site, message("grad.backward")),)
+                repairs = tuple(uncut(analysis, cut)) if cut.kind == "first_order" else ()
+                yield Finding(cut.site.span, text, places, repairs)
+
+
+def _terms(tensor: Tensor, depth: int = 12) -> Iterator[Tensor]:
+    """What a sum is made of, through factors and signs."""
+    origin = tensor.origin
+    name = origin.operator.rpartition(".")[2].strip("_") if origin is not None else ""
+    if origin is None or depth == 0 or not (name in _SUMS or (name in _FACTORS and len(origin.sources) == 1)):
+        yield tensor
+        return
+    for source in origin.sources:
+        yield from _terms(source, depth - 1)
 
 
 def _soft(analysis: Analysis, site: Site) -> Iterator[Candidate]:

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, name_of, text_of, uncut
+from torchsleuth.rules.rewrites import as_tensors
 from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
 
 CODE = "TS402"
@@ -35,7 +36,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if cut is not None and cut.kind == "rewrapped" and not gradient_is_used(analysis, fault):
             text = message("grad.rewrapped", call=f"`{text_of(analysis, cut.site)}`", tensor=name_of(analysis, fault))
             places = (call_place(analysis, fault.at, message("grad.backward")),)
-            yield Finding(cut.site.span, text, places, tuple(uncut(analysis, cut)))
+            repairs = (*uncut(analysis, cut), *as_tensors(analysis, fault))
+            yield Finding(cut.site.span, text, places, repairs)
 
 
 RULE = Rule(

@@ -511,10 +511,20 @@ def _sliced(interp: Interpreter, size: Size, part: SliceValue) -> Size | None:
 
 def of_operands(result: Value, *operands: Value) -> Value:
     """A result, with the place where its operands left the autograd graph."""
-    cut = next((operand.slots["cut"] for operand in operands if isinstance(operand, Array)), None)
+    cut = next((found for operand in operands if (found := left_graph(operand)) is not None), None)
     if isinstance(result, Array) and cut is not None:
         result.slots["cut"] = cut
     return Scalar(result.type, cut) if isinstance(result, Scalar) and cut is not None else result
+
+
+def left_graph(value: Value, depth: int = 3) -> Any:
+    """Where the numbers in a value left the autograd graph, None if they were never in one."""
+    if isinstance(value, Array):
+        return value.slots["cut"]
+    if isinstance(value, Scalar):
+        return value.cut
+    items = value.elements or () if isinstance(value, ListValue) else value if isinstance(value, tuple) else ()
+    return next((cut for item in items if depth and (cut := left_graph(item, depth - 1)) is not None), None)
 
 
 def binary(interp: Interpreter, name: str, left: Value, right: Value, frame: Frame) -> Value:

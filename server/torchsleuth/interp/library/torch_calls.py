@@ -25,7 +25,6 @@ from torchsleuth.interp.library import (
 )
 from torchsleuth.interp.values import (
     UNKNOWN,
-    Array,
     Availability,
     DictValue,
     Element,
@@ -188,7 +187,8 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         return joined
     converted = numpy.tensor_from(interp, path, call)
     if converted is not None:
-        converted.slots["cut"] = next((v.slots["cut"] for v in call.args if isinstance(v, Array)), None)
+        converted.slots["cut"] = next((cut for v in call.args if (cut := numpy.left_graph(v)) is not None), None)
+        converted.slots["leaf"] = converted.spec.requires_grad is True
         return converted
     if path in ("torch.from_numpy", "torch.load", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor"):
         return _legacy(interp, name, call)

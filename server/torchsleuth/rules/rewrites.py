@@ -1,0 +1,202 @@
+"""Repairs of a cut graph that take several places: numbers that were taken out of tensors on the way to a loss, and a
+loss of predicted classes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchsleuth.interp.graph import AutogradFault, Cut
+from torchsleuth.interp.values import Site
+from torchsleuth.messages import message
+from torchsleuth.rules.loops import statement_of
+from torchsleuth.rules.modules import named
+from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.schema import Edit, Span
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
+
+_TAKEN_OUT = frozenset({"detach", "cpu", "numpy", "item", "tolist", "data"})
+_MAKERS = frozenset({"tensor", "from_numpy", "as_tensor", "Tensor", "FloatTensor"})
+_IN_TORCH = {
+    **{name: name for name in "mean sum abs exp log sqrt square maximum minimum where sin cos tanh max min".split()},
+    **{name: name for name in "sign log1p expm1 stack dot matmul".split()},
+    **{"power": "pow", "clip": "clamp", "concatenate": "cat", "absolute": "abs"},
+}
+"""Functions of NumPy, and what computes the same of tensors."""
+_CASTS = frozenset("float long int double to squeeze view_as".split())
+_DISTANCES = frozenset({"mse_loss", "l1_loss", "smooth_l1_loss"})
+
+
+@dataclass(frozen=True)
+class _Chain:
+    """The assignments of one block that a backward() starts from: the last one first."""
+
+    statements: tuple[ast.Assign, ...]
+
+    def value_of(self, name: str) -> ast.expr | None:
+        """What a name is given, where that happens once."""
+        found = [part for part in self.statements if any(name == target for target in _targets(part))]
+        if len(found) != 1 or not isinstance(found[0].targets[0], ast.Name):
+            return None
+        return found[0].value
+
+
+def _targets(statement: ast.Assign) -> list[str]:
+    return [part.id for target in statement.targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+
+
+def _chain(analysis: Analysis, at: Site) -> _Chain:
+    """The assignments before a backward() of which its tensor is made, in the blocks around it."""
+    statement = statement_of(analysis, at)
+    if statement is None:
+        return _Chain(())
+    trail = edits.path_to(analysis.tree(at.span.path), statement)
+    before: list[ast.Assign] = []
+    for block in trail:
+        for part in getattr(block, "body", []) if isinstance(block, ast.stmt | ast.Module) else ():
+            if isinstance(part, ast.Assign) and part.lineno < statement.lineno:
+                before.append(part)
+        if isinstance(block, ast.For | ast.FunctionDef):
+            before = [part for part in before if part.lineno > block.lineno]
+    needed = {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)}
+    found: list[ast.Assign] = []
+    for part in sorted(before, key=lambda one: -one.lineno):
+        if needed & set(_targets(part)):
+            found.append(part)
+            needed |= {name.id for name in ast.walk(part.value) if isinstance(name, ast.Name)}
+    return _Chain(tuple(found))
+
+
+# -- numbers for tensors ---------------------------------------------------------------------------
+
+
+def as_tensors(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    """What is computed of numbers or arrays on the way to the loss, computed of the tensors that they came from."""
+    path = fault.at.span.path
+    cuts = [cut for cut in (fault.cut, fault.cut.before if fault.cut is not None else None) if cut is not None]
+    if any(cut.site.span.path != path for cut in cuts) or not _takes_out(cuts):
+        return
+    if path != analysis.source.path:
+        return
+    paths = {id(use.call): use.path for use in analysis.names.uses if use.call is not None}
+    changes: list[Edit] = []
+    for statement in _chain(analysis, fault.at).statements:
+        for node in ast.walk(statement.value):
+            changes += _of_tensors(analysis.source, paths.get(id(node), ""), node)
+    if len(changes) > 1:
+        yield Candidate(message("fix.as_tensors"), tuple(sorted(changes, key=lambda one: (one.start, one.end))))
+
+
+def _takes_out(cuts: list[Cut]) -> bool:
+    return any(cut.kind in _TAKEN_OUT for cut in cuts)
+
+
+def _of_tensors(source: SourceText, path: str, node: ast.AST) -> Iterator[Edit]:
+    """What a call of numbers has to become: `path` is the name of a library's function."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    name = path.rpartition(".")[2]
+    if path.startswith("numpy.") and name in _IN_TORCH:
+        yield edits.replace(source, node.func, f"torch.{_IN_TORCH[name]}")
+    elif path.startswith("torch.") and name in _MAKERS and node.args:
+        data = node.args[0]
+        listed = isinstance(data, ast.List | ast.ListComp)
+        before, behind = ("torch.stack(", ")") if listed else ("(", ")") if isinstance(data, ast.BinOp) else ("", "")
+        yield Edit(source.path, source.start_of(node), source.start_of(data), before)
+        yield Edit(source.path, source.end_of(data), source.end_of(node), behind)
+    elif not path and node.func.attr in _TAKEN_OUT and not node.args:
+        yield Edit(source.path, source.end_of(node.func.value), source.end_of(node), "")
+
+
+# -- a loss of predicted classes -------------------------------------------------------------------
+
+
+def as_loss(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    """Cross entropy of the scores, for a loss that compares the classes that they predict: ``(x.argmax(1) != y)``."""
+    path, chain = fault.at.span.path, _chain(analysis, fault.at)
+    if fault.cut is None or fault.cut.kind != "integers" or fault.cut.site.span.path != path or not chain.statements:
+        return
+    loss, source = chain.statements[0], analysis.source_of(path)
+    for left, right in _compared(loss.value):
+        for predicted, target in ((left, right), (right, left)):
+            for name, scores in _scores(chain, predicted):
+                inside = any(part is scores for part in ast.walk(loss.value))
+                if not inside and not isinstance(scores, ast.Name | ast.Attribute):
+                    continue  # what computes them would be called twice
+                call, imports = named(analysis, fault.at, f"torch.nn.functional.{name}")
+                text = f"{call}({source.segment(scores)}, {source.segment(_uncast(target))})"
+                title = message("fix.replace", old=_short(source.segment(loss.value)), new=_short(text))
+                yield Candidate(title, (*imports, edits.replace(source, loss.value, text)), safe=False)
+                if name != "cross_entropy":
+                    text = f"{call}({source.segment(scores)}, {source.segment(_uncast(target))}.float())"
+                    yield Candidate(title, (*imports, edits.replace(source, loss.value, text)), safe=False)
+
+
+def _short(text: str, limit: int = 50) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def _compared(value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The two sides of an equality, or of a distance."""
+    for node in ast.walk(value):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+            yield node.left, node.comparators[0]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and len(node.args) >= 2:
+            if node.func.attr in _DISTANCES:
+                yield node.args[0], node.args[1]
+
+
+def _uncast(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CASTS:
+        node = node.func.value
+    return node
+
+
+def _scores(chain: _Chain, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """What classes were predicted from, and the losses that may take it."""
+    for _ in range(5):
+        node = _uncast(node)
+        value = chain.value_of(node.id) if isinstance(node, ast.Name) else None
+        if value is None:
+            break
+        node = value
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):
+        node = node.value  # x.max(1)[1]
+    elif isinstance(node, ast.Attribute) and node.attr == "indices" and isinstance(node.value, ast.Call):
+        node = node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        method = not (isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "th"))
+        operand = node.func.value if method else node.args[0] if node.args else None
+        if operand is not None and node.func.attr in ("argmax", "max"):
+            yield "cross_entropy", operand
+        elif operand is not None and node.func.attr == "round":
+            yield "binary_cross_entropy", operand
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Gt | ast.GtE):
+        yield "binary_cross_entropy", node.left
+        yield "binary_cross_entropy_with_logits", node.left
+
+
+def stored_without_graph(analysis: Analysis, fault: AutogradFault, around: list[ast.stmt]) -> Iterator[Candidate]:
+    """What is kept from before a loop, kept without its graph: ``old = torch.stack(log_probs).detach()``.
+
+    `around`: the statements before the loop."""
+    source = analysis.source_of(fault.at.span.path)
+    made: list[Span] = [part.site.span for part in fault.node.reachable()] if fault.node is not None else []
+    for statement in reversed(around):
+        for node in ast.walk(statement):
+            kept: ast.expr | None = None
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                kept = node.value
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
+                kept = node.args[0] if len(node.args) == 1 else None
+            if kept is not None and source.span(kept) in made:
+                plain = isinstance(kept, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+                text = source.segment(kept) if plain else f"({source.segment(kept)})"
+                title = message("fix.append", expression=_short(text), suffix=".detach()")
+                yield Candidate(title, (edits.replace(source, kept, f"{text}.detach()"),), safe=False)
+
+
+__all__ = ["as_loss", "as_tensors", "stored_without_graph"]
