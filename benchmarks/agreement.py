@@ -105,6 +105,8 @@ def contradiction(known: TensorFact, seen: TensorFact) -> tuple[str | None, bool
             return wrong[0], False
         if any(wrong):
             return next(item for item in wrong if item), True
+    if None not in (seen.dtype, *known.dtypes) and known.dtypes and seen.dtype not in known.dtypes:
+        return "dtype", False
     if known.dtype is not None and seen.dtype is not None and known.dtype != seen.dtype:
         return "dtype", False
     # The fact of "an accelerator when there is one" reads like that of a fixed one, with which the script would not run.
@@ -137,8 +139,10 @@ def reason(known: TensorFact | None, seen: TensorFact) -> str | None:
     """Why an expression is not covered, or None."""
     if known is None:
         return REASONS[0]
-    if seen.shape is not None and any("?" not in one and refuted(one, seen.shape) is None for one in known.variants):
-        return REASONS[3] if known.dtype is None else None
+    for one, dtype in zip(known.variants, known.dtypes):
+        fits = seen.shape is not None and "?" not in one and refuted(one, seen.shape) is None
+        if fits and dtype is not None and dtype == seen.dtype:
+            return None
     if known.shape is None:
         return REASONS[1]
     if "?" in known.shape:

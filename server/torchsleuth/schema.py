@@ -180,8 +180,8 @@ class TensorFact:
     target, a parameter, a loop variable): those become inlay hints. A fact about a container of tensors
     (a tuple of two batches, say) is several facts. A fact from a run has the shape of the first execution;
     `later` is the last shape of that run that differed from it. A static fact has the shape that all executions
-    have in common; `variants` are the shapes of the single ones, where they differ. It is `supposed` where nothing calls
-    the code: so it is with arguments such as the code declares, or its first layers are made for.
+    have in common; `variants` are the shapes of the single ones, where they differ, and `dtypes` theirs. It is `supposed`
+    where nothing calls the code: so it is with arguments such as the code declares, or its first layers are made for.
     """
 
     path: str
@@ -197,11 +197,13 @@ class TensorFact:
     later: tuple[DimJson, ...] | None = None
     variants: tuple[tuple[DimJson, ...], ...] = ()
     supposed: bool = False
+    dtypes: tuple[str | None, ...] = ()
 
     def to_json(self) -> Json:
         later: Json = {} if self.later is None else {"later": list(self.later)}
         if self.variants:
             later["variants"] = [list(shape) for shape in self.variants]
+            later["dtypes"] = list(self.dtypes)
         if self.supposed:
             later["supposed"] = True
         return {
@@ -235,6 +237,7 @@ class TensorFact:
             tuple(value["later"]) if value.get("later") is not None else None,
             tuple(tuple(shape) for shape in value.get("variants", ())),
             value.get("supposed", False),
+            tuple(value.get("dtypes", ())),
         )
 
     def describe(self) -> str:

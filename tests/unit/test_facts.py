@@ -23,6 +23,13 @@ def test_executions_of_different_rank_have_variants_only() -> None:
     assert fact.shape is None and fact.variants == ((3,), (5, 4))
 
 
+def test_executions_of_different_dtype_have_variants_with_theirs() -> None:
+    text = "import torch\ndef f(x):\n    return x\nf(torch.zeros(3))\nf(torch.zeros(5, 4).long())\n"
+    (fact,) = facts(text, "x")
+    assert fact.dtype is None and fact.variants == ((3,), (5, 4)) and fact.dtypes == ("float32", "int64")
+    assert TensorFact.from_json(fact.to_json()) == fact
+
+
 def test_nothing_is_said_where_one_execution_is_not_known() -> None:
     text = "import torch, somewhere\ndef f(x):\n    y = x\n    return y\nf(torch.zeros(3))\nf(somewhere.tensor())\n"
     assert facts(text, "x") == facts(text, "y") == []

@@ -295,3 +295,9 @@ def test_context_managers_of_the_users() -> None:
     assert shape(f"{MANAGERS}{text}") == (6,)
     text = "for i in range(3):\n    with Scope(2) as a, Scope(i + 4) as y:\n        break\n"
     assert shape(f"{MANAGERS}{text}") == (4,)
+
+
+def test_what_is_joined_is_no_none() -> None:
+    text = "rows = []\nfor i in range(3):\n    rows.append(None if somewhere.done() else torch.zeros(1, 4))\n"
+    assert shape(f"{text}y = torch.cat(rows)\n") == (3, 4)
+    assert shape(f"{text}y = None if somewhere.done() else torch.zeros(2)\n") == (2,)

@@ -32,7 +32,8 @@ def hints(source: SourceText, facts: Sequence[TensorFact], start: Position, end:
     """One hint a binding; where a run saw it, what the run saw."""
     bindings: dict[Position, dict[str, TensorFact]] = {}
     for fact in facts:
-        if fact.binding is not None and start <= fact.end <= end:
+        told = fact.shape is not None or fact.dtype is not None
+        if told and fact.binding is not None and start <= fact.end <= end:
             bindings.setdefault(fact.end, {})[fact.layer] = fact
     return [_hint(source, layers) for _, layers in sorted(bindings.items())]
 

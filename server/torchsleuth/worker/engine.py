@@ -123,10 +123,12 @@ def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
         if place[0] != path or place in analysis.trace.obscure:
             continue
         specs = seen.specs
-        first, shapes = specs[0], list(dict.fromkeys(_shape(spec) for spec in specs))
-        shape = _common_shape(shapes)
+        first, kinds = specs[0], dict.fromkeys((_shape(spec), spec.dtype) for spec in specs)
+        shape = _common_shape([shape for shape, _ in kinds])
         dtype = first.dtype if all(spec.dtype == first.dtype for spec in specs) else None
-        if shape is None and dtype is None:
+        variants = tuple((shape, kind) for shape, kind in kinds if shape is not None)
+        variants = variants if len(kinds) > 1 and len(variants) == len(kinds) else ()
+        if shape is None and dtype is None and not variants:
             continue
         facts.append(
             TensorFact(
@@ -139,9 +141,8 @@ def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
                 str(first.device) if first.device and all(spec.device == first.device for spec in specs) else None,
                 first.requires_grad if all(spec.requires_grad == first.requires_grad for spec in specs) else None,
                 seen.binding,
-                variants=tuple(shape for shape in shapes if shape is not None)
-                if len(shapes) > 1 and None not in shapes
-                else (),
+                variants=tuple(shape for shape, _ in variants),
+                dtypes=tuple(kind for _, kind in variants),
                 supposed=seen.supposed,
             )
         )

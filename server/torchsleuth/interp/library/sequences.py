@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.library import draws, numpy
 from torchsleuth.interp.pipeline import DataFault, Refusal
-from torchsleuth.interp.values import Array, ListValue, Several, Tensor, Value, is_int
+from torchsleuth.interp.values import Array, Choice, ListValue, Several, Tensor, Value, is_int
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
@@ -18,6 +19,23 @@ if TYPE_CHECKING:
 
 _JOINS = frozenset("torch.stack torch.cat torch.concat torch.concatenate torch.hstack torch.vstack".split())
 _CONVERTERS = frozenset("torch.tensor torch.as_tensor torch.LongTensor torch.Tensor torch.FloatTensor".split())
+
+
+def of_tensors(path: str, call: Arguments) -> Arguments:
+    """A call that joins tensors, without what some of its elements may be instead of tensors: it raises for None."""
+    first = call.args[0] if call.args else None
+    elements = first.elements if isinstance(first, ListValue) else first
+    if path not in _JOINS or not isinstance(elements, tuple) or not any(isinstance(one, Choice) for one in elements):
+        return call
+    kept = [_tensor_of(element) for element in elements]
+    whole = Several(kept) if isinstance(elements, Several) else tuple(kept)
+    return replace(call, args=(ListValue(whole), *call.args[1:]))
+
+
+def _tensor_of(value: Value) -> Value:
+    """The one tensor that a value is, where it is one of several things."""
+    tensors = [option for option in value.options if option is not None] if isinstance(value, Choice) else [value]
+    return tensors[0] if len(tensors) == 1 and isinstance(tensors[0], Tensor) else value
 
 
 def call(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:

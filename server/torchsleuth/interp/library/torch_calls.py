@@ -180,6 +180,7 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
     repacked = packed.call(interp, name, call) if path.startswith("torch.nn.utils.rnn.") else None
     if repacked is not None:
         return repacked
+    call = sequences.of_tensors(path, call)
     joined = sequences.call(interp, path, call)
     if joined is not None:
         if not path.endswith(("stack", "cat", "concat", "concatenate", "pad_sequence")):
