@@ -42,6 +42,9 @@ class Double:
         message = f"{len(overlay or {})} other documents, roots {', '.join(roots) or 'none'}: {text}"
         return FileAnalysis(path, (Diagnostic(path, "TS000", "double", "hint", message, place, place),))
 
+    def save(self) -> None:
+        pass
+
 
 if __name__ == "__main__":
     worker._start = lambda: (Double(), "0.0")

@@ -29,6 +29,7 @@ from torchsleuth.oracle import modules, names
 from torchsleuth.oracle.autocast import casting, moved, with_dtypes
 from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
+from torchsleuth.oracle.store import Store
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.spec import (
@@ -88,9 +89,12 @@ logging.getLogger("torch").setLevel(logging.CRITICAL)
 class Oracle:
     """The memoised function, with the fake mode it runs in."""
 
-    def __init__(self) -> None:
+    def __init__(self, store: Store | None = None) -> None:
+        """`store`: where answers are kept when the process ends."""
+        self._store = store
         self._mode = Mode()
-        self._memo: dict[Any, Outcome] = {}
+        self._memo: dict[Any, Outcome] = {} if store is None else store.load()
+        self._stored = len(self._memo)
         self._recent: dict[Any, Outcome] = {}
         self._built: dict[tuple[ModuleSpec, str], torch.nn.Module] = {}
         self._place = "cpu"
@@ -173,6 +177,12 @@ class Oracle:
             return callable(names.load(path))
         except LookupError:
             return False
+
+    def save(self) -> None:
+        """Put the answers that are new into the store."""
+        if self._store is not None and len(self._memo) > self._stored:
+            self._store.append(dict(itertools.islice(self._memo.items(), self._stored, None)))
+            self._stored = len(self._memo)
 
     def attribute(self, recipe: ModuleSpec, name: str) -> Any:
         """The value of an attribute of a library module as a spec: int, str, TensorSpec … Raises LookupError."""

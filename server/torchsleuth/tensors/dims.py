@@ -9,10 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from typing import Any
+
+
+class Value:
+    """An immutable value that remembers what it once computed of itself, such as its hash, and does not hand that on to
+    other processes: the hashes of strings differ there."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = self.__dataclass_fields__  # type: ignore[attr-defined]
+        return {name: value for name, value in self.__dict__.items() if name in names}
 
 
 @dataclass(frozen=True)
-class Symbol:
+class Symbol(Value):
     """An unknown integer. `name` is the user's own word for it (``B``); `identity` tells two ``B`` apart.
     `positive`: it is the size of a dimension, hence at least 1."""
 
@@ -33,7 +43,7 @@ class Symbol:
 
 
 @dataclass(frozen=True)
-class Call:
+class Call(Value):
     """``//``, ``%``, ``max`` or ``min`` of sizes that does not simplify."""
 
     operator: str
@@ -49,7 +59,7 @@ Monomial = tuple[tuple[Atom, int], ...]
 
 
 @dataclass(frozen=True)
-class Dim:
+class Dim(Value):
     """A non-constant polynomial: monomials (sorted products of atoms) with non-zero integer coefficients."""
 
     terms: tuple[tuple[Monomial, int], ...]

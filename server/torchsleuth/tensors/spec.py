@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from torchsleuth.tensors.device import Device
-from torchsleuth.tensors.dims import Dim, Size, product
+from torchsleuth.tensors.dims import Dim, Size, Value, product
 
 
 @dataclass(frozen=True)
-class TensorSpec:
+class TensorSpec(Value):
     """A tensor without its data.
 
     `shape` is None while the rank is unknown; `strides` is None for the contiguous layout (or unknown,

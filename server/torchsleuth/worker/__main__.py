@@ -38,6 +38,8 @@ class Analyzer(Protocol):
         codes: Sequence[str] | None = None,
     ) -> FileAnalysis: ...
 
+    def save(self) -> None: ...
+
 
 def main() -> int:
     requests, answers = _take_pipes()
@@ -63,6 +65,8 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
     inbox = _inbox(requests)
     while (request := inbox.get()).get("method") != "shutdown":
         write(answers, answer(engine, request))
+        if inbox.empty():
+            engine.save()
     return 0
 
 
@@ -108,9 +112,11 @@ def _start() -> tuple[Analyzer, str] | str:
         version = str(torch.__version__)
         if tuple(int(part) for part in version.split("+")[0].split(".")[:2]) < OLDEST_TORCH:
             return message("worker.old_torch", python=python, version=version, wanted="2.4")
+        from torchsleuth.oracle.oracle import Oracle
+        from torchsleuth.oracle.store import Store, folder
         from torchsleuth.worker.engine import Engine
 
-        return Engine(), version
+        return Engine(Oracle(Store(folder(), version))), version
     except ModuleNotFoundError as error:
         if error.name == "torch":
             return message("worker.no_torch", python=python)

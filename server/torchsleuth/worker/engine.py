@@ -63,6 +63,10 @@ class Engine:
         }
         return FileAnalysis(path, tuple(diagnostics), facts, stats)
 
+    def save(self) -> None:
+        """Keep what the oracle found out for the workers to come."""
+        self.oracle.save()
+
     def interpret(self, path: str, files: Mapping[str, str], roots: tuple[str, ...]) -> Analysis:
         """What the interpreter saw; `files` has the text of the document and of others that are open."""
         workspace = Workspace(files, roots)
