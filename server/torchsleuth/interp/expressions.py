@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import math
 import operator
 import traceback
 from collections.abc import Callable
@@ -11,6 +10,15 @@ from dataclasses import replace
 from typing import Any
 
 from torchsleuth.interp import library
+from torchsleuth.interp.arithmetic import (
+    MAX_SEQUENCE,
+    NUMBERS,
+    arithmetic,
+    compare_parts,
+    compare_sizes,
+    formatted,
+    scalar_arithmetic,
+)
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.calls import Arguments, Calls
 from torchsleuth.interp.frames import Frame
@@ -70,9 +78,6 @@ _OPERATORS: dict[type[ast.AST], str] = {
     ast.Gt: "gt",
     ast.GtE: "ge",
 }
-_NUMBERS = (bool, int, float, complex)
-MAX_SEQUENCE = 4096
-"""Elements a list or range may have before it is treated as unknown."""
 
 
 class Expressions(Calls):
@@ -252,7 +257,7 @@ class Expressions(Calls):
             return self.operate(f"operator.{name}", (value,), {}, node, frame)
         if isinstance(value, Array):
             return Array(value.spec)
-        if isinstance(value, _NUMBERS):
+        if isinstance(value, NUMBERS):
             try:
                 return getattr(operator, {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}[type(node.op)])(value)
             except TypeError:
@@ -287,10 +292,10 @@ class Expressions(Calls):
         left, right = self.resolved(left), self.resolved(right)
         if isinstance(left, Dim) or isinstance(right, Dim):
             return self._symbolic(name, left, right)
-        if isinstance(left, _NUMBERS) and isinstance(right, _NUMBERS):
-            return _arithmetic(name, left, right)
+        if isinstance(left, NUMBERS) and isinstance(right, NUMBERS):
+            return arithmetic(name, left, right)
         if isinstance(left, Scalar | Availability) or isinstance(right, Scalar | Availability):
-            return _scalar_arithmetic(left, right)
+            return scalar_arithmetic(left, right)
         return self._containers(name, left, right, inplace)
 
     def _symbolic(self, name: str, left: Value, right: Value) -> Value:
@@ -352,7 +357,7 @@ class Expressions(Calls):
                     number = dims.multiply(count, len(sequence.items))
                     return ListValue(Several.counted(self.heap.several(sequence.items), number))
         if name == "mod" and isinstance(left, str):
-            return _formatted(left, right)
+            return formatted(left, right)
         if name == "or_" and isinstance(left, DictValue) and isinstance(right, DictValue):
             entries = library.merge_entries(self.interpreter, left.entries, right.entries)
             if inplace:
@@ -402,15 +407,15 @@ class Expressions(Calls):
             return Scalar("bool") if same is None else same == (name == "eq")
         left, right = self.resolved(left), self.resolved(right)
         if is_int(left) and is_int(right) and (isinstance(left, Dim) or isinstance(right, Dim)):
-            return _compare_sizes(name, left, right)
-        plain = (*_NUMBERS, str, bytes, type(None), DType)
+            return compare_sizes(name, left, right)
+        plain = (*NUMBERS, str, bytes, type(None), DType)
         if isinstance(left, plain) and isinstance(right, plain):
             try:
                 return bool(getattr(operator, name)(left, right))
             except TypeError:
                 return Scalar("bool")
         if isinstance(left, tuple) and isinstance(right, tuple) and name in ("eq", "ne"):
-            parts = [_compare_parts(a, b) for a, b in zip(left, right)]
+            parts = [compare_parts(a, b) for a, b in zip(left, right)]
             if len(left) != len(right) or False in parts:
                 return name == "ne"
             if all(part is True for part in parts):
@@ -800,67 +805,10 @@ class Expressions(Calls):
         return library.iterate(self.interpreter, value, node, frame)
 
 
-def _formatted(template: str, values: Value) -> Value:
-    """``"block%d" % number``"""
-    given = values if isinstance(values, tuple) else (values,)
-    if not all(isinstance(value, str | int | float) for value in given) or len(template) > MAX_SEQUENCE:
-        return Scalar("str")
-    try:
-        text = template % values
-    except (TypeError, ValueError, OverflowError):
-        return UNKNOWN
-    return text if len(text) <= MAX_SEQUENCE else Scalar("str")
-
-
 def _hands_on(element: ast.expr) -> bool:
     """Whether a comprehension collects what it runs over as it is."""
     parts = element.elts if isinstance(element, ast.Tuple) else [element]
     return all(isinstance(part, ast.Name) for part in parts)
-
-
-def _arithmetic(name: str, left: Value, right: Value) -> Value:
-    if name == "pow" and isinstance(right, _NUMBERS) and abs(right) > 512:
-        return UNKNOWN
-    if name == "lshift" and isinstance(right, int) and right > 64:
-        return UNKNOWN
-    try:
-        value = getattr(operator, name)(left, right)
-    except (ArithmeticError, TypeError, ValueError):
-        return UNKNOWN
-    return UNKNOWN if isinstance(value, float) and math.isnan(value) else value
-
-
-def _scalar_arithmetic(left: Value, right: Value) -> Value:
-    kinds = (*_NUMBERS, Scalar, Dim)
-    if isinstance(left, kinds) and isinstance(right, kinds):
-        if Scalar("str") in (left, right):
-            return UNKNOWN
-        if Scalar("float") not in (left, right) and not isinstance(left, float) and not isinstance(right, float):
-            # Of numbers that may be integers, and of booleans, the sum may be one too.
-            return UNKNOWN
-        return Scalar(
-            "float", next((side.cut for side in (left, right) if isinstance(side, Scalar) and side.cut), None)
-        )
-    if isinstance(left, str) or isinstance(right, str):
-        return Scalar("str")
-    return UNKNOWN
-
-
-def _compare_sizes(name: str, left: Any, right: Any) -> Value:
-    same = dims.equal(left, right)
-    if name in ("eq", "ne"):
-        return Scalar("bool") if same is None else same == (name == "eq")
-    sign = dims.positive(dims.subtract(left, right))
-    if sign is None:
-        return Scalar("bool")
-    return bool(getattr(operator, name)(sign, 0))
-
-
-def _compare_parts(left: Value, right: Value) -> bool | None:
-    if is_int(left) and is_int(right):
-        return dims.equal(left, right)
-    plain = (bool, int, float, str, type(None))
-    return left == right if isinstance(left, plain) and isinstance(right, plain) else None
 
 
 def device_of(value: Value) -> Device | None:

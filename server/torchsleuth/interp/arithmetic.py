@@ -1,0 +1,72 @@
+"""Arithmetic and comparison of plain Python values and of those that are not known but for their type."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+from torchsleuth.interp.values import UNKNOWN, Scalar, Value, is_int
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Dim
+
+NUMBERS = (bool, int, float, complex)
+MAX_SEQUENCE = 4096
+"""Elements a list or range may have before it is treated as unknown."""
+
+
+def formatted(template: str, values: Value) -> Value:
+    """``"block%d" % number``"""
+    given = values if isinstance(values, tuple) else (values,)
+    if not all(isinstance(value, str | int | float) for value in given) or len(template) > MAX_SEQUENCE:
+        return Scalar("str")
+    try:
+        text = template % values
+    except (TypeError, ValueError, OverflowError):
+        return UNKNOWN
+    return text if len(text) <= MAX_SEQUENCE else Scalar("str")
+
+
+def arithmetic(name: str, left: Value, right: Value) -> Value:
+    if name == "pow" and isinstance(right, NUMBERS) and abs(right) > 512:
+        return UNKNOWN
+    if name == "lshift" and isinstance(right, int) and right > 64:
+        return UNKNOWN
+    try:
+        value = getattr(operator, name)(left, right)
+    except (ArithmeticError, TypeError, ValueError):
+        return UNKNOWN
+    return UNKNOWN if isinstance(value, float) and math.isnan(value) else value
+
+
+def scalar_arithmetic(left: Value, right: Value) -> Value:
+    kinds = (*NUMBERS, Scalar, Dim)
+    if isinstance(left, kinds) and isinstance(right, kinds):
+        if Scalar("str") in (left, right):
+            return UNKNOWN
+        if Scalar("float") not in (left, right) and not isinstance(left, float) and not isinstance(right, float):
+            # Of numbers that may be integers, and of booleans, the sum may be one too.
+            return UNKNOWN
+        return Scalar(
+            "float", next((side.cut for side in (left, right) if isinstance(side, Scalar) and side.cut), None)
+        )
+    if isinstance(left, str) or isinstance(right, str):
+        return Scalar("str")
+    return UNKNOWN
+
+
+def compare_sizes(name: str, left: Any, right: Any) -> Value:
+    same = dims.equal(left, right)
+    if name in ("eq", "ne"):
+        return Scalar("bool") if same is None else same == (name == "eq")
+    sign = dims.positive(dims.subtract(left, right))
+    if sign is None:
+        return Scalar("bool")
+    return bool(getattr(operator, name)(sign, 0))
+
+
+def compare_parts(left: Value, right: Value) -> bool | None:
+    if is_int(left) and is_int(right):
+        return dims.equal(left, right)
+    plain = (bool, int, float, str, type(None))
+    return left == right if isinstance(left, plain) and isinstance(right, plain) else None
