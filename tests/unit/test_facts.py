@@ -39,3 +39,11 @@ def test_what_is_found_out_later_is_in_the_fact() -> None:
     text = "import torch\nfrom torch import nn\nclass M(nn.Module):\n    def forward(self, x):\n        B, T, C = x.shape\n        return x\n"
     (fact,) = facts(text, "x")
     assert fact.shape == ("B", "T", "C")
+
+
+def test_a_base_class_is_known_by_what_derives_from_it() -> None:
+    text = (
+        "import torch\nfrom torch import nn\nclass Base(nn.Module):\n    def forward(self, x):\n        return self.inner(x)\n"
+        "class Own(Base):\n    def inner(self, x):\n        return x * 2\nOwn()(torch.zeros(3))\n"
+    )
+    assert {fact.shape for fact in facts(text, "x")} == {(3,)}

@@ -107,7 +107,7 @@ class EntryPoints(DeclaredShapes):
         self._protect(lambda: self.block(tree.body, frame))
         entries: list[Entry] = []
         for cls in list(self.classes):
-            if cls.path == source.path and cls.is_module() and cls not in self.instantiated:
+            if cls.path == source.path and cls.is_module() and not self._was_run(cls):
                 entries.append(self._enter(partial(self._try_class, cls, frame)))
         for function in list(self.functions):
             if function.path == source.path and function.node not in self.called:
@@ -119,6 +119,12 @@ class EntryPoints(DeclaredShapes):
                 self._suppose(entry, places, sightings)
             self.settle_facts()
         return self.trace
+
+    def _was_run(self, cls: ClassValue) -> bool:
+        """Whether something made an instance of a class, or of one that derives from it and uses its ``forward``."""
+        forward = cls.slots.get("forward")
+        used = not isinstance(forward, Function) or forward.node in self.called
+        return cls in self.instantiated or (used and any(cls in made.mro() for made in self.instantiated))
 
     def _enter(self, run: Callable[[Supposition], Any]) -> Entry:
         """Run what nothing calls, as if it were called at the end of the document. Of what it changes, only the sizes
