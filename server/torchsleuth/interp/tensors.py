@@ -380,7 +380,10 @@ class TensorOperations(Autograd):
         """Operands of unknown dtype: shapes are decided with a dtype that the operator accepts. An error stands
         only if it is the same whichever dtype is tried."""
         failures = []
-        for dtype in ("float32", "int64"):
+        nameless = [spec for spec in operation.specs if spec.dtype is None]
+        # What requires grad is floating point.
+        floating = all(spec.requires_grad is True for spec in nameless)
+        for dtype in ("float32", "bfloat16" if floating else "int64"):
             self.assumed_dtype = dtype
             try:
                 outcome = self._ask(operation, target, cast)
