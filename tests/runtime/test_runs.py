@@ -268,7 +268,9 @@ def test_facts_stream_while_a_script_runs_and_cancel_ends_its_whole_group(tmp_pa
 
     session.on_event = on_event
     report = session.execute()
-    assert report.cancelled and report.crash is None and report.exit_code == -signal.SIGINT
+    assert report.cancelled and report.crash is None
+    # SIGINT ends it, or, where the machine is too busy for that, SIGKILL after the grace period.
+    assert report.exit_code in (-signal.SIGINT, -signal.SIGKILL)
     assert [event["event"] for event in events][:2] == ["started", "loaded"] and events[-1]["event"] == "finished"
     assert ("x", (2,)) in {(fact.binding, fact.shape) for fact in report.facts}
     assert is_gone(int("".join(lines).split()[0]))
