@@ -13,6 +13,8 @@ class Budget:
     """Nodes evaluated for one document."""
     depth: int = 60
     """Nested calls."""
+    supposed_questions: int = 40
+    """New questions to the oracle that are asked only to know more of what nothing calls; the next analysis goes on."""
     unroll: int = 64
     """Iterations of a loop with known bounds that are executed one by one."""
     loop_steps: int = 20_000

@@ -96,6 +96,7 @@ class EntryPoints(DeclaredShapes):
     block: Callable[..., int]
     entry_point: Entry | None = None
     arguments: list[Tensor]
+    most_questions: int | None
     pending: dict[Any, Callable[[], Any]]
 
     def run_document(self, source: SourceText) -> Trace:
@@ -115,8 +116,11 @@ class EntryPoints(DeclaredShapes):
         self.settle_facts()
         if self.trace.incomplete is None:
             places, sightings = list(self.trace.facts), list(self.trace.declared)
+            self.most_questions = self.oracle.misses + self.budget.supposed_questions
             for entry in entries:
-                self._suppose(entry, places, sightings)
+                if self.oracle.misses <= self.most_questions:
+                    self._suppose(entry, places, sightings)
+            self.most_questions = None
             self.settle_facts()
         return self.trace
 

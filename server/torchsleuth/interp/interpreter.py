@@ -73,6 +73,7 @@ class Interpreter(EntryPoints):
         self.elements: dict[int | Element, Size] = {}
         self.numbers: dict[tuple[int, int], Size] = {}
         self.steps = 0
+        self.most_questions: int | None = None
         self.grad: bool | None = True
         self.grad_off: Site | None = None
         self.autocast: Regions = {}
@@ -109,6 +110,8 @@ class Interpreter(EntryPoints):
         self.steps += cost
         if self.steps > self.budget.steps:
             raise OutOfBudget("the analysis budget of this document is used up")
+        if self.most_questions is not None and self.oracle.misses > self.most_questions:
+            raise OutOfBudget("the budget of what is only supposed is used up")
 
     def execute_module(self, source: SourceText, name: str) -> Namespace:
         """The namespace of an imported workspace module."""
@@ -322,6 +325,7 @@ class Interpreter(EntryPoints):
         span = frame.source.span(node)
         steps_before, returns_before = self.steps, len(frame.returns)
         after: list[Delta] = []
+        count = len(iteration.items) if iteration.exact else None
         left_early = False
         completion = NORMAL
         try:
@@ -329,7 +333,8 @@ class Interpreter(EntryPoints):
                 state.iteration = self.heap.mark()
                 state.continues = []
                 last = number == 1 and item is iteration.last
-                point = LoopPoint(node, span, execution, number, iteration.over_loader, last, iteration.loader)
+                over, loader = iteration.over_loader, iteration.loader
+                point = LoopPoint(node, span, execution, number, over, last, loader, count=count)
                 self.loop_points.append(point)
                 try:
                     if isinstance(node, ast.For):
@@ -425,7 +430,9 @@ class Interpreter(EntryPoints):
         self.heap.join(after)
         state.iteration = self.heap.mark()
         state.continues = []
-        self.loop_points.append(LoopPoint(node, span, execution, len(after), iteration.over_loader, joined=True))
+        count = len(iteration.items) if iteration.exact else None
+        over = iteration.over_loader
+        self.loop_points.append(LoopPoint(node, span, execution, len(after), over, joined=True, count=count))
         self.uncertain += 1
         try:
             if isinstance(node, ast.For):

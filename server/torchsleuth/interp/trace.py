@@ -107,7 +107,8 @@ class MethodCall:
 @dataclass(frozen=True)
 class LoopPoint:
     """One iteration of one execution of a loop or comprehension. `last`: it is the last one of a loader, on a smaller
-    batch. `joined`: it stands for any number of further iterations, so that nothing in it is certain."""
+    batch. `joined`: it stands for any number of further iterations, so that nothing in it is certain. `count`: how many
+    iterations there are, None where that is not known."""
 
     node: ast.For | ast.While | ast.expr
     span: Span
@@ -117,6 +118,7 @@ class LoopPoint:
     last: bool = False
     loader: LibraryObject | None = None
     joined: bool = False
+    count: int | None = None
 
 
 LOOP_METHODS = frozenset({"zero_grad", "backward", "step", "train", "eval"})

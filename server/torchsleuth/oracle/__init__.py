@@ -14,7 +14,9 @@ from torchsleuth.tensors.spec import Autocast, Failure, ModuleSpec, Outcome, Ten
 
 
 class Operators(Protocol):
-    """The questions that the interpreter asks about the installed libraries."""
+    """The questions that the interpreter asks about the installed libraries. `misses`: how many were new."""
+
+    misses: int
 
     def call(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 from typing import TypeGuard
 
@@ -241,7 +242,7 @@ def recurs(analysis: Analysis, event: Event) -> bool:
                 ):
                     return False
         site = caller_of(site) if site is not None else None
-    return bool(tests) and all(any(_is_periodic(node) for node in ast.walk(test)) for test in tests)
+    return bool(tests) and all(any(_is_periodic(node, event) for node in ast.walk(test)) for test in tests)
 
 
 def caller_of(site: Site) -> Site | None:
@@ -250,10 +251,23 @@ def caller_of(site: Site) -> Site | None:
     return Site(frame.source.span(node), node, frame) if frame is not None and node is not None else None
 
 
-def _is_periodic(node: ast.AST) -> bool:
+def _is_periodic(node: ast.AST, event: Event) -> bool:
+    """Whether a condition comes true again. ``i % k`` need not where the loop has at most `k` iterations."""
     if isinstance(node, ast.Call):
         return ast.unparse(node.func).rpartition(".")[2] in ("isfinite", "isnan", "isinf")
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
+        return False
+    counts = [point.count for point in event.loops]
+    period = _number(node.right, event.site.frame)
+    return period is None or None in counts or math.prod(count or 0 for count in counts) > period
+
+
+def _number(node: ast.expr, frame: Frame) -> int | None:
+    """The value of a literal or a variable."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(node, ast.Name):
+        value = frame.names.get(node.id, frame.globals.get(node.id))
+    return value if isinstance(value, int) else None
 
 
 def made_alike(one: Value, other: Value) -> bool:
