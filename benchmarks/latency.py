@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from torchsleuth.worker import collector
 from torchsleuth.worker.engine import Engine
 
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
@@ -39,6 +40,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 def analysis(engine: Engine, path: Path, text: str) -> tuple[float, int, int]:
     """Seconds, and the questions to the oracle that it had, and had not, been asked before."""
+    collector.tidy()
     began = time.perf_counter()
     stats = engine.analyze(str(path), text, verify=False).stats
     return time.perf_counter() - began, stats["hits"], stats["misses"]
@@ -165,6 +167,7 @@ def main() -> None:
     parser.add_argument("--edits", type=int, default=60)
     parser.add_argument("--pyrefly", help="the executable")
     options = parser.parse_args()
+    collector.quiet()
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     first_and_edits(options.scripts, options.warm, options.edits)
     growth()

@@ -6,7 +6,6 @@ end up between two messages. It ends at once, even in the middle of an analysis,
 
 from __future__ import annotations
 
-import gc
 import os
 import platform
 import queue
@@ -50,6 +49,7 @@ def main() -> int:
 
 def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
     """Say hello, then answer. The exit status is 3 where this interpreter cannot run the analysis."""
+    from torchsleuth.worker import collector
     from torchsleuth.worker.wire import write
 
     where = {"executable": sys.executable, "python": platform.python_version()}
@@ -59,14 +59,14 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
         return 3
     engine, version = started
     write(answers, {"method": "ready", "params": {"torch": version, **where}})
-    # What was imported stays: the collector need not look at it again and again.
-    gc.collect()
-    gc.freeze()
+    collector.quiet()
+    collector.tidy()
     inbox = _inbox(requests)
     while (request := inbox.get()).get("method") != "shutdown":
         write(answers, answer(engine, request))
         if inbox.empty():
             engine.save()
+            collector.tidy()
     return 0
 
 
