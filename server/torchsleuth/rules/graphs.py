@@ -119,8 +119,8 @@ def _short(text: str, limit: int = 50) -> str:
 def _round_trip(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``torch.from_numpy(x.detach().numpy())`` is ``x``: the tensor instead of one made of its values."""
     source, tree = analysis.source_of(site.span.path), analysis.tree(site.span.path)
-    inner = _same(tree, site.node)
-    if inner is None:
+    inner = analysis.index(site.span.path).same(site.node)
+    if not isinstance(inner, ast.expr):
         return
     for part in reversed(edits.path_to(tree, inner)[:-1]):
         if isinstance(part, ast.Call) and part.args and isinstance(part.func, ast.Attribute):
@@ -138,16 +138,6 @@ def _stripped(node: ast.expr) -> ast.expr:
         if not isinstance(attribute, ast.Attribute) or attribute.attr not in (*_METHODS, "cpu"):
             return node
         node = attribute.value
-
-
-def _same(tree: ast.Module, node: ast.AST) -> ast.expr | None:
-    """The node of the rules' tree that stands where a recorded one does."""
-    place = ("lineno", "col_offset", "end_lineno", "end_col_offset")
-    wanted = [getattr(node, name, None) for name in place]
-    for part in ast.walk(tree):
-        if isinstance(part, ast.expr) and [getattr(part, name, None) for name in place] == wanted:
-            return part
-    return None
 
 
 def _unwrapped(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:

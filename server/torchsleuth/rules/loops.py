@@ -24,6 +24,7 @@ from torchsleuth.interp.values import (
 )
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.trees import index
 
 _COLLECTING = frozenset("append extend add insert put update write".split())
 
@@ -51,7 +52,7 @@ def draws_again(event: Event) -> bool:
     frame: Frame | None = event.site.frame
     node: ast.AST | None = event.site.node
     while point is not None and frame is not None and node is not None:
-        if frame.path == point.span.path and any(part is node for part in ast.walk(point.node)):
+        if frame.path == point.span.path and node in index(point.node).parents:
             changing = {part.id for part in ast.walk(point.node) if _is_assigned(part)}
             names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
             return not names & changing
@@ -286,7 +287,7 @@ def same_block(analysis: Analysis, one: Event, other: Event) -> bool:
 
 def blocks_of(tree: ast.AST) -> Iterator[list[ast.stmt]]:
     """The lists of statements in a tree."""
-    for node in ast.walk(tree):
+    for node in index(tree).nodes:
         for name in ("body", "orelse", "finalbody"):
             block = getattr(node, name, None)
             if isinstance(block, list):

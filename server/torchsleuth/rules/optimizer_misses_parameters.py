@@ -327,9 +327,8 @@ def _added(analysis: Analysis, item: _Missed, name: str | None) -> Iterator[Cand
 def _given_node(analysis: Analysis, optimizer: LibraryObject) -> ast.expr | None:
     """The argument by which the parameters were given."""
     site = optimizer.site
-    nodes = analysis.index(site.span.path).nodes if site is not None else []
-    call = next((node for node in nodes if isinstance(node, ast.Call) and site and _same(node, site.node)), None)
-    if call is None:
+    call = analysis.index(site.span.path).same(site.node) if site is not None else None
+    if not isinstance(call, ast.Call):
         return None
     keyword = next((keyword.value for keyword in call.keywords if keyword.arg == "params"), None)
     return call.args[0] if call.args else keyword
@@ -353,11 +352,6 @@ def _extended(analysis: Analysis, item: _Missed, given: ast.expr, name: str) -> 
         more = f'[{{"params": {more}}}]'
     is_list = isinstance(value, ListValue) and value.type_name == "list"
     return edits.replace(source, given, f"{text if is_list else f'list({text})'} + {more}")
-
-
-def _same(node: ast.AST, other: ast.AST) -> bool:
-    one = (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
-    return one == (other.lineno, other.col_offset, other.end_lineno, other.end_col_offset)  # type: ignore[attr-defined]
 
 
 def _called(part: Value) -> str:
