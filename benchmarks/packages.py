@@ -3,9 +3,10 @@
     python -m benchmarks.packages CACHE [--only NAME,…] [--every N] [--seconds S] [--json FILE]
 
 The packages' Python sources are downloaded from the package index with pip, and unpacked below CACHE. This code works, so
-every error and warning is either a bug of the package or one of ours, and is printed in full; so is every crash, and every
-file that takes longer than the budget. `known results` is how many `forward` methods have a returned expression whose rank
-the analysis knows, with nothing given but the class; also where it only supposes the rank that the first layer is made for.
+every error and warning is either a bug of the package or one of ours, and is printed in full; so is every crash, every
+expression at which the analysis stumbled and went on, and every file that takes longer than the budget. `known results` is
+how many `forward` methods have a returned expression whose rank the analysis knows, with nothing given but the class; also
+where it only supposes the rank that the first layer is made for.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class Tally:
     lines: int = 0
     seconds: float = 0.0
     crashes: list[str] = field(default_factory=list)
+    stumbles: list[str] = field(default_factory=list)
     timeouts: list[str] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
     hints: Counter[str] = field(default_factory=Counter)
@@ -74,7 +76,10 @@ class Tally:
         lines = f"{self.files} files, {self.lines} lines, {self.seconds:.0f} s"
         known = f"{self.known} of {self.forwards} ({100 * self.known / max(1, self.forwards):.1f} %)"
         print(f"{name}: {lines}")
-        print(f"  crashes {len(self.crashes)}, time-outs {len(self.timeouts)}, findings {len(self.findings)}", end="")
+        print(
+            f"  crashes {len(self.crashes)}, stumbles {len(self.stumbles)}, time-outs {len(self.timeouts)}, findings {len(self.findings)}",
+            end="",
+        )
         print(f", known results {known}")
         slow = ", ".join(f"{Path(path).name} {seconds:.1f} s" for seconds, path in sorted(self.slowest)[:-4:-1])
         print(f"  slowest: {slow}; hints: {sum(self.hints.values())}; incomplete: {sum(self.incomplete.values())}")
@@ -173,6 +178,7 @@ def analyze(engine: Engine, path: Path, root: Path, seconds: float) -> Tally:
             )
             source = text.split("\n")[item.start.line - 1].strip() if where == path else ""
             tally.findings.append(f"{place}:{item.start.line}: {item.code} {item.message}\n      {source}{related}")
+    tally.stumbles = list(dict.fromkeys(analysis.stats["stumbles"]))
     if analysis.stats["incomplete"]:
         tally.incomplete[analysis.stats["incomplete"]] += 1
     tally.forwards, tally.known = known_results(text, analysis)
@@ -200,9 +206,9 @@ def main() -> None:
         wanted = [path for path in paths if fnmatch.fnmatch(path.name, options.files)]
         for path in wanted[:: options.every]:
             one = analyze(engine, path, root, options.seconds)
-            for title, entries in (("CRASH", one.crashes), ("TIME-OUT", one.timeouts), ("FINDING", one.findings)):
-                for entry in entries:
-                    print(f"{title} {entry}", flush=True)
+            for title in ("crashes", "stumbles", "timeouts", "findings"):
+                for entry in getattr(one, title):
+                    print(f"{title.upper()} {entry}", flush=True)
             tally.add(one)
         tally.report(package)
         total.add(tally)

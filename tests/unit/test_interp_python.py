@@ -301,3 +301,17 @@ def test_what_is_joined_is_no_none() -> None:
     text = "rows = []\nfor i in range(3):\n    rows.append(None if somewhere.done() else torch.zeros(1, 4))\n"
     assert shape(f"{text}y = torch.cat(rows)\n") == (3, 4)
     assert shape(f"{text}y = None if somewhere.done() else torch.zeros(2)\n") == (2,)
+
+
+def test_a_record_made_without_a_call_that_is_written_has_its_defaults() -> None:
+    text = """\
+@dataclass
+class Entry:
+    sizes: dict = field(default_factory=dict)
+    layers: nn.Module = field(default_factory=nn.Identity)
+table = defaultdict(Entry)
+y = table["a"].layers(torch.zeros(2, 3))
+"""
+    found = analyze(IMPORTS + text)
+    assert found.stats["stumbles"] == []
+    assert shape(text) == (2, 3)

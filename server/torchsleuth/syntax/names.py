@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
+from typing import Any
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _MISSING = frozenset(
@@ -98,9 +99,13 @@ class Names:
 
     # -- the walk ----------------------------------------------------------------------------------
 
-    def _statements(self, statements: Iterable[ast.stmt], scope: _Scope, guarded: bool) -> None:
+    def _statements(self, statements: Iterable[ast.AST], scope: _Scope, guarded: bool) -> None:
         for statement in statements:
             self._visit(statement, scope, guarded)
+            # What follows is for the other versions.
+            guarded = guarded or (
+                isinstance(statement, ast.If) and _about_versions(statement.test) and _leaves(statement)
+            )
 
     def _visit(self, node: ast.AST, scope: _Scope, guarded: bool) -> None:
         if isinstance(node, ast.Name | ast.Attribute):
@@ -123,7 +128,17 @@ class Names:
         elif isinstance(node, ast.If):
             self._visit(node.test, scope, guarded)
             inside = guarded or _about_versions(node.test)
-            self._statements((*node.body, *node.orelse), scope, inside)
+            self._statements(node.body, scope, inside)
+            self._statements(node.orelse, scope, inside)
+        elif isinstance(node, ast.IfExp):
+            self._visit(node.test, scope, guarded)
+            inside = guarded or _about_versions(node.test)
+            self._visit(node.body, scope, inside)
+            self._visit(node.orelse, scope, inside)
+        elif isinstance(node, ast.BoolOp):
+            for value in node.values:
+                self._visit(value, scope, guarded)
+                guarded = guarded or _about_versions(value)
         else:
             if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name is not None:
                 self._bind(node.name, scope, guarded)
@@ -164,18 +179,18 @@ class Names:
         inner = _Scope(node, scope)
         if not isinstance(node, ast.Lambda):
             self._bind(node.name, scope, guarded)
-        inside = {id(part) for part in (node.body if isinstance(node.body, list) else [node.body])}
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             for argument in ast.walk(node.args):
                 if isinstance(argument, ast.arg):
                     self._bind(argument.arg, inner, False)
+        body: list[Any] = node.body if isinstance(node.body, list) else [node.body]
+        inside = {id(part) for part in body}
         for part in ast.iter_child_nodes(node):
-            if id(part) in inside:
-                self._visit(part, inner, guarded)
-            elif isinstance(part, ast.arguments):
+            if isinstance(part, ast.arguments):
                 self._children(part, scope, guarded)
-            else:
+            elif id(part) not in inside:
                 self._visit(part, scope, guarded)
+        self._statements(body, inner, guarded)
 
     def _bind(self, name: str, scope: _Scope, guarded: bool) -> None:
         owner = scope.owner(name)
@@ -219,6 +234,11 @@ def _catches(handler: ast.ExceptHandler) -> bool:
     """Whether a handler is there for what is missing, or for everything."""
     types = [] if handler.type is None else [part for part in ast.walk(handler.type) if isinstance(part, ast.Name)]
     return handler.type is None or any(part.id in _MISSING for part in types)
+
+
+def _leaves(node: ast.If) -> bool:
+    """Whether nothing after the statement is executed where its condition holds."""
+    return isinstance(node.body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
 
 
 def _about_versions(test: ast.expr) -> bool:

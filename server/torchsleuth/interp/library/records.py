@@ -69,18 +69,18 @@ def _given(
         if value is MISSING:
             value = interp.class_attribute(cls, name)
             if isinstance(value, LibraryObject) and value.path == "dataclasses.field":
-                value = _default(interp, value, frame)
+                value = _default(interp, value)
         found[name] = UNKNOWN if value is MISSING else value
     return found
 
 
-def _default(interp: Interpreter, field: LibraryObject, frame: Frame) -> Value:
+def _default(interp: Interpreter, field: LibraryObject) -> Value:
     from torchsleuth.interp.calls import Arguments as Args
 
     if "default" in field.kwargs:
         return field.kwargs["default"]
-    if "default_factory" in field.kwargs:
-        return interp.call(field.kwargs["default_factory"], Args((), {}, ast.Pass(), frame))
+    if "default_factory" in field.kwargs and field.site is not None:
+        return interp.call(field.kwargs["default_factory"], Args((), {}, field.site.node, field.site.frame))
     return UNKNOWN
 
 
