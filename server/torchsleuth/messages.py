@@ -200,6 +200,7 @@ ENGLISH: dict[str, str] = {
     "grad.term.first_order": (
         "this term of the loss trains nothing: without create_graph=True, the gradient in it is a constant for backward()"
     ),
+    "grad.term.zero": "this term of the loss trains nothing: {operation} has a gradient of zero everywhere",
     "grad.term.integers": "this term of the loss trains nothing: {cut} has no gradient",
     "grad.first_order": "{tensor} has no gradient: without create_graph=True, those of {cut} have none of their own",
     "grad.cut": "the graph ends here, at {cut}",

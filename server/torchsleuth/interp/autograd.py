@@ -24,11 +24,11 @@ from torchsleuth.interp.graph import (
     SEQUENCES,
     VIEWS,
     WEIGHTED,
-    ZERO_GRADIENT,
     AutogradFault,
     Cut,
     GraphNode,
     cut_of,
+    flat_step,
     is_leaf,
     node_of,
 )
@@ -458,11 +458,9 @@ class Autograd:
         cuts = [cut_of(leaf) for leaf in leaves]
         if not trained and leaves and all(cuts):
             self.fault(AutogradFault("severed", site, tensor, cuts[0], leaves=leaves))
-        flat = next((part for part in order if part.operator in ZERO_GRADIENT), None)
-        if flat is not None and trained:
-            passing = [part for part in order[0].reachable(_passes) if _passes(part)]
-            if not any(part.module is not None or part.leaves for part in passing):
-                self.fault(AutogradFault("zero_gradient", flat.site, tensor, cause=site, node=flat))
+        flat = flat_step(order[0]) if trained else None
+        if flat is not None:
+            self.fault(AutogradFault("zero_gradient", flat.site, tensor, cause=site, node=flat))
 
     # -- attributes --------------------------------------------------------------------------------
 
@@ -518,11 +516,6 @@ def _is_basic_index(key: Value) -> bool:
 
 def _is_differentiable(dtype: str | None) -> bool:
     return dtype is None or dtype.startswith(("float", "bfloat", "complex"))
-
-
-def _passes(part: GraphNode) -> bool:
-    """Whether a gradient comes through an operation."""
-    return part.operator not in ZERO_GRADIENT
 
 
 def _is_over_parameters(iterated: ast.expr) -> bool:

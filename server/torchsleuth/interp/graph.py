@@ -143,6 +143,20 @@ class GraphNode:
                     pending.append(inner)
 
 
+def flat_step(root: GraphNode) -> GraphNode | None:
+    """A step function on every way from parameters to a place in the graph, all of which is known: a gradient of zero."""
+    step = next((part for part in root.reachable() if not passes(part)), None)
+    if step is None or any(part.open for part in root.members):
+        return None
+    passing = root.reachable(passes)
+    return None if any(passes(part) and (part.module is not None or part.leaves) for part in passing) else step
+
+
+def passes(part: GraphNode) -> bool:
+    """Whether a gradient comes through an operation."""
+    return part.operator not in ZERO_GRADIENT
+
+
 def node_of(tensor: Tensor) -> GraphNode | None:
     """The tensor's place in the graph: None for a leaf, and where there is no graph or none that is known."""
     node = tensor.slots["node"]
@@ -187,4 +201,4 @@ class AutogradFault:
     """For freed: variables that hold the second graph, and whether each is a tuple."""
 
 
-__all__ = ["AutogradFault", "Cut", "GraphNode", "cut_of", "is_leaf", "node_of"]
+__all__ = ["AutogradFault", "Cut", "GraphNode", "cut_of", "flat_step", "is_leaf", "node_of"]

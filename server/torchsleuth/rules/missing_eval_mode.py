@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.modules import descendants
 from torchsleuth.interp.trace import Event, Operation
-from torchsleuth.interp.values import LibraryObject, Tensor
+from torchsleuth.interp.values import LibraryObject, Parameters, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import (
     called_text,
@@ -86,11 +86,18 @@ def _prepared(analysis: Analysis, event: Event, measures: list[Operation]) -> bo
         other.subject for other in trace.events if other.kind == "forward" and made_alike(other.subject, event.subject)
     ]
     steps = [e for e in earlier if e.kind == "step" and any(trained_by(e.subject, module) for module in alike)]
+    steps += [] if trace.optimizers else [e for e in earlier if _trains_by_hand(e, event)]
     since = steps[-1].index if any(step.certain for step in steps) else _loaded(analysis, event, measures)
     if since is None:
         return False
     later = trace.events[since : event.index]
     return not any(other.kind in ("train", "eval") and covers(other, event.subject) for other in later)
+
+
+def _trains_by_hand(update: Event, event: Event) -> bool:
+    """Whether a loop over the parameters of a module works with their gradients."""
+    given = update.subject.modules if update.kind == "grad_touched" and isinstance(update.subject, Parameters) else ()
+    return any(part is event.subject for module in given for part in descendants(module))
 
 
 def _loaded(analysis: Analysis, event: Event, measures: list[Operation]) -> int | None:
@@ -118,7 +125,17 @@ def _evaluates(analysis: Analysis, event: Event, measures: list[Operation]) -> b
         return True
     used = is_used(analysis, event)
     loaded = not analysis.trace.optimizers
-    return used and not event.grad and (loaded or (inner is not None and inner.over_loader and not trains))
+    measures = loaded or _ends_evaluation(analysis, event) or (inner is not None and inner.over_loader and not trains)
+    return used and not event.grad and measures
+
+
+def _ends_evaluation(analysis: Analysis, event: Event) -> bool:
+    """Whether the same function then puts the model back into training mode, in which it already is."""
+    frame = event.site.frame
+    return frame.function is not None and any(
+        other.index > event.index and other.site.frame is frame and covers(other, event.subject)
+        for other in analysis.events("train")
+    )
 
 
 def _seen_in_training(events: list[Event], event: Event) -> bool:

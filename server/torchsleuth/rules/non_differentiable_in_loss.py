@@ -1,7 +1,8 @@
 """non-differentiable-in-loss: a step function between the parameters and the loss.
 
 What it finds
-    round, floor, ceil, sign or trunc, whose gradient is zero, on every way from the parameters to the loss; argmax or
+    round, floor, ceil, sign or trunc, whose gradient is zero, on every way from the parameters to the loss, or to one of
+    the terms that it is the sum of; argmax or
     a comparison whose result is made to require grad again; a term of the loss that has no gradient, because it counts
     predicted classes, or because it is made of a gradient that was computed without create_graph=True.
 Why it hurts
@@ -23,7 +24,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import cut_of
+from torchsleuth.interp.graph import cut_of, flat_step, node_of
 from torchsleuth.interp.values import Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, text_of, uncut
@@ -60,7 +61,15 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
     for event in analysis.trace.events:
         if event.kind != "backward" or event.tensor is None or event.tensor.spec.requires_grad is not True:
             continue
-        for term in _terms(event.tensor):
+        terms = list(_terms(event.tensor))
+        for term in terms:
+            node = node_of(term) if len(terms) > 1 else None
+            step = flat_step(node) if node is not None else None
+            if step is not None and step.site.span not in seen:
+                seen.add(step.site.span)
+                text = message("grad.term.zero", operation=f"`{text_of(analysis, step.site)}`")
+                places = (call_place(analysis, event.site, message("grad.backward")),)
+                yield Finding(step.site.span, text, places, tuple(_soft(analysis, step.site)))
             cut = cut_of(term)
             if cut is None or cut.kind not in ("first_order", "integers") or term.spec.requires_grad is not False:
                 continue

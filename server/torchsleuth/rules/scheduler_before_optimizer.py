@@ -26,7 +26,15 @@ from collections.abc import Iterator
 from torchsleuth.interp.trace import Event
 from torchsleuth.interp.values import LibraryObject
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import blocks_of, is_alone, place_in, receiver_text, same_iteration, statement_of
+from torchsleuth.rules.loops import (
+    blocks_of,
+    is_alone,
+    place_in,
+    receiver_text,
+    same_block,
+    same_iteration,
+    statement_of,
+)
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
@@ -38,10 +46,15 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for first in _first_of_each(events):
         optimizer = first.subject.argument(0, "optimizer") if isinstance(first.subject, LibraryObject) else None
         steps = [event for event in events if event.kind == "step" and event.subject is optimizer]
-        if steps and first.certain and first.loops and steps[0].certain and first.index < steps[0].index:
+        if steps and first.loops and first.index < steps[0].index and _together(analysis, first, steps[0]):
             later = [step for step in steps if same_iteration(first, step)]
             if later:
                 yield _finding(analysis, first, later[-1])
+
+
+def _together(analysis: Analysis, first: Event, step: Event) -> bool:
+    """Whether both happen, or both under the same condition: every so many batches."""
+    return (first.certain and step.certain) or (same_iteration(first, step) and same_block(analysis, first, step))
 
 
 def _first_of_each(events: list[Event]) -> list[Event]:

@@ -95,7 +95,7 @@ def _uses(analysis: Analysis) -> Iterator[tuple[Site, Operation]]:
     """Where a softmax goes to a loss, an argmax, a draw or a batched product with its dimensions in place."""
     for operation in analysis.trace.operations:
         name = operation.target.rpartition(".")[2]
-        if name in (*_PREDICTIONS, *_PICKS, "bmm", "multinomial"):
+        if name in (*_PREDICTIONS, *_PICKS, "bmm", "matmul", "multinomial"):
             used = operand(operation, 0, "input", "self")
             given = used.tensor if used is not None else None
         elif _chooses(operation):
@@ -135,9 +135,18 @@ def _proof(operation: Operation, used: Operand, uses: list[tuple[Site, Operation
             return use
         if name in _PREDICTIONS and _is_prediction(use, used):
             return use
-        if name == "bmm" or (used.spec.rank == 2 and (name == "multinomial" or _chooses(use))):
+        if (
+            name == "bmm"
+            or (name == "matmul" and _is_batched(use))
+            or (used.spec.rank == 2 and (name == "multinomial" or _chooses(use)))
+        ):
             return use
     return None
+
+
+def _is_batched(use: Operation) -> bool:
+    """Whether a product is one of many matrices: dimension 0 is none of those that are summed over."""
+    return len(use.specs) == 2 and all(spec.rank is not None and spec.rank > 2 for spec in use.specs)
 
 
 def _chooses(use: Operation) -> bool:

@@ -388,6 +388,8 @@ _METHODS = frozenset(
     "register_forward_hook register_forward_pre_hook register_full_backward_hook get_parameter get_submodule to_empty "
     "type xpu mps".split()
 )
+_KEEPS_PLACE = frozenset({"non_blocking", "memory_format"})
+"""Options of ``module.to()`` that say nothing of the device and the dtype."""
 _CASTS = {"half": "float16", "float": "float32", "double": "float64", "bfloat16": "bfloat16"}
 
 
@@ -408,7 +410,10 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
         elif name in ("cuda", "xpu", "mps"):
             device = Device("cuda" if name == "cuda" else name)
         elif name in ("to", "type"):
-            for value in (*call.args, *call.kwargs.values()):
+            given = [*call.args, *(value for key, value in call.kwargs.items() if key not in _KEEPS_PLACE)]
+            if not given and call.kwargs:
+                return module
+            for value in given:
                 if isinstance(value, DType):
                     dtype = value.name
                 elif isinstance(value, Tensor):
