@@ -125,8 +125,8 @@ def _evaluates(analysis: Analysis, event: Event, measures: list[Operation]) -> b
         return True
     used = is_used(analysis, event)
     loaded = not analysis.trace.optimizers
-    measures = loaded or _ends_evaluation(analysis, event) or (inner is not None and inner.over_loader and not trains)
-    return used and not event.grad and measures
+    evaluates = loaded or _ends_evaluation(analysis, event) or (inner is not None and inner.over_loader and not trains)
+    return used and not event.grad and evaluates
 
 
 def _ends_evaluation(analysis: Analysis, event: Event) -> bool:
