@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "server"))
@@ -23,6 +23,7 @@ class Double:
         overlay: Mapping[str, str] | None = None,
         roots: tuple[str, ...] = (),
         verify: bool = True,
+        codes: Sequence[str] | None = None,
     ) -> FileAnalysis:
         wish, _, detail = text.split("\n")[0].removeprefix("# ").partition(" ")
         if wish == "die":
@@ -41,6 +42,17 @@ class Double:
         place = Position(1, 1)
         message = f"{len(overlay or {})} other documents, roots {', '.join(roots) or 'none'}: {text}"
         return FileAnalysis(path, (Diagnostic(path, "TS000", "double", "hint", message, place, place),))
+
+    def repair(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        codes: Sequence[str] | None = None,
+        seconds: float = 0.0,
+    ) -> FileAnalysis:
+        return self.analyze(path, text, overlay, roots)
 
     def save(self) -> None:
         pass

@@ -147,6 +147,17 @@ class Editor:
         await self.until(lambda: uri in self.client.published and self._current(uri))
         return list(self.client.published[uri].diagnostics)
 
+    async def repaired(self, uri: str) -> list[types.Diagnostic]:
+        """The same, once each has a fix: they follow when they are verified."""
+        await self.until(
+            lambda: (
+                uri in self.client.published
+                and self._current(uri)
+                and all(item.data["fixes"] for item in self.client.published[uri].diagnostics)
+            )
+        )
+        return list(self.client.published[uri].diagnostics)
+
     def _current(self, uri: str) -> bool:
         return bool(self.client.published[uri].version == self.versions.get(uri))
 

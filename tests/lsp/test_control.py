@@ -76,7 +76,7 @@ async def test_what_is_wrong_with_the_configuration_is_said_once(start: Start) -
 async def test_comments_silence_and_an_action_writes_them(start: Start) -> None:
     editor = await start()
     uri = editor.open("shapes.py", SHAPES)
-    (found,) = await editor.diagnostics(uri)
+    (found,) = await editor.repaired(uri)
     actions = await editor.actions(uri, found.range)
     (action,) = [item for item in actions if item.title == "Ignore TS101 on this line"]
     assert action.kind == types.CodeActionKind.QuickFix and not action.is_preferred

@@ -20,7 +20,7 @@ x = torch.randn(64, 16384)
 
 async def test_a_diagnostic_says_what_where_why_and_what_to_read(editor: Editor) -> None:
     uri = editor.open("linear.py", LINEAR)
-    (found,) = await editor.diagnostics(uri)
+    (found,) = await editor.repaired(uri)
     assert found.code == "TS101" and found.source == "TorchSleuth"
     assert found.severity == types.DiagnosticSeverity.Error
     assert found.code_description is not None and found.code_description.href.endswith("/docs/rules/TS101.md")
@@ -33,7 +33,7 @@ async def test_a_diagnostic_says_what_where_why_and_what_to_read(editor: Editor)
 
 async def test_the_fix_applied_gives_a_text_that_analyses_clean(editor: Editor) -> None:
     uri = editor.open("fix.py", LINEAR)
-    (found,) = await editor.diagnostics(uri)
+    (found,) = await editor.repaired(uri)
     actions = await editor.actions(uri, found.range)
     assert actions[0].title == "Change in_features of Linear from 8192 to 16384"
     assert [action.is_preferred for action in actions] == [True] + [False] * (len(actions) - 1)

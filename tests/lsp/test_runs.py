@@ -81,7 +81,7 @@ async def test_observed_shapes_become_hints_and_hovers(editor: Editor) -> None:
 
 async def test_what_the_analysis_said_is_confirmed_and_cleared_again(editor: Editor) -> None:
     uri = editor.open("known.py", KNOWN)
-    (static,) = await editor.diagnostics(uri)
+    (static,) = await editor.repaired(uri)
     await editor.command("runAndDiagnose", uri)
     found = await confirmed(editor, uri)
     assert found.message == f"{static.message} (confirmed by run)" and found.range == static.range

@@ -161,3 +161,25 @@ def test_what_a_hook_fills_is_not_known() -> None:
 
 def test_names_made_by_formatting_are_known() -> None:
     assert fact('import torch\nx = torch.zeros(len("block%d" % 12), len("%s_%i" % ("a", 7)))\n', "x").shape == (7, 3)
+
+
+def test_fixes_follow_the_findings_trial_by_trial() -> None:
+    text = "import torch\n\nx = torch.zeros(2, 3)\ny = torch.zeros(4, 5)\nx @ y\ntorch.nn.Linear(8, 4)(x)\n"
+    whole = engine().analyze("a.py", text)
+    found = engine().analyze("a.py", text, verify=False)
+    assert found.stats["unverified"] and not any(item.fixes for item in found.diagnostics)
+    assert [item.with_fixes(()) for item in whole.diagnostics] == list(found.diagnostics)
+    steps = [found]
+    while steps[-1].stats["unverified"]:
+        steps.append(engine().repair("a.py", text, seconds=0.001))
+    assert len(steps) > 2 and steps[-1].diagnostics == whole.diagnostics
+    counts = [sum(len(item.fixes) for item in step.diagnostics) for step in steps]
+    assert counts == sorted(counts) and counts[-1] >= 2
+
+
+def test_fixes_that_were_not_waited_for_can_be_asked_for_later() -> None:
+    text = "import torch\n\ntorch.nn.Linear(8, 4)(torch.zeros(2, 3))\n"
+    engine().analyze("a.py", text, verify=False)
+    engine().analyze("a.py", text + "# and more\n", verify=False)
+    (found,) = engine().repair("a.py", text).diagnostics
+    assert found.fixes

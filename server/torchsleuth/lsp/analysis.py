@@ -14,7 +14,7 @@ from torchsleuth.lsp.progress import WorkDone
 from torchsleuth.lsp.scheduling import Scheduler
 from torchsleuth.messages import message
 from torchsleuth.schema import FileAnalysis
-from torchsleuth.worker.async_client import AsyncWorkerClient
+from torchsleuth.worker.async_client import Asked, AsyncWorkerClient
 from torchsleuth.worker.client import WorkerUnavailable
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ DEPENDENT_PAUSE_S = 0.5
 """The same for documents that import the one being typed in."""
 BUSY_SHOWN_AFTER_S = 0.3
 """Time after which an analysis shows in the status."""
+REPAIR_SLICE_S = 0.2
+"""Time after which the verification of fixes asks whether something else is to be done."""
 BUDGET_S = 30.0
 """Time one document may take before its worker is replaced."""
 
@@ -116,10 +118,19 @@ class StaticAnalysis:
             roots = (*self._server.roots(), *self._lookups.folders)
             await self._server.control.prepare()
             codes = self._server.control.codes(path)
-            analysis = await worker.analyze(path, document.text, overlay, roots, BUDGET_S, codes)
+            asked = Asked(path, document.text, overlay, roots, codes)
+            analysis = await worker.analyze(asked, BUDGET_S)
             self._accept(worker, document, analysis)
+            if progress is not None:
+                progress.end()
+                progress = None
             missing = analysis.stats.get("missing") or []
             self._lookups.ask(missing, self._text_of, worker.interpreter, self._server.roots())
+            while analysis.stats.get("unverified") and self._is_current(worker, document):
+                # What is found is shown already; the fixes follow, and give way to the next keystroke.
+                analysis = await worker.repair(asked, REPAIR_SLICE_S, BUDGET_S)
+                if not analysis.stats.get("incomplete") or analysis.diagnostics:
+                    self._accept(worker, document, analysis)
         except WorkerUnavailable as error:
             logger.info("no analysis: %s", error)
         finally:
@@ -139,8 +150,7 @@ class StaticAnalysis:
 
     def _accept(self, worker: AsyncWorkerClient, document: Document, analysis: FileAnalysis) -> None:
         """Results for a text that is no longer the current one are dropped: newer ones are on their way."""
-        current = self._server.documents.at(document.path)
-        if current is None or current.version != document.version or worker is not self._worker:
+        if not self._is_current(worker, document):
             return
         if analysis.stats.get("traceback"):
             logger.error("the analysis of %s failed:\n%s", document.path, analysis.stats["traceback"])
@@ -148,6 +158,10 @@ class StaticAnalysis:
         found = [] if self._server.control.excludes(document.path) else self._server.control.shown(analysis)
         self._server.store.replace("static", document.path, found, analysis.facts, document.version)
         self._server.refresh_hints()
+
+    def _is_current(self, worker: AsyncWorkerClient, document: Document) -> bool:
+        current = self._server.documents.at(document.path)
+        return current is not None and current.version == document.version and worker is self._worker
 
     def _cancel(self, path: str) -> None:
         document = self._server.documents.at(path)

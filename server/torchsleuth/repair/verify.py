@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeVar
 
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Candidate
@@ -13,6 +14,7 @@ from torchsleuth.schema import Diagnostic, Edit, Fix
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 
+T = TypeVar("T")
 MAX_FIXES = 3
 """Fixes offered for one diagnostic."""
 MAX_TRIALS = 12
@@ -31,6 +33,8 @@ class Checked:
 
 Recheck = Callable[[Mapping[str, str]], Checked]
 """The result of analysing again with the texts of these files replaced."""
+Trials = Generator[None, None, T]
+"""Work that pauses after each text it has analysed again, so that more urgent things can be done in between."""
 
 
 def verified_fixes(
@@ -39,7 +43,7 @@ def verified_fixes(
     before: Checked,
     source_of: Callable[[str], SourceText],
     recheck: Recheck,
-) -> tuple[Fix, ...]:
+) -> Trials[tuple[Fix, ...]]:
     """The candidates that work, as verified fixes: the safe ones first, then those that leave fewer findings, in order."""
     kept: list[tuple[int, Fix]] = []
     different = {candidate.edits: candidate for candidate in reversed(candidates)}
@@ -49,6 +53,7 @@ def verified_fixes(
             break
         texts = {path: source_of(path).apply(candidate.edits) for path in {edit.path for edit in candidate.edits}}
         after = recheck(texts)
+        yield
         if repaired(diagnostic, before, after):
             left = sum(item.severity != "hint" for item in after.diagnostics)
             kept.append((left, Fix(candidate.title, candidate.edits, candidate.safe, verified=True)))
@@ -64,7 +69,7 @@ def repaired(diagnostic: Diagnostic, before: Checked, after: Checked) -> bool:
 
 def together(
     found: list[Diagnostic], before: Checked, source_of: Callable[[str], SourceText], recheck: Recheck
-) -> list[Diagnostic]:
+) -> Trials[list[Diagnostic]]:
     """The diagnostics, with one fix more where several of one code have their own: all of these at once, as the script
     still fails with only one of them."""
     groups: dict[str, list[Diagnostic]] = {}
@@ -79,6 +84,7 @@ def together(
         if any(edits.meet(one, other) for one, other in combinations(changes, 2)):
             continue
         after = recheck({path: source_of(path).apply(changes) for path in {edit.path for edit in changes}})
+        yield
         old, new = (Counter(item.code for item in checked.diagnostics) for checked in (before, after))
         gone = new[code] == old[code] - len(members) and all(count <= old[other] for other, count in new.items())
         if gone and after.undecided <= before.undecided:

@@ -1,4 +1,4 @@
-"""The analysis worker: runs in the user's interpreter and answers `analyze` requests until its input ends.
+"""The analysis worker: runs in the user's interpreter and answers `analyze` and `repair` requests until its input ends.
 
 Its standard output is pointed at standard error before anything else is imported, so that nothing a library prints can
 end up between two messages. It ends at once, even in the middle of an analysis, when its client is gone.
@@ -6,6 +6,7 @@ end up between two messages. It ends at once, even in the middle of an analysis,
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import queue
@@ -35,6 +36,16 @@ class Analyzer(Protocol):
         roots: tuple[str, ...] = (),
         verify: bool = True,
         codes: Sequence[str] | None = None,
+    ) -> FileAnalysis: ...
+
+    def repair(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        codes: Sequence[str] | None = None,
+        seconds: float = math.inf,
     ) -> FileAnalysis: ...
 
     def save(self) -> None: ...
@@ -73,15 +84,9 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
 def answer(engine: Analyzer, request: dict[str, Any]) -> dict[str, Any]:
     """The result of one request, or the traceback of what went wrong: an analysis never ends the worker."""
     try:
-        parameters = request["params"]
-        analysis = engine.analyze(
-            parameters["path"],
-            parameters["text"],
-            parameters.get("overlay") or {},
-            tuple(parameters.get("roots") or ()),
-            parameters.get("verify", True),
-            *([parameters["codes"]] if parameters.get("codes") is not None else []),
-        )
+        parameters = {**request["params"], "roots": tuple(request["params"].get("roots") or ())}
+        ask = engine.repair if request["method"] == "repair" else engine.analyze
+        analysis = ask(**parameters)
         return {"id": request["id"], "result": analysis.to_json()}
     except Exception:
         return {"id": request.get("id"), "error": traceback.format_exc()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -14,6 +15,17 @@ from torchsleuth.worker.client import StateListener, WorkerClient, WorkerUnavail
 
 T = TypeVar("T")
 ClientFactory = Callable[[str | None, StateListener], WorkerClient]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be analysed: a document, the texts of other open ones, where imports start from, and the rules to ask."""
+
+    path: str
+    text: str
+    overlay: Mapping[str, str]
+    roots: tuple[str, ...]
+    codes: Sequence[str] | None = None
 
 
 class AsyncWorkerClient:
@@ -40,18 +52,34 @@ class AsyncWorkerClient:
         """Until the worker is ready. Raises WorkerUnavailable."""
         await self._call(self._client.start)
 
-    async def analyze(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str],
-        roots: tuple[str, ...],
-        budget_s: float,
-        codes: Sequence[str] | None = None,
-    ) -> FileAnalysis:
-        """As `WorkerClient.analyze`. Raises WorkerUnavailable."""
+    async def analyze(self, asked: Asked, budget_s: float) -> FileAnalysis:
+        """As `WorkerClient.analyze`, without fixes. Raises WorkerUnavailable."""
         return await self._call(
-            partial(self._client.analyze, path, text, overlay, roots, codes=codes, budget_s=budget_s)
+            partial(
+                self._client.analyze,
+                asked.path,
+                asked.text,
+                asked.overlay,
+                asked.roots,
+                verify=False,
+                codes=asked.codes,
+                budget_s=budget_s,
+            )
+        )
+
+    async def repair(self, asked: Asked, seconds: float, budget_s: float) -> FileAnalysis:
+        """As `WorkerClient.repair`. Raises WorkerUnavailable."""
+        return await self._call(
+            partial(
+                self._client.repair,
+                asked.path,
+                asked.text,
+                asked.overlay,
+                asked.roots,
+                codes=asked.codes,
+                seconds=seconds,
+                budget_s=budget_s,
+            )
         )
 
     def interrupt(self) -> None:

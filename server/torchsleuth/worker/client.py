@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import math
 import os
 import queue
 import signal
@@ -82,18 +83,36 @@ class WorkerClient:
         """The analysis of a document. A worker that dies of it or exceeds the budget is replaced, and that very text
         is not tried again: the answer is then empty and says so in `stats["incomplete"]`. Raises
         WorkerUnavailable if the interpreter cannot run the analysis at all."""
+        parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots, "verify": verify}
+        return self._served("analyze", parameters, codes, budget_s)
+
+    def repair(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        codes: Sequence[str] | None = None,
+        seconds: float = math.inf,
+        budget_s: float = 60.0,
+    ) -> FileAnalysis:
+        """The analysis with verified fixes, as many as were verified within about `seconds`; `stats["unverified"]` says
+        whether there is more to do. Otherwise as `analyze`."""
+        parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots, "seconds": seconds}
+        return self._served("repair", parameters, codes, budget_s)
+
+    def _served(self, method: str, parameters: Message, codes: Sequence[str] | None, budget_s: float) -> FileAnalysis:
+        path, text = parameters["path"], parameters["text"]
+        if codes is not None:
+            parameters["codes"] = list(codes)
         with self._requests:
-            fingerprint = hashlib.sha256(f"{path}\0{text}".encode(errors="replace")).hexdigest()
+            fingerprint = hashlib.sha256(f"{method}\0{path}\0{text}".encode(errors="replace")).hexdigest()
             if fingerprint in self._deadly:
                 return _empty(path, message("worker.deadly_text"))
             process = self._ensure()
             self._listener("busy", path)
             self._next += 1
-            parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots, "verify": verify}
-            if codes is not None:
-                parameters["codes"] = list(codes)
-            request = {"id": self._next, "method": "analyze", "params": parameters}
-            answer = self._ask(process, request, budget_s)
+            answer = self._ask(process, {"id": self._next, "method": method, "params": parameters}, budget_s)
             if answer is None:
                 if self._closed.is_set():
                     raise WorkerUnavailable(message("worker.closed"))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from torchsleuth.interp.budget import Budget
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Interpreter
 from torchsleuth.interp.trace import Trace
 from torchsleuth.oracle.oracle import Oracle
-from torchsleuth.repair.verify import Checked, together, verified_fixes
+from torchsleuth.repair.verify import Checked, T, Trials, together, verified_fixes
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis, Candidate, Rule
 from torchsleuth.schema import Diagnostic, DimJson, FileAnalysis, TensorFact
@@ -21,6 +23,8 @@ from torchsleuth.tensors.spec import TensorSpec
 
 VERIFY_SECONDS = 4.0
 """Time of the processor after which remaining candidates are no longer tried; unverified ones are never offered."""
+MAX_UNREPAIRED = 8
+"""Analyses that are kept until their fixes are asked for."""
 
 
 class Engine:
@@ -28,6 +32,7 @@ class Engine:
 
     def __init__(self, oracle: Oracle | None = None) -> None:
         self.oracle = oracle or Oracle()
+        self._repairs: dict[str, Repairs] = {}
 
     def analyze(
         self,
@@ -39,29 +44,54 @@ class Engine:
         codes: Sequence[str] | None = None,
     ) -> FileAnalysis:
         """Analyse a document. `overlay`: texts of other open documents. `roots`: folders that imports start from.
-        With `verify` false no fixes are computed. `codes`: the rules to ask, None for those on by default."""
+        With `verify` false fixes are left to `repair`. `codes`: the rules to ask, None for those on by default."""
         started = time.perf_counter()
         hits, misses = self.oracle.hits, self.oracle.misses
         files = {**(overlay or {}), path: text}
         analysis = self.interpret(path, files, roots)
         rules = [rule for rule in RULES.values() if (rule.default if codes is None else rule.code in codes)]
         found = self._diagnose(analysis, rules)
-        analyzed = time.perf_counter()
-        diagnostics = [diagnostic for diagnostic, _ in found]
-        if verify:
-            diagnostics = self._repair(analysis, found, path, files, roots, rules)
+        diagnostics = tuple(diagnostic for diagnostic, _ in found)
         facts = facts_of(analysis, path)
         stats = {
-            "analysis_ms": round((analyzed - started) * 1000, 2),
-            "verification_ms": round((time.perf_counter() - analyzed) * 1000, 2),
+            "analysis_ms": round((time.perf_counter() - started) * 1000, 2),
+            "verification_ms": 0.0,
             "hits": self.oracle.hits - hits,
             "misses": self.oracle.misses - misses,
             "facts": len(facts),
             "incomplete": analysis.trace.incomplete,
             "missing": _missing(analysis),
             "stumbles": analysis.trace.stumbles[:20],
+            "unverified": any(candidates for _, candidates in found),
         }
-        return FileAnalysis(path, tuple(diagnostics), facts, stats)
+        result = FileAnalysis(path, diagnostics, facts, stats)
+        self._repairs.pop(path, None)
+        if stats["unverified"]:
+            self._repairs[path] = Repairs(result, files, self._trials(analysis, found, path, files, roots, rules))
+            if len(self._repairs) > MAX_UNREPAIRED:
+                del self._repairs[next(iter(self._repairs))]
+        return self.repair(path, text, overlay, roots, codes) if verify else result
+
+    def repair(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        codes: Sequence[str] | None = None,
+        seconds: float = math.inf,
+    ) -> FileAnalysis:
+        """The analysis of a document with the fixes that were verified so far, after going on with that for about
+        `seconds`. `stats["unverified"]`: whether there is more to do."""
+        repairs = self._repairs.get(path)
+        if repairs is None or repairs.files != {**(overlay or {}), path: text}:
+            result = self.analyze(path, text, overlay, roots, verify=False, codes=codes)
+            repairs = self._repairs.get(path)
+            if repairs is None:
+                return result
+        if repairs.proceed(seconds):
+            del self._repairs[path]
+        return repairs.result
 
     def save(self) -> None:
         """Keep what the oracle found out for the workers to come."""
@@ -92,7 +122,7 @@ class Engine:
                 found.setdefault((rule.code, at.path, at.start.line, at.start.column), (diagnostic, finding.candidates))
         return sorted(found.values(), key=lambda item: (item[0].path, item[0].start, item[0].code))
 
-    def _repair(
+    def _trials(
         self,
         analysis: Analysis,
         found: list[tuple[Diagnostic, tuple[Candidate, ...]]],
@@ -100,23 +130,62 @@ class Engine:
         files: Mapping[str, str],
         roots: tuple[str, ...],
         rules: Sequence[Rule],
-    ) -> list[Diagnostic]:
-        before = Checked(tuple(diagnostic for diagnostic, _ in found), analysis.trace.undecided)
-        deadline = time.process_time() + VERIFY_SECONDS
+    ) -> Iterator[tuple[Diagnostic, ...]]:
+        """The diagnostics with the fixes verified so far, after each trial."""
+        diagnostics = [diagnostic for diagnostic, _ in found]
+        before = Checked(tuple(diagnostics), analysis.trace.undecided)
+        spent = 0.0
 
         def recheck(texts: Mapping[str, str]) -> Checked:
-            if time.process_time() > deadline:
+            nonlocal spent
+            if spent > VERIFY_SECONDS or any(not parses(text) for text in texts.values()):
                 return before
-            if any(not parses(text) for text in texts.values()):
-                return before
+            began = time.process_time()
             again = self.interpret(path, {**files, **texts}, roots)
-            return Checked(tuple(diagnostic for diagnostic, _ in self._diagnose(again, rules)), again.trace.undecided)
+            checked = Checked(tuple(item for item, _ in self._diagnose(again, rules)), again.trace.undecided)
+            spent += time.process_time() - began
+            return checked
 
-        repaired = [
-            diagnostic.with_fixes(verified_fixes(diagnostic, candidates, before, analysis.source_of, recheck))
-            for diagnostic, candidates in found
-        ]
-        return together(repaired, before, analysis.source_of, recheck)
+        for number, (diagnostic, candidates) in enumerate(found):
+            trials = verified_fixes(diagnostic, candidates, before, analysis.source_of, recheck)
+            fixes = yield from _paused(trials, diagnostics)
+            diagnostics[number] = diagnostic.with_fixes(fixes)
+        diagnostics = yield from _paused(together(diagnostics, before, analysis.source_of, recheck), diagnostics)
+        yield tuple(diagnostics)
+
+
+class Repairs:
+    """The fixes of one analysis, verified one trial after another. `result`: the analysis with those verified so far."""
+
+    def __init__(
+        self, result: FileAnalysis, files: Mapping[str, str], trials: Iterator[tuple[Diagnostic, ...]]
+    ) -> None:
+        self.result = result
+        self.files = files
+        self._trials = trials
+
+    def proceed(self, seconds: float) -> bool:
+        """Go on until about so much time has passed; whether that was all."""
+        began = time.perf_counter()
+        done, latest = False, self.result.diagnostics
+        while not done and time.perf_counter() - began < seconds:
+            following = next(self._trials, None)
+            done, latest = following is None, following or latest
+        taken = self.result.stats["verification_ms"] + (time.perf_counter() - began) * 1000
+        stats = {**self.result.stats, "verification_ms": round(taken, 2), "unverified": not done}
+        self.result = replace(self.result, diagnostics=latest, stats=stats)
+        return done
+
+
+def _paused(trials: Trials[T], diagnostics: list[Diagnostic]) -> Generator[tuple[Diagnostic, ...], None, T]:
+    """What trials find; at each of their pauses, the diagnostics as they are."""
+    while True:
+        try:
+            next(trials)
+        except StopIteration as end:
+            found: T = end.value
+            return found
+        yield tuple(diagnostics)
 
 
 def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
