@@ -4,6 +4,7 @@ kept."""
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import multiprocessing
 import os
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks.mutants import Mutant
@@ -43,27 +44,45 @@ class Eager:
 
     def crash(self, mutant: Mutant) -> Crash | None:
         """How a mutant crashes; None if it runs to its end."""
-        key = hashlib.sha256(f"{mutant.script.name}\0{mutant.file.name}\0{mutant.text}".encode()).hexdigest()
+        key = _key(mutant)
         if key not in self._known:
-            crash = self._run(mutant)
-            self._known[key] = None if crash is None else asdict(crash)
-            if self._memory is not None:
-                self._memory.write_text(json.dumps(self._known), encoding="utf-8")
+            self._try(mutant)
         known = self._known[key]
         if known is None:
             return None
         lines = tuple((str(name), int(line)) for name, line in known["lines"])  # type: ignore[attr-defined]
         return Crash(str(known["error"]), lines)
 
-    def _run(self, mutant: Mutant) -> Crash | None:
+    def changes(self, mutant: Mutant) -> bool:
+        """Whether a mutant crashes, or prints something else than its script."""
+        script = replace(mutant, text=mutant.file.read_text(encoding="utf-8"))
+        return self.crash(mutant) is not None or self._printed(mutant) != self._printed(script)
+
+    def _printed(self, mutant: Mutant) -> dict[str, object] | None:
+        key = f"printed {_key(mutant)}"
+        if key not in self._known:
+            self._try(mutant)
+        return self._known[key]
+
+    def _try(self, mutant: Mutant) -> None:
+        """Run a mutant, and keep how it crashes and a digest of what it prints."""
+        key = _key(mutant)
         with tempfile.TemporaryDirectory() as folder:
             try:
-                return self.run(_copy(mutant, Path(folder)))
+                crash, printed = self._run(_copy(mutant, Path(folder)))
             except TimeoutError:
-                return None
+                crash, printed = None, ""
+        self._known[key] = None if crash is None else asdict(crash)
+        self._known[f"printed {key}"] = {"digest": hashlib.sha256(printed.encode()).hexdigest()}
+        if self._memory is not None:
+            self._memory.write_text(json.dumps(self._known), encoding="utf-8")
 
     def run(self, script: Path) -> Crash | None:
         """How a script crashes; None if it runs to its end. TimeoutError after SECONDS."""
+        return self._run(script)[0]
+
+    def _run(self, script: Path) -> tuple[Crash | None, str]:
+        """How a script crashes, and what it prints."""
         with tempfile.TemporaryDirectory() as folder:
             answer = Path(folder) / "answer.json"
             child = self._context.Process(target=_execute, args=(str(script), str(answer)))
@@ -73,10 +92,17 @@ class Eager:
                 child.kill()
                 child.join()
                 raise TimeoutError
+            if child.exitcode > 0:
+                raise RuntimeError(f"{script.name} could not be run")
             if not answer.exists():
-                return None
+                return Crash(f"signal {-child.exitcode}", ()), ""
             said = json.loads(answer.read_text(encoding="utf-8"))
-            return Crash(said["error"], tuple((name, line) for name, line in said["lines"]))
+            crash = Crash(said["error"], tuple((name, line) for name, line in said["lines"])) if said["error"] else None
+            return crash, str(said["printed"]).replace(str(script.parent), "")
+
+
+def _key(mutant: Mutant) -> str:
+    return hashlib.sha256(f"{mutant.script.name}\0{mutant.file.name}\0{mutant.text}".encode()).hexdigest()
 
 
 def _copy(mutant: Mutant, folder: Path) -> Path:
@@ -98,16 +124,17 @@ def _execute(path: str, answer: str) -> None:
     os.chdir(folder)
     sys.argv = [path]
     sys.path.insert(0, folder)
-    sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    sys.stdout = sys.stderr = printed = io.StringIO()
+    said: dict[str, object] = {"error": None, "lines": []}
     try:
         runpy.run_path(path, run_name="__main__")
     except SystemExit:
-        return
+        pass
     except BaseException as error:
         frames = traceback.extract_tb(error.__traceback__)
-        lines = [(os.path.basename(f.filename), f.lineno) for f in frames if f.filename.startswith(folder)]
-        text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-        Path(answer).write_text(json.dumps({"error": text, "lines": lines}), encoding="utf-8")
+        said["lines"] = [(os.path.basename(f.filename), f.lineno) for f in frames if f.filename.startswith(folder)]
+        said["error"] = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    Path(answer).write_text(json.dumps({**said, "printed": printed.getvalue()}), encoding="utf-8")
 
 
 def crashing(eager: Eager, mutants: Iterable[Mutant]) -> list[tuple[Mutant, Crash]]:

@@ -6,6 +6,7 @@ import ast
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from torchsleuth.schema import Edit, Position
@@ -62,9 +63,9 @@ def mutants(
     script: Script, kind: str, change_all: Callable[[Tree], Iterator[Change]], expected: tuple[str, ...] = ()
 ) -> Iterator[Mutant]:
     for path in script.files:
-        source = SourceText(str(path), path.read_text(encoding="utf-8"))
-        for line, words, changes in change_all(Tree(source)):
-            text = source.apply(changes)
+        tree = _tree(script, path)
+        for line, words, changes in change_all(tree):
+            text = tree.source.apply(changes)
             try:
                 ast.parse(text)
             except SyntaxError:
@@ -72,14 +73,25 @@ def mutants(
             yield Mutant(script, kind, path, line, text, words, expected)
 
 
+@lru_cache(maxsize=64)
+def _tree(script: Script, path: Path) -> Tree:
+    return Tree(SourceText(str(path), path.read_text(encoding="utf-8")), script)
+
+
 class Tree:
     """A parsed file with what the changes ask of it."""
 
-    def __init__(self, source: SourceText) -> None:
+    def __init__(self, source: SourceText, script: Script) -> None:
         self.source = source
+        self.script = script
         self.root = ast.parse(source.text)
         self.names = Names(self.root)
         self.paths = {id(use.call): use.path for use in self.names.uses if use.call is not None}
+
+    def says(self, *words: str) -> bool:
+        """Whether all of these words are in the script's files."""
+        text = "".join(path.read_text(encoding="utf-8") for path in self.script.files)
+        return all(word in text for word in words)
 
     def calls(self) -> Iterator[ast.Call]:
         return (node for node in ast.walk(self.root) if isinstance(node, ast.Call))

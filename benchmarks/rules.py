@@ -14,10 +14,11 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from benchmarks.eager import Crash, Eager, crashing
-from benchmarks.faults import CRASHING, FAULTS, fault_mutants
+from benchmarks.faults import CHANGING, CRASHING, FAULTS, fault_mutants
 from benchmarks.mutants import CORPUS, Mutant, Script, sample, scripts, shape_mutants
 from benchmarks.torchfix import compare
 from tests.rules.samples import load_samples
@@ -96,12 +97,15 @@ def samples(engine: Engine) -> Iterator[str]:
 # -- mutants ---------------------------------------------------------------------------------------
 
 
-def analyzed(engine: Engine, script: Script, overlay: dict[str, str]) -> tuple[Diagnostic, ...]:
-    """What is said about a script, with other texts in the place of some of its files."""
+def analyzed(
+    engine: Engine, script: Script, overlay: dict[str, str], more: tuple[str, ...] = ()
+) -> tuple[Diagnostic, ...]:
+    """What is said about a script, with other texts in the place of some of its files. `more`: rules that are off by
+    default."""
     path = str(script.path)
     text = overlay.get(path) or script.path.read_text(encoding="utf-8")
     roots = (str(script.path.parent),)
-    return engine.analyze(path, text, overlay, roots, verify=False, codes=DEFAULT).diagnostics
+    return engine.analyze(path, text, overlay, roots, verify=False, codes=[*DEFAULT, *more]).diagnostics
 
 
 def faults(engine: Engine, working: list[Script], eager: Eager, each: int | None, words: str) -> Iterator[str]:
@@ -113,12 +117,15 @@ def faults(engine: Engine, working: list[Script], eager: Eager, each: int | None
     for script in working:
         for mutant in fault_mutants(script):
             put_in[mutant.kind].append(mutant)
-    chosen = {kind: sample(iter(mutants), each or len(mutants)) for kind, mutants in put_in.items() if words in kind}
-    for kind in CRASHING & chosen.keys():
-        chosen[kind] = [mutant for mutant, _ in crashing(eager, chosen[kind])]
+    chosen: dict[str, list[Mutant]] = {}
+    for kind, mutants in put_in.items():
+        if words in kind:
+            harmful = eager.crash if kind in CRASHING else eager.changes if kind in CHANGING else bool
+            chosen[kind] = list(islice(filter(harmful, sample(iter(mutants), len(mutants))), each))
     injected = {kind: len(mutants) for kind, mutants in chosen.items() if mutants}
     for mutant in (mutant for mutants in chosen.values() for mutant in mutants):
-        codes = {item.code for item in analyzed(engine, mutant.script, {str(mutant.file): mutant.text})}
+        said = analyzed(engine, mutant.script, {str(mutant.file): mutant.text}, mutant.expected)
+        codes = {item.code for item in said}
         by_code.update((mutant.kind, code) for code in codes & set(mutant.expected))
         if codes & set(mutant.expected):
             found[mutant.kind] += 1

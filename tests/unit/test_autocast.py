@@ -86,3 +86,16 @@ def test_mixed_dtypes_are_no_error_inside_and_one_outside() -> None:
 def test_sizes_that_do_not_fit_are_found_inside() -> None:
     found = analyze(CUDA + "with torch.autocast('cuda'):\n    nn.Linear(5, 8).cuda()(torch.randn(4, 8).cuda())\n")
     assert [item.code for item in found.diagnostics] == ["TS101"]
+
+
+def test_masks_are_boolean_where_the_dtype_depends_on_the_machine() -> None:
+    text = (
+        "import torch\nfrom contextlib import nullcontext\n"
+        "device = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
+        "context = nullcontext() if device == 'cpu' else torch.autocast(device, dtype=torch.float16)\n"
+        "net, drop = torch.nn.Linear(8, 8).to(device), torch.nn.Dropout(0.1)\n"
+        "x = torch.randn(2, 5, 8, device=device)\n"
+        "with context:\n"
+        "    q = net(x)\n    mask = q == 0\n    y = q.masked_fill(mask, 1.0).softmax(-1)\n    z = drop(y)\n"
+    )
+    assert dtypes(text) | {"q": None, "mask": "bool", "y": None, "z": None} == dtypes(text)

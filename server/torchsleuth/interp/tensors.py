@@ -96,6 +96,8 @@ _GIVES_TENSOR = _REDUCTIONS | frozenset(
 """Operators whose result is one tensor whatever they are applied to."""
 _TENSORS_ONLY = ("torch.nn.functional.", "operator.sub", "operator.add", "operator.truediv", "operator.matmul")
 """Operators none of whose operands may be a list."""
+_KEEPS_BYTES = frozenset({"any", "all"})
+"""Operators whose result is boolean save for operands of uint8: other tests give the same for any dtype."""
 _DEVICE_FREE = frozenset({"pack_padded_sequence", "PackedSequence", "load_state_dict", "from_numpy"})
 _DROPPED_KEYWORDS = frozenset({"generator", "pin_memory", "non_blocking", "memory_format", "layout"})
 MAX_SIGHTINGS = 12
@@ -346,7 +348,9 @@ class TensorOperations(Autograd):
             return self._undecided(operation, place)
         for fact in outcome.facts:
             self.learn(fact)
-        value = self.from_spec(outcome.value, self._maker(operation, place, guessed and operation.module is None))
+        # A layer with weights takes operands of their dtype alone.
+        weighted = operation.module is not None and library.has_own_parameters(operation.module)
+        value = self.from_spec(outcome.value, self._maker(operation, place, guessed and not weighted))
         return self._in_place(operation, value)
 
     def _ranked(self, operation: Operation) -> Operation:
@@ -417,7 +421,7 @@ class TensorOperations(Autograd):
         def make(spec: TensorSpec) -> Tensor:
             requires_grad = self.recorded(spec, operation, tensors)
             spec = spec.with_(device=place, requires_grad=requires_grad)
-            if forget_dtype:
+            if forget_dtype and (spec.dtype != "bool" or name in _KEEPS_BYTES):
                 spec = spec.with_(dtype=None)
             axis = batch.after(operation, tensors, spec.shape, len(made))
             layout = frozenset() if axis is None else frozenset({Batch(axis)})

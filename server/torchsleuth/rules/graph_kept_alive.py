@@ -34,7 +34,7 @@ from dataclasses import dataclass
 
 from torchsleuth.interp.graph import GraphNode, node_of
 from torchsleuth.interp.trace import LibraryCall, LoopPoint, Operation
-from torchsleuth.interp.values import Tensor
+from torchsleuth.interp.values import ListValue, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.iterations import next_iteration
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
@@ -46,6 +46,10 @@ CODE = "TS701"
 _CARRIED = frozenset("add iadd sub isub mul imul truediv itruediv div".split())
 """Operators that a running sum or average goes through on its way to the next iteration."""
 _MAX_STEPS = 6
+_BACKWARD = {"Tensor.backward": "", "torch.autograd.backward": "tensors", "torch.autograd.grad": "outputs"}
+"""Calls that run backward, and the name of what they start from."""
+_KEPT = {"Tensor.backward": 1, "torch.autograd.backward": 2, "torch.autograd.grad": 3}
+"""The position of their `retain_graph`, before that of `create_graph`."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +70,33 @@ class _Kept:
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    backwards = [call for call in analysis.trace.calls if call.path == "Tensor.backward" and _node(call.receiver)]
+    backwards = [one for call in analysis.trace.calls if call.path in _BACKWARD for one in _passes(call)]
     reported: set[Span] = set()
     for kept in (*_sums(analysis), *_lists(analysis)):
         if kept.at not in reported and kept.at.path == analysis.source.path and _is_waste(analysis, kept, backwards):
             reported.add(kept.at)
             name = "the running value" if kept.into is None else f"`{analysis.source.segment(kept.into)}`"
             yield Finding(kept.at, message("graph.kept", name=name), (), tuple(_fixes(analysis, kept)))
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """A backward pass from `root`. `frees`: nothing asks for the graph to be kept."""
+
+    call: LibraryCall
+    root: GraphNode
+    frees: bool
+
+
+def _passes(call: LibraryCall) -> Iterator[_Pass]:
+    roots: object = call.receiver if call.path == "Tensor.backward" else call.get(0, _BACKWARD[call.path])
+    elements = roots.elements if isinstance(roots, ListValue) else roots if isinstance(roots, tuple) else (roots,)
+    kept = call.get(_KEPT[call.path], "retain_graph")
+    created = call.get(_KEPT[call.path] + 1, "create_graph", False)
+    for root in elements or ():
+        node = _node(root)
+        if node is not None:
+            yield _Pass(call, node, kept in (None, False) and created is False)
 
 
 def _node(value: object) -> GraphNode | None:
@@ -98,7 +122,7 @@ def _sums(analysis: Analysis) -> Iterator[_Kept]:
             continue
         for mine, other in ((0, 1), (1, 0)):
             holder, term = _carries(operation.nodes[mine], node), operation.nodes[other]
-            if holder is None or term is None or _reaches(term, holder):
+            if holder is None or term is None or holder in term.members:
                 continue
             into = parts[mine] if isinstance(parts[mine], ast.Name | ast.Attribute | ast.Subscript) else None
             called = _is_called(operation)
@@ -154,24 +178,20 @@ def _is_called(at: Operation | LibraryCall) -> bool:
 # -- whether it is of use --------------------------------------------------------------------------
 
 
-def _is_waste(analysis: Analysis, kept: _Kept, backwards: list[LibraryCall]) -> bool:
+def _is_waste(analysis: Analysis, kept: _Kept, backwards: list[_Pass]) -> bool:
     used = kept.holder if kept.holder is not None else kept.node
     done = False
-    for call in backwards:
-        here, root = kept.point in call.loops, _node(call.receiver)
-        if (kept.holder is not None or not here) and _reaches(root, used):
+    for one in backwards:
+        here = kept.point in one.call.loops
+        if (kept.holder is not None or not here) and used in one.root.members:
             return False  # it goes through what was kept
-        done = done or (here and call.certain and _frees(call) and _is_done(kept.node, root))
+        done = done or (here and one.call.certain and one.frees and _is_done(kept.node, one.root))
     return done or _is_only_looked_at(analysis, kept)
 
 
-def _frees(call: LibraryCall) -> bool:
-    return call.get(1, "retain_graph") in (None, False) and call.get(2, "create_graph", False) is False
-
-
-def _is_done(node: GraphNode, root: GraphNode | None) -> bool:
+def _is_done(node: GraphNode, root: GraphNode) -> bool:
     """Whether a backward from `root` went through everything that a value was computed from."""
-    passed: frozenset[GraphNode] = frozenset() if root is None else root.members
+    passed = root.members
     pending, seen = [node], {node}
     while pending:
         part = pending.pop()
@@ -196,10 +216,6 @@ def _is_only_looked_at(analysis: Analysis, kept: _Kept) -> bool:
     parts = kept.node.members
     forwards = [event for event in trace.events if event.kind == "forward" and _node(event.tensor) in parts]
     return bool(forwards) and all(event.training is True and kept.point in event.loops for event in forwards)
-
-
-def _reaches(root: GraphNode | None, wanted: GraphNode) -> bool:
-    return root is not None and wanted in root.members
 
 
 # -- repair ----------------------------------------------------------------------------------------

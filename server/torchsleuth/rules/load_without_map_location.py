@@ -20,9 +20,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.interp.frames import Frame
 from torchsleuth.messages import message
-from torchsleuth.rules.operands import source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.uses import calls
+from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import Device
 
@@ -35,22 +37,31 @@ _ACCELERATED = ("torch.device", "torch.cuda.", "Tensor.cuda", "torch.nn.Module.c
 def find(analysis: Analysis) -> Iterator[Finding]:
     if not any(call.path.startswith(_ACCELERATED) for call in analysis.trace.calls):
         return
-    seen: set[tuple[str, int]] = set()
-    for call in analysis.trace.calls:
-        node = call.site.node
-        key = (call.site.span.path, call.site.span.start.line)
-        if call.path != "torch.load" or not isinstance(node, ast.Call) or key in seen:
-            continue
+    seen: set[Span] = set()
+    for span, node, frame in _loads(analysis):
         exact = all(keyword.arg for keyword in node.keywords)
-        if not exact or len(node.args) > 1 or "map_location" in call.kwargs or "mmap" in call.kwargs:
+        given = {keyword.arg for keyword in node.keywords}
+        if not exact or len(node.args) > 1 or given & {"map_location", "mmap"} or span in seen:
             continue
-        seen.add(key)
-        scopes = (call.site.frame.names, *call.site.frame.closure, call.site.frame.globals)
-        named = next((name for names in scopes for name, value in names.items() if isinstance(value, Device)), '"cpu"')
-        text = f"map_location={named}"
-        edit = edits.add_argument(source_at(analysis, call.site), node, text)
+        seen.add(span)
+        text = f"map_location={_device_name(frame)}"
+        edit = edits.add_argument(analysis.source_of(span.path), node, text)
         fix = Candidate(message("fix.add_argument", argument=text), (edit,))
-        yield Finding(call.site.span, message("device.load"), (), (fix,))
+        yield Finding(span, message("device.load"), (), (fix,))
+
+
+def _loads(analysis: Analysis) -> Iterator[tuple[Span, ast.Call, Frame | None]]:
+    """The calls that the analysis saw, and those of the document that it did not reach."""
+    for call in analysis.calls.get("torch.load", ()):
+        if isinstance(call.site.node, ast.Call):
+            yield call.site.span, call.site.node, call.site.frame
+    for _, node in calls(analysis, "torch.load"):
+        yield analysis.source.span(node), node, None
+
+
+def _device_name(frame: Frame | None) -> str:
+    scopes = (frame.names, *frame.closure, frame.globals) if frame is not None else ()
+    return next((str(name) for names in scopes for name, value in names.items() if isinstance(value, Device)), '"cpu"')
 
 
 RULE = Rule(
