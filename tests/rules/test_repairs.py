@@ -225,3 +225,143 @@ def test_a_loop_that_evaluates_now_and_then_returns_to_training() -> None:
                 print(accuracy(model, loader))
     """
     assert "    model.train()\n    optimizer.zero_grad()\n" in repaired(text, "model.train()")
+
+
+def test_letters_of_an_equation_follow_the_sizes() -> None:
+    text = """
+        import torch
+
+        head, relation, tail = torch.randn(10, 24), torch.randn(10, 24, 16), torch.randn(10, 16)
+        score = torch.einsum("bd,bde,bd->b", head, relation, tail)
+    """
+    assert 'einsum("bd,bde,be->b"' in repaired(text)
+
+
+def test_a_size_is_called_as_the_constructor_calls_it() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class MLP(nn.Module):
+            def __init__(self, dim, ratio=4):
+                super().__init__()
+                hidden = ratio * dim
+                self.up = nn.Linear(dim, hidden)
+                self.down = nn.Linear(dim, dim)
+
+            def forward(self, x):
+                return self.down(torch.relu(self.up(x)))
+
+        out = MLP(16)(torch.randn(3, 16))
+    """
+    assert "self.down = nn.Linear(hidden, dim)" in repaired(text)
+
+
+def test_reductions_of_one_tensor_keep_their_dimension_together() -> None:
+    text = """
+        import torch
+
+        raw = torch.randn(80, 100, 6)
+        mean = raw.mean(dim=1)
+        std = raw.std(dim=1)
+        scaled = (raw - mean) / (std + 1e-6)
+    """
+    fixed = repaired(text, "keepdim")
+    assert "raw.mean(dim=1, keepdim=True)" in fixed and "raw.std(dim=1, keepdim=True)" in fixed
+
+
+def test_one_state_too_many_is_left_out_where_values_are_computed() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        critic = nn.Linear(4, 1)
+
+        def advantage(states, returns):
+            values = critic(states).squeeze(-1)
+            return returns - values
+
+        gain = advantage(torch.randn(17, 4), torch.randn(16))
+    """
+    assert "returns - values[:-1]" in repaired(text)
+
+
+def test_a_patch_size_that_does_not_divide_the_image_changes_where_it_is_written() -> None:
+    text = """
+        from dataclasses import dataclass
+
+        import torch
+        from torch import nn
+
+        @dataclass
+        class Config:
+            image: int = 40
+            patch: int = 16
+
+        class Patches(nn.Module):
+            def __init__(self, cfg):
+                super().__init__()
+                self.p = cfg.patch
+                self.n = cfg.image // cfg.patch
+
+            def forward(self, x):
+                return x.reshape(x.size(0), 3, self.n, self.p, self.n, self.p)
+
+        def main():
+            cfg = Config()
+            return Patches(cfg)(torch.rand(2, 3, cfg.image, cfg.image))
+
+        main()
+    """
+    assert "patch: int = 20" in repaired(text, "Change 16 to")
+
+
+def test_a_loss_of_arrays_in_a_function_is_computed_of_tensors() -> None:
+    text = """
+        import numpy as np
+        import torch
+        from torch import nn
+
+        def quantile_loss(prediction, target, q=0.9):
+            error = target.numpy() - prediction.detach().numpy()
+            return torch.tensor(np.maximum(q * error, (q - 1) * error).mean())
+
+        model = nn.Linear(3, 1)
+        loss = quantile_loss(model(torch.randn(8, 3)), torch.randn(8, 1))
+        loss.backward()
+    """
+    fixed = repaired(text)
+    assert "error = target - prediction" in fixed
+    assert "return torch.maximum(q * error, (q - 1) * error).mean()" in fixed
+
+
+def test_windows_over_the_end_are_not_counted() -> None:
+    text = """
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+
+        class Windows(Dataset):
+            def __init__(self, series, width):
+                self.series, self.width = series, width
+
+            def __len__(self):
+                return len(self.series)
+
+            def __getitem__(self, i):
+                return self.series[i : i + self.width], self.series[i + 1 : i + self.width + 1]
+
+        for x, y in DataLoader(Windows(torch.arange(60.0), 24), batch_size=8):
+            print(x.shape)
+    """
+    assert "return len(self.series) - self.width\n" in repaired(text)
+
+
+def test_least_squares_by_the_new_function() -> None:
+    text = """
+        import torch
+
+        def fit(features, targets):
+            solution, _ = torch.lstsq(targets, features)
+            return solution[: features.size(1)]
+    """
+    assert "solution = torch.linalg.lstsq(features, targets).solution\n" in repaired(text)

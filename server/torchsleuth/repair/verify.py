@@ -74,7 +74,7 @@ def together(
     still fails with only one of them."""
     groups: dict[str, list[Diagnostic]] = {}
     for diagnostic in found:
-        if diagnostic.fixes and diagnostic.severity != "hint":
+        if diagnostic.fixes:
             groups.setdefault(diagnostic.code, []).append(diagnostic)
     more: dict[str, tuple[Edit, ...]] = {}
     for code, members in groups.items():

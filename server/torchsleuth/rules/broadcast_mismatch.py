@@ -27,6 +27,7 @@ from torchsleuth.interp.values import LibraryModule, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import change_argument, names_for
 from torchsleuth.rules.describe import operator_text
+from torchsleuth.rules.extents import kept_dimension, trimmed
 from torchsleuth.rules.mse_on_class_indices import class_indices
 from torchsleuth.rules.operands import (
     Operand,
@@ -105,6 +106,8 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
     node = failure.operation.site.node
     sides = ((right, left), (left, right)) if isinstance(node, ast.AugAssign) else _smaller_first(left, right)
     usable = [(used, other) for used, other in sides if used.node is not None and not _is_target(node, used.node)]
+    for used, other in sides:
+        yield from kept_dimension(analysis, used, other)
     for used, other in usable:
         for suffix in widened(used.shape, other.shape):
             yield from suffixed(analysis, used, suffix)
@@ -121,6 +124,8 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
                     yield from suffixed(analysis, used, suffix)
     yield from _regrouped(analysis, usable)
     yield from _sliced(analysis, usable)
+    for used, other in usable:
+        yield from trimmed(analysis, used, other)
     for used, other in ((left, right), (right, left)):
         yield from strided(analysis, used, other)
         yield from padded(analysis, used, other)

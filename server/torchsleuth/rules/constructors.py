@@ -52,7 +52,7 @@ def change_argument(
     for step in range(4):
         source = analysis.source_of(frame.path)
         old = source.segment(node)
-        names = list(names_for(frame, wanted)) if not isinstance(node, ast.Constant) else []
+        names = list(names_for(frame, wanted, node)) if not isinstance(node, ast.Constant) else []
         if step == 0:
             names += _sums(module, node, wanted)
         for new in (*names, str(wanted)):
@@ -106,8 +106,9 @@ def _sums(module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[str]:
             yield f"{one} + {two}"
 
 
-def names_for(frame: Frame, wanted: int) -> Iterator[str]:
-    """Parameters of the enclosing function, and fields of its objects, that hold the wanted size."""
+def names_for(frame: Frame, wanted: int, before: ast.AST | None = None) -> Iterator[str]:
+    """Parameters of the enclosing function, fields of its objects, and the variables that it sets above `before`, that
+    hold the wanted size."""
     if frame.function is None:
         return
     fields: list[str] = []
@@ -119,7 +120,27 @@ def names_for(frame: Frame, wanted: int) -> Iterator[str]:
             for field, held in value.slots.items():
                 if isinstance(held, int) and not isinstance(held, bool) and held == wanted:
                     fields.append(f"{argument.arg}.{field}")
+    body = frame.function.node.body
+    if before is not None and isinstance(body, list):
+        yield from _variables(frame, body, wanted, getattr(before, "lineno", 0))
     yield from fields
+
+
+def _variables(frame: Frame, body: list[ast.stmt], wanted: int, line: int) -> Iterator[str]:
+    """Variables that a function sets once, above a line and outside of blocks, to the wanted size."""
+    stored = [
+        part.id
+        for statement in body
+        for part in ast.walk(statement)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    ]
+    for statement in body:
+        if isinstance(statement, ast.Assign) and statement.lineno < line:
+            for part in (name for target in statement.targets for name in ast.walk(target)):
+                value = frame.names.get(part.id) if isinstance(part, ast.Name) else None
+                if isinstance(part, ast.Name) and stored.count(part.id) == 1:
+                    if isinstance(value, int) and not isinstance(value, bool) and value == wanted:
+                        yield part.id
 
 
 def passed_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
@@ -127,7 +148,7 @@ def passed_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
     parameter, the number that a variable or the field of a configuration was given."""
     if isinstance(node, ast.Attribute):
         written = _field(node, frame)
-        return None if written is None else (written, frame)
+        return _kept(node, frame) if written is None else (written, frame)
     function = frame.function
     if not isinstance(node, ast.Name):
         return None
@@ -139,6 +160,60 @@ def passed_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
     scope: ast.AST = function.node if function is not None else parse(frame.source)
     number = _number(scope, node.id) or (_number(parse(frame.source), node.id) if function is not None else None)
     return None if number is None else (number, frame)
+
+
+def _kept(node: ast.Attribute, frame: Frame) -> tuple[ast.expr, Frame] | None:
+    """Where the value of ``self.size`` was written: what ``__init__`` assigns to it, once; where that is a parameter of
+    it, or a field of one, the argument of the call that made the object."""
+    owner, function = frame.receiver, frame.function
+    if not isinstance(owner, Instance) or not isinstance(node.value, ast.Name) or function is None:
+        return None
+    first = function.node.args.args[:1]
+    if not first or first[0].arg != node.value.id or owner.cls.path != frame.path or owner.site is None:
+        return None
+    methods = [part for part in owner.cls.node.body if isinstance(part, ast.FunctionDef)]
+    given = [
+        (method, value)
+        for method in methods
+        for statement in ast.walk(method)
+        if isinstance(statement, ast.Assign)
+        for target, value in _pairs(statement)
+        if isinstance(target, ast.Attribute) and target.attr == node.attr
+    ]
+    if len(given) != 1 or given[0][0].name != "__init__":
+        return None
+    method, value = given[0]
+    return (value, frame) if isinstance(value, ast.Constant) else _given(method, value, owner)
+
+
+def _pairs(statement: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Targets and values of an assignment, one by one where it is written so: ``self.n, self.dim = n, dim``."""
+    for target in statement.targets:
+        if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
+            if len(target.elts) == len(statement.value.elts):
+                yield from zip(target.elts, statement.value.elts)
+        else:
+            yield target, statement.value
+
+
+def _given(method: ast.FunctionDef, value: ast.expr, owner: Instance) -> tuple[ast.expr, Frame] | None:
+    """The argument of the call that made an object for a parameter of its constructor, or for a field of one."""
+    names = [argument.arg for argument in (*method.args.posonlyargs, *method.args.args)]
+    name = value.value if isinstance(value, ast.Attribute) else value
+    site = owner.site
+    if not isinstance(name, ast.Name) or name.id not in names or site is None or not isinstance(site.node, ast.Call):
+        return None
+    written = _written(site.node, names.index(name.id) - 1, name.id)
+    if isinstance(value, ast.Attribute):
+        if not isinstance(written, ast.Name):
+            return None
+        field = _field(ast.Attribute(written, value.attr, ast.Load()), site.frame)
+        return None if field is None else (field, site.frame)
+    if written is not None:
+        return written, site.frame
+    place = names.index(name.id) - (len(names) - len(method.args.defaults))
+    default = method.args.defaults[place] if place >= 0 else None
+    return (default, site.frame) if isinstance(default, ast.Constant) and owner.cls.path == site.frame.path else None
 
 
 def _argument(function: Function, index: int, name: str, frame: Frame) -> tuple[ast.expr, Frame] | None:

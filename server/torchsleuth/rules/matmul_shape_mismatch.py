@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import permutations
+from itertools import permutations, product
 
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.interp.values import LibraryModule, Tensor
@@ -242,8 +242,8 @@ def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -
     if len(terms) != len(given) or any(len(term) != len(used.shape) for term, used in zip(terms, given)):
         return
     for index in range(len(terms) - 1, -1, -1):
-        for letters in permutations(terms[index]) if len(terms[index]) < 6 else ():
-            changed = [*terms[:index], "".join(letters), *terms[index + 1 :]]
+        for letters in _letters(terms, given, index, output if arrow else ""):
+            changed = [*terms[:index], letters, *terms[index + 1 :]]
             if _agree(changed, given):
                 source = source_at(analysis, operation.site)
                 quote = source.segment(node.args[0])[0]
@@ -254,6 +254,29 @@ def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -
                     f"{quote}{','.join(changed)}{arrow}{output}{quote}",
                     safe=False,
                 )
+
+
+def _letters(terms: list[str], given: list[Operand], index: int, output: str) -> Iterator[str]:
+    """Letters for one operand: its own in another order, or those that dimensions of these sizes have elsewhere, the
+    fewest of them changed first. A letter of the result stays."""
+    term = terms[index]
+    if len(term) > 5 or not term.isalpha():
+        return
+    yield from ("".join(letters) for letters in permutations(term))
+    others = [(part, used) for place, (part, used) in enumerate(zip(terms, given)) if place != index]
+    choices: list[list[str]] = []
+    for letter, size in zip(term, given[index].shape):
+        fitting = [
+            name
+            for part, used in others
+            for name, other in zip(part, used.shape)
+            if name.isalpha() and same(other, size)
+        ]
+        choices.append(list(dict.fromkeys([letter, *fitting])))
+    options = ["".join(letters) for letters in product(*choices) if len(set(letters)) == len(letters)]
+    kept = "".join(part for part, _ in others)
+    whole = [text for text in options if all(letter in kept + text for letter in output)]
+    yield from sorted(whole, key=lambda text: sum(old != new for old, new in zip(term, text)))
 
 
 def _agree(terms: list[str], given: list[Operand]) -> bool:

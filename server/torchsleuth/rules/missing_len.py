@@ -77,7 +77,7 @@ def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     indent = edits.indentation(source, getitem.lineno)
     step = "\t" if indent.startswith("\t") else "    "
     line = min([getitem.lineno, *(decorator.lineno for decorator in getitem.decorator_list)])
-    for count in dict.fromkeys((*_indexed(getitem), *_windows(getitem))):
+    for count in dict.fromkeys((*_indexed(getitem), *windows(getitem))):
         lines = [f"{indent}def __len__(self):", f"{indent}{step}return {count}", "", ""]
         edit = edits.insert(source, Position(line, 1), end.join(lines))
         yield Candidate(message("fix.len", text=count), (edit,))
@@ -105,7 +105,7 @@ def _indexed(getitem: ast.FunctionDef) -> Iterator[str]:
                 yield f"len({ast.unparse(owner)})"
 
 
-def _windows(getitem: ast.FunctionDef) -> Iterator[str]:
+def windows(getitem: ast.FunctionDef) -> Iterator[str]:
     """How many windows ``self.series[index : index + self.window + 1]`` can be."""
     if len(getitem.args.args) < 2:
         return
@@ -114,7 +114,10 @@ def _windows(getitem: ast.FunctionDef) -> Iterator[str]:
         if not isinstance(part, ast.Subscript) or not isinstance(part.value, ast.Attribute):
             continue
         cut = part.slice.elts[0] if isinstance(part.slice, ast.Tuple) and part.slice.elts else part.slice
-        if not isinstance(cut, ast.Slice) or not isinstance(cut.lower, ast.Name) or cut.lower.id != index:
+        starts = _terms(cut.lower) if isinstance(cut, ast.Slice) and cut.lower is not None else []
+        if not isinstance(cut, ast.Slice) or not any(
+            isinstance(term, ast.Name) and term.id == index for term in starts
+        ):
             continue
         terms = _terms(cut.upper) if cut.upper is not None else []
         rest = [term for term in terms if not (isinstance(term, ast.Name) and term.id == index)]

@@ -329,7 +329,7 @@ def resized(analysis: Analysis, tensor: Tensor, axis: int, wanted: Size) -> Iter
     frame = site.frame
     for _ in range(3):
         constant = isinstance(node, ast.Constant)
-        options = [*([] if constant else names_for(frame, wanted)), *size_texts(frame, wanted, node)]
+        options = [*([] if constant else names_for(frame, wanted, node)), *size_texts(frame, wanted, node)]
         for new in (*options, str(wanted)):
             yield replaced(analysis, Site(frame.source.span(node), node, frame), node, new, safe=False)
         outer = passed_for(node, frame)

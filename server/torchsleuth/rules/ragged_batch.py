@@ -28,10 +28,11 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.pipeline import DataFault, Refusal
-from torchsleuth.interp.values import Array, DictValue, ListValue, Tensor, Value
+from torchsleuth.interp.values import Array, DictValue, Instance, ListValue, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import call_trail, shape_text
 from torchsleuth.rules.loaders import affected, dataset_text, free_name, made_here, spelled, with_collate
+from torchsleuth.rules.missing_len import windows
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.sample_type import made_at, where
 from torchsleuth.schema import Edit
@@ -51,7 +52,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         seen.add(id(fault.getitem or fault.dataset))
         places = (*made_at(analysis, fault), *made_here(analysis, fault.loader))
-        yield Finding(fault.at.span, _text(fault, refusal), places, tuple(_padded(analysis, fault)))
+        yield Finding(
+            fault.at.span, _text(fault, refusal), places, (*_shortened(analysis, fault), *_padded(analysis, fault))
+        )
 
 
 def _text(fault: DataFault, refusal: Refusal) -> str:
@@ -89,6 +92,21 @@ def _stacked(analysis: Analysis, fault: DataFault) -> Finding:
 
 
 # -- the repair ------------------------------------------------------------------------------------
+
+
+def _shortened(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
+    """``__len__`` that counts the windows which ``__getitem__`` cuts, where it counts those that go over the end."""
+    cls = fault.dataset.cls if isinstance(fault.dataset, Instance) else None
+    methods = {part.name: part for part in cls.node.body if isinstance(part, ast.FunctionDef)} if cls else {}
+    length, getitem = methods.get("__len__"), methods.get("__getitem__")
+    if cls is None or length is None or getitem is None:
+        return
+    source = analysis.source_of(cls.path)
+    for part in ast.walk(length):
+        if isinstance(part, ast.Return) and part.value is not None:
+            for count in dict.fromkeys(windows(getitem)):
+                title = message("fix.replace", old=source.segment(part.value), new=count)
+                yield Candidate(title, (edits.replace(source, part.value, count),))
 
 
 def _padded(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:

@@ -22,9 +22,10 @@ from collections.abc import Iterator
 
 from torchsleuth.messages import message
 from torchsleuth.rules.operators import failures
-from torchsleuth.rules.replacements import Old, outdated_imports, outdated_uses, replaced
+from torchsleuth.rules.replacements import Old, Rewrite, outdated_imports, outdated_uses, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.uses import argument, is_exact, text, written
+from torchsleuth.syntax import edits
 from torchsleuth.syntax.names import Use
 
 CODE = "TS801"
@@ -51,11 +52,50 @@ def _symeig(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]
         yield replaced(analysis, call, f"{name}({text(analysis, matrix)})", imported)
 
 
-def _matrix_rank(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
-    matrix = argument(call, 0, "input")
-    if is_exact(call) and matrix is not None and len(call.args) + len(call.keywords) == 1:
-        name, imported = written(analysis, "torch.linalg.matrix_rank", use)
-        yield replaced(analysis, call, f"{name}({text(analysis, matrix)})", imported)
+def _moved(new: str) -> Rewrite:
+    """A function with another name and the same one argument."""
+
+    def rewrite(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
+        matrix = argument(call, 0, "input")
+        if is_exact(call) and matrix is not None and len(call.args) + len(call.keywords) == 1:
+            name, imported = written(analysis, new, use)
+            yield replaced(analysis, call, f"{name}({text(analysis, matrix)})", imported)
+
+    return rewrite
+
+
+def _solved(new: str, attribute: str = "") -> Rewrite:
+    """``X, LU = torch.solve(B, A)``, where only the first of the two results is used."""
+
+    def rewrite(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
+        right, left = argument(call, 0, "input"), argument(call, 1, "A")
+        if not is_exact(call) or right is None or left is None or len(call.args) + len(call.keywords) != 2:
+            return
+        name, imported = written(analysis, new, use)
+        solution = f"{name}({text(analysis, left)}, {text(analysis, right)}){attribute}"
+        around = edits.path_to(analysis.tree(analysis.source.path), call)[-2]
+        if (
+            isinstance(around, ast.Subscript)
+            and isinstance(around.slice, ast.Constant)
+            and around.slice.value == 0
+            or isinstance(around, ast.Attribute)
+            and around.attr == "solution"
+        ):
+            yield replaced(analysis, around, solution, imported)
+        elif isinstance(around, ast.Assign) and len(around.targets) == 1 and isinstance(around.targets[0], ast.Tuple):
+            first, *rest = around.targets[0].elts
+            unused = [part.id for part in rest if isinstance(part, ast.Name) and not _is_read(analysis, part.id)]
+            if len(rest) == len(unused) == 1 and isinstance(first, ast.Name):
+                target = edits.replace(analysis.source, around.targets[0], first.id)
+                yield replaced(analysis, call, solution, (*imported, target))
+
+    return rewrite
+
+
+def _is_read(analysis: Analysis, name: str) -> bool:
+    tree = analysis.tree(analysis.source.path)
+    loads = (part for part in ast.walk(tree) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load))
+    return any(part.id == name for part in loads)
 
 
 _INSTEAD = {
@@ -78,7 +118,16 @@ _INSTEAD = {
     "btrisolve": "torch.linalg.lu_solve",
     "pstrf": "torch.linalg.cholesky",
 }
-_REWRITES = {"symeig": _symeig, "matrix_rank": _matrix_rank}
+_REWRITES = {
+    "symeig": _symeig,
+    "matrix_rank": _moved("torch.linalg.matrix_rank"),
+    "potrf": _moved("torch.linalg.cholesky"),
+    "potri": _moved("torch.cholesky_inverse"),
+    "solve": _solved("torch.linalg.solve"),
+    "gesv": _solved("torch.linalg.solve"),
+    "lstsq": _solved("torch.linalg.lstsq", ".solution"),
+    "gels": _solved("torch.linalg.lstsq", ".solution"),
+}
 _FUNCTIONS = {f"torch.{name}": Old(instead, rewrite=_REWRITES.get(name)) for name, instead in _INSTEAD.items()}
 _STUBS = tuple(f"torch.{name}" for name in ("symeig", "solve", "lstsq", "eig", "matrix_rank"))
 _MODULES = {

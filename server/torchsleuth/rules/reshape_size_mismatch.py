@@ -22,9 +22,13 @@ import ast
 import math
 from collections.abc import Iterator
 
+from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.values import Site
 from torchsleuth.messages import message
+from torchsleuth.rules.constructors import passed_for
 from torchsleuth.rules.describe import expression_text, operand_node, shape_text
+from torchsleuth.rules.operands import replaced
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
@@ -90,6 +94,32 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
             new = str(total // product)
             title = message("fix.size", old=source.segment(size), new=new)
             yield Candidate(title, (edits.replace(source, size, new),))
+            yield from _where_written(analysis, failure, size, [new])
+    for size, value in zip(sizes, values):
+        yield from _where_written(analysis, failure, size, _divisors(value, operation.specs[0].shape))
+
+
+def _where_written(
+    analysis: Analysis, failure: OperatorFailure, size: ast.expr, options: list[str]
+) -> Iterator[Candidate]:
+    """Another number where a size was written that came to the call by name: a default, a field of a configuration."""
+    place: tuple[ast.expr, Frame] | None = (size, failure.operation.site.frame)
+    for _ in range(4):
+        place = passed_for(*place) if place is not None else None
+        if place is not None and isinstance(place[0], ast.Constant):
+            node, frame = place
+            for new in options:
+                yield replaced(analysis, Site(frame.source.span(node), node, frame), node, new, safe=False)
+            return
+
+
+def _divisors(value: object, shape: tuple[dims.Size, ...] | None) -> list[str]:
+    """The divisors of a dimension that a size does not divide, the nearest first: patches of 10 for 16 in 40 pixels."""
+    if not isinstance(value, int) or value < 2:
+        return []
+    uneven = {size for size in (shape or ())[1:] if isinstance(size, int) and value < size <= 4096 and size % value}
+    found = {part for size in uneven for part in range(2, size) if size % part == 0}
+    return [str(part) for part in sorted(found, key=lambda part: (abs(part - value), part))[:3]]
 
 
 def _equal_sides(

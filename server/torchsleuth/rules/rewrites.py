@@ -82,11 +82,21 @@ def as_tensors(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
         return
     paths = {id(use.call): use.path for use in analysis.names.uses if use.call is not None}
     changes: list[Edit] = []
-    for statement in _chain(analysis, fault.at).statements:
-        for node in ast.walk(statement.value):
-            changes += _of_tensors(analysis.source, paths.get(id(node), ""), node)
+    values: list[ast.AST] = [statement.value for statement in _chain(analysis, fault.at).statements]
+    for node in [part for value in (*values, *_computed(analysis, fault, cuts)) for part in ast.walk(value)]:
+        changes += _of_tensors(analysis.source, paths.get(id(node), ""), node)
     if len(changes) > 1:
         yield Candidate(message("fix.as_tensors"), tuple(sorted(changes, key=lambda one: (one.start, one.end))))
+
+
+def _computed(analysis: Analysis, fault: AutogradFault, cuts: list[Cut]) -> Iterator[ast.AST]:
+    """The assignments and results of the function that takes the numbers out, where that is not the one of backward()."""
+    functions = {cut.site.frame.function for cut in cuts} - {None, fault.at.frame.function}
+    for function in functions if len(functions) == 1 else ():
+        node = analysis.index(fault.at.span.path).same(function.node) if function is not None else None
+        for part in ast.walk(node) if node is not None else ():
+            if isinstance(part, ast.Assign | ast.Return) and part.value is not None:
+                yield part.value
 
 
 def _takes_out(cuts: list[Cut]) -> bool:
