@@ -11,6 +11,12 @@ class Budget:
 
     steps: int = 400_000
     """Nodes evaluated for one document."""
+    import_steps: int = 40_000
+    """Nodes evaluated in the bodies of imported modules; after that, only what is needed of them is executed."""
+    module_steps: int = 3_000
+    """Nodes evaluated in the body of a module of which a name is needed, before only what the name needs is executed."""
+    decoration_steps: int = 1_000
+    """Nodes evaluated in a function that hands back the function or class that it is given."""
     depth: int = 60
     """Nested calls."""
     supposed_questions: int = 40

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.interp import library
 from torchsleuth.interp.autocast import enabled_of
 from torchsleuth.interp.autocast import entered as autocast_inside
+from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.choices import Choices
+from torchsleuth.interp.decorators import hands_back
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
@@ -33,6 +35,7 @@ from torchsleuth.interp.values import (
     Partial,
     Several,
     Site,
+    Slots,
     Tensor,
     Value,
     is_module,
@@ -42,6 +45,12 @@ from torchsleuth.tensors.spec import Native
 
 if TYPE_CHECKING:
     from torchsleuth.interp.iteration import Iteration
+
+
+MAX_RECURSION = 6
+"""Activations of one function inside of one another."""
+MAX_RECURSIVE_CALLS = 100
+"""Calls of one function inside of one activation of it."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +92,11 @@ def _is_users(callee: Value) -> bool:
 class Calls(Choices):
     """Everything that is called."""
 
+    steps: int
+    step_limit: int
+    handing_back: dict[ast.AST, bool]
+    recursive_calls: dict[ast.AST, int]
+    elsewhere: Callable[[str, Slots], Value]
     outcomes: tuple[Value, ...] = ()
     """What the paths of the function that returned last gave, before they were joined."""
 
@@ -225,12 +239,53 @@ class Calls(Choices):
         if function.kind == "contextmanager" and body is None:
             return Managed(function, args, kwargs)
         self.called.add(function.node)
-        depth = caller.depth + 1
-        if depth > self.budget.depth or self._recursing(function, caller):
+        if caller.depth >= self.budget.depth or self._recursing(function, caller):
             return UNKNOWN
         names = self._bind(function, args, kwargs)
         if names is None:
             return UNKNOWN
+        if args and isinstance(args[0], Function | ClassValue) and self._hands_back(function):
+            steps = self.budget.decoration_steps
+            self.limited(steps, lambda: self._run(function, args, kwargs, names, node, caller, body))
+            return args[0]
+        return self._run(function, args, kwargs, names, node, caller, body)
+
+    def _hands_back(self, function: Function) -> bool:
+        found = self.handing_back.get(function.node)
+        if found is None:
+            found = self.handing_back[function.node] = hands_back(function, self._meaning)
+        return found
+
+    def _meaning(self, name: str, function: Function) -> Value:
+        """What a name in a function means that is not one of its own."""
+        scopes = (*function.closure, function.globals)
+        found = next((scope[name] for scope in scopes if name in scope), MISSING)
+        return self.elsewhere(name, function.globals) if found is MISSING else found
+
+    def limited(self, steps: int, run: Callable[[], Value]) -> Value:
+        """What `run` gives, UNKNOWN if it takes too long."""
+        mark, limit = self.heap.mark(), self.step_limit
+        self.step_limit = min(limit, self.steps + steps)
+        try:
+            return run()
+        except OutOfBudget:
+            self.heap.rollback(mark)
+            if self.steps <= self.step_limit or self.steps > limit:
+                raise
+            return UNKNOWN
+        finally:
+            self.step_limit = limit
+
+    def _run(
+        self,
+        function: Function,
+        args: tuple[Value, ...],
+        kwargs: dict[str, Value],
+        names: dict[str, Value],
+        node: ast.Call | None,
+        caller: Frame,
+        body: Callable[[Value], None] | None,
+    ) -> Value:
         source = caller.source if caller.path == function.path else self.source_of(function.path, caller)
         frame = Frame(
             source,
@@ -241,7 +296,7 @@ class Calls(Choices):
             args[0] if args and function.owner is not None else None,
             caller,
             node,
-            depth,
+            caller.depth + 1,
             self.heap.mark(),
         )
         frame.body = body
@@ -297,12 +352,14 @@ class Calls(Choices):
         return any(isinstance(part, ast.For | ast.While) for part in ast.walk(frame.function.node))  # type: ignore[union-attr]
 
     def _recursing(self, function: Function, caller: Frame) -> bool:
-        count = 0
+        """Whether a function is inside of itself too deep, or was called there too often."""
+        depth = 0
         frame: Frame | None = caller
         while frame is not None:
-            count += frame.function is not None and frame.function.node is function.node
+            depth += frame.function is not None and frame.function.node is function.node
             frame = frame.caller
-        return count >= 6
+        calls = self.recursive_calls[function.node] = self.recursive_calls.get(function.node, 0) + 1 if depth else 0
+        return depth >= MAX_RECURSION or calls > MAX_RECURSIVE_CALLS
 
     def _bind(self, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> dict[str, Value] | None:
         """Parameter names to values, None where the call does not fit."""

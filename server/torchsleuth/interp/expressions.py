@@ -36,6 +36,7 @@ from torchsleuth.interp.values import (
     ClassValue,
     DictValue,
     Function,
+    Globals,
     Instance,
     LibraryModule,
     LibraryObject,
@@ -46,6 +47,7 @@ from torchsleuth.interp.values import (
     Scalar,
     Several,
     SliceValue,
+    Slots,
     Super,
     Tensor,
     Value,
@@ -83,6 +85,9 @@ _OPERATORS: dict[type[ast.AST], str] = {
 class Expressions(Calls):
     """Evaluation of expressions; calls and tensor operators are in the base classes."""
 
+    as_needed: bool
+    fetch: Callable[[Globals, str], Value]
+
     def eval(self, node: ast.expr, frame: Frame) -> Value:
         self.tick()
         handler: Callable[[Any, Frame], Value] | None = getattr(self, f"on_{type(node).__name__}", None)
@@ -117,7 +122,12 @@ class Expressions(Calls):
         for names in (frame.names, *frame.closure, frame.globals):
             if name in names:
                 return names[name]
-        return library.builtin(name)
+        return self.elsewhere(name, frame.globals)
+
+    def elsewhere(self, name: str, names: Slots) -> Value:
+        """What a name means that is bound nowhere so far."""
+        value = self.fetch(names, name) if self.as_needed and isinstance(names, Globals) else MISSING
+        return library.builtin(name) if value is MISSING else value
 
     def on_Tuple(self, node: ast.Tuple, frame: Frame) -> Value:
         items = self._elements(node.elts, frame)
@@ -642,9 +652,8 @@ class Expressions(Calls):
         if isinstance(owner, NamedResult):
             return library.record_attribute(self.interpreter, owner, name, frame)
         if isinstance(owner, Namespace):
-            if name in owner.slots:
-                return owner.slots[name]
-            return UNKNOWN
+            value = owner.slots[name] if name in owner.slots else self.fetch(owner.slots, name)
+            return UNKNOWN if value is MISSING else value
         if isinstance(owner, Native):
             return self._native_attribute(owner, name)
         if isinstance(owner, Super):

@@ -132,6 +132,10 @@ class Heap:
                 slots[key] = old
         return undone
 
+    def keep(self, mark: int) -> None:
+        """What was done since the mark holds whatever is undone."""
+        del self._journal[mark:]
+
     def apply(self, delta: Delta) -> None:
         for change in delta.values():
             self.set(change.slots, change.key, change.value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,9 +11,9 @@ from torchsleuth.interp import library, patterns
 from torchsleuth.interp.autocast import Regions, enabled_of
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import Budget, OutOfBudget
-from torchsleuth.interp.entries import EntryPoints
 from torchsleuth.interp.frames import Frame, LoopState
 from torchsleuth.interp.heap import MISSING, Delta, Heap
+from torchsleuth.interp.importing import Importing
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.trace import AttributeSet, LoopPoint, Trace, Unpacking
@@ -41,9 +40,7 @@ from torchsleuth.interp.values import (
     Value,
 )
 from torchsleuth.oracle import Operators
-from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import Declarations
-from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
 from torchsleuth.tensors.spec import Native
@@ -55,7 +52,7 @@ EXITS_UNROLLED = 4
 """Iterations that are executed one by one of a loop that may end before the last of them."""
 
 
-class Interpreter(EntryPoints):
+class Interpreter(Importing):
     """Runs one document (and what it imports from the workspace) and fills a `Trace`."""
 
     def __init__(self, oracle: Operators, workspace: Workspace, budget: Budget | None = None) -> None:
@@ -73,6 +70,7 @@ class Interpreter(EntryPoints):
         self.elements: dict[int | Element, Size] = {}
         self.numbers: dict[tuple[int, int], Size] = {}
         self.steps = 0
+        self.step_limit = self.budget.steps
         self.most_questions: int | None = None
         self.grad: bool | None = True
         self.grad_off: Site | None = None
@@ -92,8 +90,11 @@ class Interpreter(EntryPoints):
         self.arguments: list[Tensor] = []
         self.lasting: set[Symbol] = set()
         self.called: set[ast.AST] = set()
+        self.handing_back: dict[ast.AST, bool] = {}
+        self.recursive_calls: dict[ast.AST, int] = {}
         self.instantiated: set[ClassValue] = set()
         self.modules: dict[str, Namespace] = {}
+        self.import_steps = self.budget.import_steps
         self.failures_seen: set[Any] = set()
         self.classes: list[ClassValue] = []
         self.functions: list[Function] = []
@@ -108,25 +109,10 @@ class Interpreter(EntryPoints):
 
     def tick(self, cost: int = 1) -> None:
         self.steps += cost
-        if self.steps > self.budget.steps:
+        if self.steps > self.step_limit:
             raise OutOfBudget("the analysis budget of this document is used up")
         if self.most_questions is not None and self.oracle.misses > self.most_questions:
             raise OutOfBudget("the budget of what is only supposed is used up")
-
-    def execute_module(self, source: SourceText, name: str) -> Namespace:
-        """The namespace of an imported workspace module."""
-        names: Slots = {"__name__": name, "__file__": source.path}
-        namespace = Namespace(name, names)
-        self.modules[source.path] = namespace
-        frame = Frame(source, names, names)
-        tree = parse(source)
-        self.read_declarations(source, tree)
-        points, self.loop_points = self.loop_points, []
-        try:
-            self.block(tree.body, frame)
-        finally:
-            self.loop_points = points
-        return namespace
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -647,51 +633,6 @@ class Interpreter(EntryPoints):
         for decorator in reversed(node.decorator_list):
             decorated = library.decorated(self, self.eval(decorator, frame), decorated, decorator, frame)
         self.assign_name(node.name, decorated, frame)
-
-    # -- imports -----------------------------------------------------------------------------------
-
-    def do_Import(self, node: ast.Import, frame: Frame) -> None:
-        for alias in node.names:
-            whole = self.import_module(alias.name, frame, 0, node)
-            if alias.asname:
-                self.assign_name(alias.asname, whole, frame)
-            else:
-                top = alias.name.partition(".")[0]
-                self.assign_name(top, self.import_module(top, frame, 0, node), frame)
-
-    def do_ImportFrom(self, node: ast.ImportFrom, frame: Frame) -> None:
-        module = self.import_module(node.module or "", frame, node.level, node)
-        for alias in node.names:
-            if alias.name == "*":
-                if isinstance(module, Namespace):
-                    for name, value in list(module.slots.items()):
-                        if not name.startswith("_"):
-                            self.assign_name(name, value, frame)
-                elif isinstance(module, Native):
-                    for name in self.oracle.public_names(module.path):
-                        self.assign_name(name, self.attribute(module, name, node, frame), frame)
-                continue
-            if isinstance(module, Namespace) and alias.name not in module.slots:
-                value = self.import_module(f"{node.module or ''}.{alias.name}".strip("."), frame, node.level, node)
-            else:
-                value = self.attribute(module, alias.name, node, frame)
-            self.assign_name(alias.asname or alias.name, value, frame)
-
-    def import_module(self, name: str, frame: Frame, level: int, node: ast.AST) -> Value:
-        """A workspace module, an installed library's module, or an external one known by name only."""
-        source = self.workspace.find(name, frame.path, level)
-        if source is not None:
-            if source.path in self.modules:
-                return self.modules[source.path]
-            return self.execute_module(source, name)
-        if level:
-            return UNKNOWN
-        try:
-            return self.oracle.resolve(name)
-        except LookupError:
-            if name.partition(".")[0] not in sys.stdlib_module_names:
-                self.trace.missing.setdefault((name, frame.path), node)
-            return Native(name, "external")
 
     # -- assignment --------------------------------------------------------------------------------
 

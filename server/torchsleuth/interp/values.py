@@ -500,12 +500,18 @@ class LibraryObject(Ref):
         return self.args[position] if position < len(self.args) else default
 
 
+class Globals(dict[Any, Value]):
+    """The names of an imported module of the user's, and its body, of which some may not be executed yet."""
+
+    body: Any = None
+
+
 @dataclass(eq=False)
 class Namespace:
     """An imported module of the user's."""
 
     name: str
-    slots: Slots
+    slots: Globals
 
 
 @dataclass(eq=False)

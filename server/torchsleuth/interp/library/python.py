@@ -594,7 +594,8 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
     if isinstance(node, ast.Attribute) and node.attr in ("setter", "deleter", "getter"):
         return interp.lookup(value.name, frame) if isinstance(value, Function) else value
     if isinstance(decorator, Function | Builtin | Partial | Bound) or path.startswith(transforms.PREFIXES):
-        return interp.call(decorator, Args((value,), {}, node, frame))
+        steps = 4 * interp.budget.decoration_steps
+        return interp.limited(steps, lambda: interp.call(decorator, Args((value,), {}, node, frame)))
     if isinstance(value, Function) and any(word in ast.unparse(node) for word in ("grad", "inference", "eval")):
         # A decorator of somebody else's may well switch recording.
         value.grad_mode = Scalar("bool")

@@ -1,0 +1,417 @@
+"""Imports. A module of the workspace is executed once; of a large package, only what its importers turn out to need."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from torchsleuth.interp.entries import EntryPoints
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.heap import MISSING
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    ClassValue,
+    DictValue,
+    Globals,
+    Instance,
+    ListValue,
+    Namespace,
+    Value,
+)
+from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.spec import Native
+
+MAX_SEARCHED = 40
+"""Modules that are looked through for a name that ``import *`` may have brought."""
+LARGE_STATEMENT = 1000
+"""Nodes of a statement, such as a table of configurations, that is executed only when what it binds is needed."""
+
+_IMPORTS = (ast.Import, ast.ImportFrom)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_READING = frozenset("get items keys values copy index count".split())
+_READERS = frozenset("len list tuple dict set sorted isinstance enumerate zip map min max sum str repr print".split())
+
+
+@dataclass(eq=False)
+class Body:
+    """The body of an imported module, with an import statement of its own for each imported name.
+
+    `waiting`: the statements that are not executed yet. `wanted`: names that are being looked for.
+    """
+
+    frame: Frame
+    statements: list[ast.stmt]
+    waiting: set[ast.stmt]
+    wanted: set[str] = field(default_factory=set)
+    begun: bool = False
+
+    @cached_property
+    def binds(self) -> dict[str, list[ast.stmt]]:
+        """By name: the statements that bind it, in order."""
+        found: dict[str, list[ast.stmt]] = {}
+        for statement in self.statements:
+            for name in dict.fromkeys(_bound(statement)):
+                found.setdefault(name, []).append(statement)
+        return found
+
+    @cached_property
+    def stars(self) -> list[ast.ImportFrom]:
+        return [one for one in self.statements if isinstance(one, ast.ImportFrom) and one.names[0].name == "*"]
+
+    @cached_property
+    def rebound(self) -> dict[str, list[ast.stmt]]:
+        """Names that mean one thing here and another there, with all the statements that speak of them, in order."""
+        names = {
+            name
+            for name, binding in self.binds.items()
+            if len(binding) > 1 and not (name.startswith("__") or all(isinstance(one, _IMPORTS) for one in binding))
+        }
+        found: dict[str, list[ast.stmt]] = {}
+        for statement in self.statements if names else ():
+            for name in names.intersection(_mentioned(statement)):
+                found.setdefault(name, []).append(statement)
+        return found
+
+    def needed(self, name: str) -> list[ast.stmt]:
+        """The statements that have to be executed, in order, for a name to be bound."""
+        found = dict.fromkeys(self.binds.get(name, ()))
+        if not self.rebound or not found:
+            return list(found)
+        pending = list(self.rebound.values())
+        while related := [group for group in pending if any(one in found for one in group)]:
+            pending = [group for group in pending if group not in related]
+            found.update(dict.fromkeys(one for group in related for one in group))
+        return [one for one in self.statements if one in found]
+
+    def may_change(self, name: str) -> bool:
+        """Whether a container called this may be changed by a function of the module, or by what is not executed."""
+        return len(re.findall(rf"\b{re.escape(name)}\b", self.frame.source.text)) > 1 and name in self.changed
+
+    @cached_property
+    def changed(self) -> frozenset[str]:
+        outside = [one for one in self.waiting if not isinstance(one, _IMPORTS)]
+        inside = [part for one in self.statements if one not in self.waiting for part in _functions(one)]
+        return frozenset(name for part in (*outside, *inside) for name in _changed(part))
+
+
+class Importing(EntryPoints):
+    """Modules of the workspace, of installed libraries, and those known by name only."""
+
+    import_steps: int
+    """Nodes that the bodies of imported modules may still take before they are executed as needed only."""
+    import_began: int | None = None
+    """The step at which the outermost of the imports began that are going on."""
+    as_needed = False
+    searched = 0
+    """Modules that were looked through for the name that is being looked for."""
+    steps: int
+    forward_depth: int
+    statement: Callable[[ast.stmt, Frame], int]
+    assign_name: Callable[[str, Value, Frame], None]
+
+    def do_Import(self, node: ast.Import, frame: Frame) -> None:
+        for alias in node.names:
+            whole = self.import_module(alias.name, frame, 0, node)
+            if alias.asname:
+                self.assign_name(alias.asname, whole, frame)
+            else:
+                top = alias.name.partition(".")[0]
+                self.assign_name(top, self.import_module(top, frame, 0, node), frame)
+
+    def do_ImportFrom(self, node: ast.ImportFrom, frame: Frame) -> None:
+        module = self.import_module(node.module or "", frame, node.level, node)
+        for alias in node.names:
+            if alias.name == "*":
+                for name in self._names_of(module):
+                    if isinstance(module, Native) or not name.startswith("_"):
+                        self.assign_name(name, self.attribute(module, name, node, frame), frame)
+                continue
+            if isinstance(module, Namespace):
+                value = self._imported_from(module, alias.name, node, frame)
+            else:
+                value = self.attribute(module, alias.name, node, frame)
+            self.assign_name(alias.asname or alias.name, value, frame)
+
+    def _imported_from(self, module: Namespace, name: str, node: ast.ImportFrom, frame: Frame) -> Value:
+        """A name of a module, or a module of a package."""
+        body = module.slots.body
+        if name in module.slots or (body is not None and name in body.binds):
+            value = self.member(module, name)
+            if value is not MISSING:
+                return value
+        path = f"{node.module or ''}.{name}".strip(".")
+        if self.workspace.find(path, frame.path, node.level) is None:
+            value = self.fetch(module.slots, name)
+            if value is not MISSING:
+                return value
+        return self.import_module(path, frame, node.level, node)
+
+    def import_module(self, name: str, frame: Frame, level: int, node: ast.AST) -> Value:
+        """A workspace module, an installed library's module, or an external one known by name only."""
+        source = self.workspace.find(name, frame.path, level)
+        if source is not None:
+            if source.path in self.modules:
+                return self.modules[source.path]
+            return self.execute_module(source, name)
+        if level:
+            return UNKNOWN
+        try:
+            return self.oracle.resolve(name)
+        except LookupError:
+            if name.partition(".")[0] not in sys.stdlib_module_names:
+                self.trace.missing.setdefault((name, frame.path), node)
+            return Native(name, "external")
+
+    def execute_module(self, source: SourceText, name: str) -> Namespace:
+        """The namespace of a workspace module that is imported for the first time."""
+        names = Globals(__name__=name, __file__=source.path)
+        namespace = self.modules[source.path] = Namespace(name, names)
+        frame = Frame(source, names, names)
+        tree = parse(source)
+        self.read_declarations(source, tree)
+        statements = [part for statement in tree.body for part in _split(statement)]
+        names.body = Body(frame, statements, set(statements))
+        began, outer = self.steps, self.import_began
+        if outer is None:
+            self.import_began = began
+        try:
+            for statement in statements:
+                if self._as_needed():
+                    self._open(names)
+                    break
+                self._execute(statement, names)
+        finally:
+            self.import_began = outer
+            if outer is None:
+                self.import_steps -= self.steps - began
+        return namespace
+
+    def _as_needed(self) -> bool:
+        """Whether bodies of modules have taken so many steps that they are executed as needed only."""
+        spent = self.steps - self.import_began if self.import_began is not None else 0
+        if not self.as_needed and spent > self.import_steps:
+            self.as_needed = True
+            for module in self.modules.values():
+                self._open(module.slots)
+        return self.as_needed
+
+    # -- as needed ---------------------------------------------------------------------------------
+
+    def member(self, module: Namespace, name: str) -> Value:
+        """What a module binds a name to, MISSING where it does not."""
+        return module.slots[name] if name in module.slots else self.fetch(module.slots, name)
+
+    def fetch(self, names: Globals, name: str) -> Value:
+        """What those statements of a module bind a name to that are not executed yet, MISSING where they do not."""
+        body = names.body
+        if body is None or not body.waiting or name in body.wanted:
+            return MISSING
+        body.wanted.add(name)
+        try:
+            binding = body.needed(name)
+            if binding and not self.as_needed:
+                binding = body.statements[: body.statements.index(binding[-1]) + 1]
+            elif binding and not body.begun and not isinstance(binding[0], _IMPORTS):
+                self._begin_body(names, body)
+            for statement in binding:
+                self._execute(statement, names)
+            if name in names:
+                return names[name]
+            return self._from_stars(body, name) if self.as_needed and not name.startswith("_") else MISSING
+        finally:
+            body.wanted.discard(name)
+
+    def _begin_body(self, names: Globals, body: Body) -> None:
+        """Execute the body of a module that is needed, but for its imports and for what takes long."""
+        body.begun = True
+        end = self.steps + self.budget.module_steps
+        apart = {one for group in body.rebound.values() for one in group}
+        for statement in body.statements:
+            if not (isinstance(statement, _IMPORTS) or statement in apart or _is_large(statement)):
+                self._execute(statement, names)
+            if self.steps > end:
+                break
+        self._open(names)
+
+    def _execute(self, statement: ast.stmt, names: Globals) -> None:
+        """Execute a statement of an imported module. What it does holds in all branches of the importer."""
+        body = names.body
+        if body is None or statement not in body.waiting:
+            return
+        body.waiting.discard(statement)
+        kept = self.grad, self.grad_off, self.autocast, self.loop_points, self.forward_depth, self.entry_point
+        self.grad, self.grad_off, self.autocast, self.loop_points, self.forward_depth = True, None, {}, [], 0
+        self.entry_point = None
+        mark = self.heap.mark()
+        try:
+            ended = self.statement(statement, body.frame) != 0
+        except BaseException:
+            self.heap.rollback(mark)
+            body.waiting.add(statement)
+            raise
+        finally:
+            self.grad, self.grad_off, self.autocast, self.loop_points, self.forward_depth, self.entry_point = kept
+        if self.as_needed and body.begun:
+            for name in _bound(statement):
+                self._open_value(name, names.get(name), body, set())
+        if ended:
+            body.waiting.clear()
+        self.heap.keep(mark)
+
+    def _from_stars(self, body: Body, name: str) -> Value:
+        """What one of the modules binds a name to of which everything is imported, UNKNOWN if there are too many."""
+        outer = self.searched
+        try:
+            for star in reversed(body.stars):
+                self.searched += 1
+                if self.searched > MAX_SEARCHED:
+                    return UNKNOWN
+                module = self.import_module(star.module or "", body.frame, star.level, star)
+                found = self.member(module, name) if isinstance(module, Namespace) else MISSING
+                if isinstance(module, Native) and name in self.oracle.public_names(module.path):
+                    found = self.attribute(module, name, star, body.frame)
+                if found is not MISSING:
+                    return found
+            return MISSING
+        finally:
+            self.searched = self.searched if outer else 0
+
+    def _names_of(self, module: Value, seen: frozenset[int] = frozenset()) -> list[str]:
+        """The names that ``import *`` takes from a module."""
+        if isinstance(module, Native):
+            return list(self.oracle.public_names(module.path))
+        if not isinstance(module, Namespace) or id(module) in seen:
+            return []
+        names = dict.fromkeys(module.slots)
+        body = module.slots.body
+        if body is not None and body.waiting and self.as_needed:
+            names.update(dict.fromkeys(body.binds))
+            for star in body.stars:
+                inner = self.import_module(star.module or "", body.frame, star.level, star)
+                names.update(dict.fromkeys(self._names_of(inner, seen | {id(module)})))
+        return [name for name in names if not name.startswith("_")]
+
+    # -- what is not executed ----------------------------------------------------------------------
+
+    def _open(self, names: Globals) -> None:
+        """What is not executed may have put things into the containers of a module."""
+        seen: set[int] = set()
+        for name, value in list(names.items()):
+            self._open_value(name, value, names.body, seen)
+
+    def _open_value(self, name: str, value: Value, body: Body | None, seen: set[int]) -> None:
+        """A container that is empty is there to be filled, and so may be one that its module changes."""
+        if name.startswith("__") or id(value) in seen:
+            return
+        seen.add(id(value))
+        if isinstance(value, ListValue | DictValue):
+            items = value.items if isinstance(value, ListValue) else value.entries
+            if not items or body is None or body.may_change(name):
+                self.heap.set(value.slots, "items", None)
+            else:
+                for item in items.values() if isinstance(items, dict) else items:
+                    self._open_value(name, item, body, seen)
+        elif isinstance(value, tuple):
+            for item in value:
+                self._open_value(name, item, body, seen)
+        elif isinstance(value, ClassValue | Instance):
+            path = value.path if isinstance(value, ClassValue) else value.cls.path
+            if path in self.modules:
+                for attribute, item in list(value.slots.items()):
+                    self._open_value(attribute, item, self.modules[path].slots.body, seen)
+
+
+def _split(statement: ast.stmt) -> list[ast.stmt]:
+    """An import statement for each imported name, also of what is there for type checkers; other statements as they are."""
+    if isinstance(statement, ast.If) and ast.unparse(statement.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+        return [part for one in statement.body for part in _split(one)]
+    if isinstance(statement, ast.Import) and len(statement.names) > 1:
+        return [ast.copy_location(ast.Import([alias]), statement) for alias in statement.names]
+    if isinstance(statement, ast.ImportFrom) and len(statement.names) > 1:
+        made = (ast.ImportFrom(statement.module, [alias], statement.level) for alias in statement.names)
+        return [ast.copy_location(one, statement) for one in made]
+    return [statement]
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """The names that a statement of a module binds."""
+    if isinstance(node, _DEFINITIONS):
+        yield node.name
+    elif isinstance(node, _IMPORTS):
+        yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names if alias.name != "*")
+    elif isinstance(node, ast.Name):
+        if not isinstance(node.ctx, ast.Load):
+            yield node.id
+    elif isinstance(node, ast.Assign):
+        for target in node.targets:
+            yield from _bound(target)
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+        yield from _bound(node.target)
+    elif not isinstance(node, ast.Lambda):
+        if isinstance(node, ast.ExceptHandler) and node.name:
+            yield node.name
+        for part in ast.iter_child_nodes(node):
+            yield from _bound(part)
+
+
+def _mentioned(node: ast.AST) -> Iterator[str]:
+    """The names that a statement of a module uses or binds when it is executed."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, _DEFINITIONS):
+        yield node.name
+    for field_name, value in ast.iter_fields(node):
+        if field_name != "body" or not isinstance(node, _FUNCTIONS):
+            for part in value if isinstance(value, list) else [value]:
+                if isinstance(part, ast.AST):
+                    yield from _mentioned(part)
+
+
+def _is_large(statement: ast.stmt) -> bool:
+    if isinstance(statement, _DEFINITIONS):
+        return False
+    return next(itertools.islice(ast.walk(statement), LARGE_STATEMENT, None), None) is not None
+
+
+def _functions(node: ast.AST) -> Iterator[ast.AST]:
+    """The functions that a statement defines, also as methods; what is inside of them is not looked at."""
+    if isinstance(node, _FUNCTIONS):
+        yield node
+    elif isinstance(node, ast.stmt | ast.ExceptHandler):
+        for part in ast.iter_child_nodes(node):
+            yield from _functions(part)
+
+
+def _changed(node: ast.AST) -> Iterator[str]:
+    """The names and attributes that are used otherwise than for reading a container."""
+    reading: set[int] = set()
+    named: list[ast.Name | ast.Attribute] = []
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name | ast.Attribute):
+            named.append(part)
+        elif isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Load):
+            reading.add(id(part.value))
+        elif isinstance(part, ast.Compare):
+            reading.update(map(id, (part.left, *part.comparators)))
+        elif isinstance(part, ast.For | ast.comprehension):
+            reading.add(id(part.iter))
+        elif isinstance(part, ast.If | ast.IfExp | ast.While):
+            reading.add(id(part.test))
+        elif isinstance(part, ast.UnaryOp):
+            reading.add(id(part.operand))
+        elif isinstance(part, ast.Starred | ast.FormattedValue) or (isinstance(part, ast.keyword) and part.arg is None):
+            reading.add(id(part.value))
+        elif isinstance(part, ast.Dict):
+            reading.update(id(value) for key, value in zip(part.keys, part.values) if key is None)
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _READING:
+            reading.add(id(part.func.value))
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in _READERS:
+            reading.update(map(id, part.args))
+    yield from (part.id if isinstance(part, ast.Name) else part.attr for part in named if id(part) not in reading)
