@@ -75,6 +75,22 @@ async def test_incremental_typing_with_characters_of_every_width(editor: Editor)
     assert await editor.codes(uri) == []
 
 
+async def test_while_a_statement_is_being_typed_the_rest_stays_as_it_is(editor: Editor) -> None:
+    uri = editor.open("typing.py", LINEAR)
+    (found,) = await editor.repaired(uri)
+    editor.replace(uri, "torch.randn(64, 16384)", "torch.randn(64, ")
+    assert await editor.diagnostics(uri) == [found]
+    editor.replace(uri, "torch.randn(64, ", "torch.randn(64, 8192)")
+    assert await editor.codes(uri) == []
+
+
+async def test_what_stays_unbound_is_analysed_after_a_pause(editor: Editor) -> None:
+    uri = editor.open("pause.py", LINEAR)
+    await editor.repaired(uri)
+    editor.replace(uri, "x = torch.randn(64, 16384)", "x = tor")
+    await editor.until(lambda: not editor.client.published[uri].diagnostics)
+
+
 async def test_lines_end_where_the_editor_ends_them(editor: Editor) -> None:
     text = LINEAR.replace("import torch\n", "import torch\n# form\ffeed, \u2028 and \u0085\n", 1).replace("\n", "\r\n")
     uri = editor.open("endings.py", text)

@@ -76,9 +76,9 @@ async def test_a_worker_killed_in_the_middle_is_replaced_and_answers(start: Star
     await ready  # by itself, without another keystroke
     assert ("restarting") in [state for state, _ in editor.client.states]
     assert double_worker(editor) != first
-    editor.retype(uri, "fine again")
+    editor.retype(uri, "again = 1")
     (found,) = await editor.diagnostics(uri)
-    assert found.message.endswith("fine again")
+    assert found.message.endswith("again = 1")
     assert editor.client.messages == []
 
 

@@ -14,6 +14,7 @@ from torchsleuth.lsp.progress import WorkDone
 from torchsleuth.lsp.scheduling import Scheduler
 from torchsleuth.messages import message
 from torchsleuth.schema import FileAnalysis
+from torchsleuth.syntax.unfinished import Analysed
 from torchsleuth.worker.async_client import Asked, AsyncWorkerClient
 from torchsleuth.worker.client import WorkerUnavailable
 
@@ -28,6 +29,8 @@ DEPENDENT_PAUSE_S = 0.5
 """The same for documents that import the one being typed in."""
 BUSY_SHOWN_AFTER_S = 0.3
 """Time after which an analysis shows in the status."""
+SETTLING_PAUSE_S = 1.0
+"""The same where a name is read that nothing binds, and that may yet grow into another."""
 REPAIR_SLICE_S = 0.2
 """Time after which the verification of fixes asks whether something else is to be done."""
 BUDGET_S = 30.0
@@ -44,6 +47,9 @@ class StaticAnalysis:
         self._worker: AsyncWorkerClient | None = None
         self._welcomed = False
         self._cancelled: set[tuple[str, int]] = set()
+        self._analysed: dict[str, Analysed] = {}
+        """The texts that the results in the store are about, but for a statement that is being typed."""
+        self._settling: set[str] = set()
         self._incomplete: dict[str, str] = {}
         self._busy_timer: asyncio.TimerHandle | None = None
         self._announced = ("", "")
@@ -54,6 +60,7 @@ class StaticAnalysis:
         """A new worker with the settings of now; open documents are analysed again."""
         self.stop()
         self._welcomed = False
+        self._analysed.clear()
         if not self._server.settings.trusted:
             self._server.store.clear("static")
             self._set_status("restricted", message("editor.untrusted"))
@@ -78,11 +85,14 @@ class StaticAnalysis:
         """Analyse a document soon, and open documents that import it a little later."""
         if self._worker is None:
             return
+        self._settling.discard(document.path)
         self._scheduler.request(document.path, delay_s)
         for dependent in self._server.documents.importing(document.path):
+            self._analysed.pop(dependent.path, None)
             self._scheduler.request(dependent.path, DEPENDENT_PAUSE_S)
 
     def request_all(self) -> None:
+        self._analysed.clear()
         if self._worker is not None:
             for document in self._server.documents:
                 self._scheduler.request(document.path, 0.0)
@@ -90,6 +100,7 @@ class StaticAnalysis:
     def forget(self, path: str) -> None:
         """The document was closed."""
         self._note_incomplete(path, None)
+        self._analysed.pop(path, None)
         self._scheduler.forget(path)
 
     async def settled(self, path: str, timeout_s: float) -> bool:
@@ -114,23 +125,28 @@ class StaticAnalysis:
             document = self._server.documents.at(path)  # the newest text, not that of the request
             if document is None or (path, document.version) in self._cancelled:
                 return
+            if self._still_holds(document):
+                return
             overlay = {other.path: other.text for other in self._server.documents if other.path != path}
             roots = (*self._server.roots(), *self._lookups.folders)
             await self._server.control.prepare()
             codes = self._server.control.codes(path)
             asked = Asked(path, document.text, overlay, roots, codes)
             analysis = await worker.analyze(asked, BUDGET_S)
-            self._accept(worker, document, analysis)
+            accepted = self._accept(worker, document, analysis)
+            if accepted and not analysis.stats.get("incomplete"):
+                self._analysed[path] = Analysed(document.source)
             if progress is not None:
                 progress.end()
                 progress = None
             missing = analysis.stats.get("missing") or []
             self._lookups.ask(missing, self._text_of, worker.interpreter, self._server.roots())
-            while analysis.stats.get("unverified") and self._is_current(worker, document):
+            while accepted and analysis.stats.get("unverified"):
                 # What is found is shown already; the fixes follow, and give way to the next keystroke.
                 analysis = await worker.repair(asked, REPAIR_SLICE_S, BUDGET_S)
-                if not analysis.stats.get("incomplete") or analysis.diagnostics:
-                    self._accept(worker, document, analysis)
+                accepted = "unverified" in analysis.stats and self._accept(worker, document, analysis)
+            if accepted and path in self._analysed:
+                self._analysed[path].whole = True
         except WorkerUnavailable as error:
             logger.info("no analysis: %s", error)
         finally:
@@ -138,6 +154,21 @@ class StaticAnalysis:
                 progress.end()
         if worker is self._worker and worker.pid is None:
             self._scheduler.request(_START, 0.0)  # it died: be ready again before the next keystroke
+
+    def _still_holds(self, document: Document) -> bool:
+        """Whether what was found before, which has moved along with the text, is all there is to say: a statement is being
+        typed. What may yet turn out to be meant that way is analysed after a longer pause."""
+        before = self._analysed.get(document.path)
+        change = before.unfinished(document.text) if before is not None else None
+        if before is None or change is None or (change == "same" and not before.whole):
+            return False
+        if change == "unbound":
+            if document.path in self._settling:
+                return False
+            self._settling.add(document.path)
+            self._scheduler.request(document.path, SETTLING_PAUSE_S)
+        self._server.store.keep("static", document.path, document.version)
+        return True
 
     def _text_of(self, path: str) -> str:
         return self._server.documents.source(path).text
@@ -148,16 +179,17 @@ class StaticAnalysis:
         except WorkerUnavailable as error:
             logger.info("no analysis: %s", error)
 
-    def _accept(self, worker: AsyncWorkerClient, document: Document, analysis: FileAnalysis) -> None:
+    def _accept(self, worker: AsyncWorkerClient, document: Document, analysis: FileAnalysis) -> bool:
         """Results for a text that is no longer the current one are dropped: newer ones are on their way."""
         if not self._is_current(worker, document):
-            return
+            return False
         if analysis.stats.get("traceback"):
             logger.error("the analysis of %s failed:\n%s", document.path, analysis.stats["traceback"])
         self._note_incomplete(document.path, analysis.stats.get("incomplete"))
         found = [] if self._server.control.excludes(document.path) else self._server.control.shown(analysis)
         self._server.store.replace("static", document.path, found, analysis.facts, document.version)
         self._server.refresh_hints()
+        return True
 
     def _is_current(self, worker: AsyncWorkerClient, document: Document) -> bool:
         current = self._server.documents.at(document.path)

@@ -100,6 +100,8 @@ def create_server() -> TorchSleuthServer:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
         server.settings = server.settings.updated(params.initialization_options)
+        # pygls would apply each change to a copy of its own first, and shifts positions that its lines do not have.
+        server.workspace.update_text_document = lambda *change: None  # type: ignore[method-assign]
         _set_log_level(server.settings)
 
     @server.feature(types.INITIALIZED)

@@ -68,6 +68,14 @@ class ResultStore:
         self._publish_all(before | self._places(layer, owner) | {owner})
         return self._generation
 
+    def keep(self, layer: Layer, owner: str, version: int) -> None:
+        """What was found, and has moved along with the text since, holds for this version of it too."""
+        entry = self._entries.get((layer, owner))
+        if entry is not None:
+            findings = tuple(replace(finding, version=version) for finding in entry.findings)
+            self._entries[layer, owner] = replace(entry, findings=findings)
+            self._publish_all(self._places(layer, owner) | {owner})
+
     def clear(self, layer: Layer, owner: str | None = None) -> None:
         """Forget a layer, of one owner or of all."""
         keys = [key for key in self._entries if key[0] == layer and owner in (None, key[1])]
