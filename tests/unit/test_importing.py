@@ -9,8 +9,8 @@ import pytest
 from tests.check import analyze
 from torchsleuth.interp.importing import _bound, _changed
 
-HEAVY = f"TABLE = [{'0, ' * 41000}]\n"
-"""Takes more than what the bodies of imported modules may take."""
+HEAVY = f"TABLE = [{'0, ' * 41000}]\nLAST = 1\n"
+"""Takes more than what the bodies of imported modules may take, so that its last statement waits."""
 
 
 def shapes(text: str, **modules: str) -> dict[str, object]:
