@@ -315,3 +315,15 @@ y = table["a"].layers(torch.zeros(2, 3))
     found = analyze(IMPORTS + text)
     assert found.stats["stumbles"] == []
     assert shape(text) == (2, 3)
+
+
+def test_an_attribute_that_a_layer_has_in_one_branch_only() -> None:
+    text = """\
+fc, other = nn.Linear(2, 3), nn.Linear(2, 3)
+if somewhere.flag:
+    fc.note = 1
+    fc.weight = other.weight
+print(fc.note, fc.weight)
+y = torch.cat([p.flatten() for p in fc.parameters()])
+"""
+    assert analyze(IMPORTS + text).stats["stumbles"] == []

@@ -11,6 +11,8 @@ class Budget:
 
     steps: int = 400_000
     """Nodes evaluated for one document."""
+    entry_steps: int = 60_000
+    """Nodes evaluated for one class or function that nothing calls."""
     import_steps: int = 40_000
     """Nodes evaluated in the bodies of imported modules; after that, only what is needed of them is executed."""
     module_steps: int = 3_000

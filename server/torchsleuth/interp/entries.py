@@ -75,14 +75,15 @@ class Trial:
 
 @dataclass
 class Entry:
-    """Something that nothing calls. `lacking`: its tensor arguments whose rank stayed unknown. `places`: which facts were
-    first recorded in it, `sightings`: which declared shapes."""
+    """Something that nothing calls. `lacking`: its tensor arguments whose rank stayed unknown. `complete`: it came to its
+    end. `places`: which facts were first recorded in it, `sightings`: which declared shapes."""
 
     run: Callable[[Supposition], Any]
     declared: dict[ArgumentKey, Declared] = field(default_factory=dict)
     lacking: set[ArgumentKey] = field(default_factory=set)
     demands: dict[ArgumentKey, Demand] = field(default_factory=dict)
     sizes: bool = False
+    complete: bool = False
     places: tuple[int, int] = (0, 0)
     sightings: tuple[int, int] = (0, 0)
 
@@ -97,6 +98,8 @@ class EntryPoints(DeclaredShapes):
     entry_point: Entry | None = None
     arguments: list[Tensor]
     most_questions: int | None
+    steps: int
+    step_limit: int
     pending: dict[Any, Callable[[], Any]]
 
     def run_document(self, source: SourceText) -> Trace:
@@ -105,7 +108,7 @@ class EntryPoints(DeclaredShapes):
         self.read_declarations(source, tree)
         names: Slots = {"__name__": "__main__", "__file__": source.path}
         frame = Frame(source, names, names)
-        self._protect(lambda: self.block(tree.body, frame))
+        ran = self._protect(lambda: self.block(tree.body, frame))
         entries: list[Entry] = []
         for cls in list(self.classes):
             if cls.path == source.path and cls.is_module() and not self._was_run(cls):
@@ -114,11 +117,11 @@ class EntryPoints(DeclaredShapes):
             if function.path == source.path and function.node not in self.called:
                 entries.append(self._enter(partial(self._try_function, function, frame)))
         self.settle_facts()
-        if self.trace.incomplete is None:
+        if ran:
             places, sightings = list(self.trace.facts), list(self.trace.declared)
             self.most_questions = self.oracle.misses + self.budget.supposed_questions
             for entry in entries:
-                if self.oracle.misses <= self.most_questions:
+                if entry.complete and self.oracle.misses <= self.most_questions:
                     self._suppose(entry, places, sightings)
             self.most_questions = None
             self.settle_facts()
@@ -150,7 +153,10 @@ class EntryPoints(DeclaredShapes):
         grad = self.grad
         self.entry += 1
         self.entry_point, self.arguments = entry, []
-        self._protect(lambda: entry.run(given))
+        limit = self.step_limit
+        self.step_limit = min(limit, self.steps + self.budget.entry_steps)
+        entry.complete = self._protect(lambda: entry.run(given))
+        self.step_limit = limit
         self.entry_point = None
         self.grad = grad
 
@@ -181,16 +187,18 @@ class EntryPoints(DeclaredShapes):
             self.grad = grad
         self.heap.join([self.heap.rollback(mark), {}])
 
-    def _protect(self, run: Callable[[], Any]) -> None:
-        """Run an entry point; whatever stops it stops only it."""
+    def _protect(self, run: Callable[[], Any]) -> bool:
+        """Run an entry point, and whether it came to its end; whatever stops it stops only it."""
         self.loop_points, self.guarded, self.uncertain, self.autocast = [], 0, 0, {}
         self.forward_depth = 0
         try:
             run()
+            return True
         except OutOfBudget as error:
             self.trace.incomplete = str(error)
         except RecursionError:
             self.trace.incomplete = "the code nests too deeply"
+        return False
 
     # -- what nothing calls ------------------------------------------------------------------------
 

@@ -232,8 +232,10 @@ class Heap:
             if isinstance(left, NamedResult) and left.alike(right):
                 return NamedResult(left.fields, joined_items, left.of)
             return joined_items
-        if isinstance(left, dict) and isinstance(right, dict) and left.keys() == right.keys():
-            return {key: self.join_values(left[key], right[key]) for key in left}
+        if isinstance(left, dict) and isinstance(right, dict):
+            both = left.keys() & right.keys()
+            keys = {**left, **right}
+            return {key: self.join_values(left[key], right[key]) if key in both else UNKNOWN for key in keys}
         if isinstance(left, ListValue) and isinstance(right, ListValue):
             return ListValue(self.join_elements(left.elements, right.elements), left.type_name)
         if isinstance(left, DictValue) and isinstance(right, DictValue):

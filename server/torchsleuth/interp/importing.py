@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import itertools
-import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -92,7 +91,7 @@ class Body:
 
     def may_change(self, name: str) -> bool:
         """Whether a container called this may be changed by a function of the module, or by what is not executed."""
-        return len(re.findall(rf"\b{re.escape(name)}\b", self.frame.source.text)) > 1 and name in self.changed
+        return self.frame.source.text.count(name) > 1 and name in self.changed
 
     @cached_property
     def changed(self) -> frozenset[str]:
@@ -111,7 +110,6 @@ class Importing(EntryPoints):
     as_needed = False
     searched = 0
     """Modules that were looked through for the name that is being looked for."""
-    steps: int
     forward_depth: int
     statement: Callable[[ast.stmt, Frame], int]
     assign_name: Callable[[str, Value, Frame], None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp.library import modules
-from torchsleuth.interp.values import Instance, LibraryModule, ListValue, Parameters, Several, Tensor, Value
+from torchsleuth.interp.values import UNKNOWN, Instance, LibraryModule, ListValue, Parameters, Several, Tensor, Value
 from torchsleuth.tensors.spec import TensorSpec
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: dict[ob
         return not modules.has_parameters(interp, module)
     for name, spec in entries:
         tied = module.slots["tied"].get(name)
+        if tied is UNKNOWN:
+            return False
         tensor = tied if isinstance(tied, Tensor) else of_module(module, spec)
         key = tensor.identity if tensor.owner is None else (tensor.owner.identity, name)
         found.setdefault(key, (f"{prefix}{name}", tensor))
