@@ -365,3 +365,130 @@ def test_least_squares_by_the_new_function() -> None:
             return solution[: features.size(1)]
     """
     assert "solution = torch.linalg.lstsq(features, targets).solution\n" in repaired(text)
+
+
+def test_attention_to_wider_keys_is_told_their_width() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Cross(nn.Module):
+            def __init__(self, dim=64, region_dim=96):
+                super().__init__()
+                self.attention = nn.MultiheadAttention(dim, 4, batch_first=True)
+
+            def forward(self, text, regions):
+                return self.attention(text, regions, regions)[0]
+
+        out = Cross()(torch.randn(2, 5, 64), torch.randn(2, 9, 96))
+    """
+    assert "batch_first=True, kdim=region_dim, vdim=region_dim)" in repaired(text)
+
+
+def test_a_pair_of_states_is_unpacked() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        lstm, head = nn.LSTM(8, 16, batch_first=True, bidirectional=True), nn.Linear(32, 3)
+        _, hidden = lstm(torch.randn(4, 7, 8))
+        scores = head(torch.cat([hidden[-2], hidden[-1]], dim=1))
+    """
+    assert "_, (hidden, _) = lstm" in repaired(text, "(hidden, _)")
+
+
+def test_a_loss_is_made_before_it_is_called() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        output = nn.Linear(4, 3)(torch.randn(5, 4))
+        loss = nn.CrossEntropyLoss(output, torch.randint(0, 3, (5,)))
+    """
+    assert "nn.CrossEntropyLoss()(output, " in repaired(text)
+
+
+def test_the_values_of_a_maximum_are_meant() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        head = nn.Linear(16, 3)
+        pooled = torch.max(torch.randn(4, 16, 10), dim=2)
+        scores = head(pooled)
+    """
+    assert "dim=2).values\n" in repaired(text)
+
+
+def test_a_base_class_gets_what_its_constructor_wants() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Base(nn.Module):
+            def __init__(self, width):
+                super().__init__()
+                self.width = width
+
+        class Wide(Base):
+            def __init__(self, width=64):
+                self.fc = nn.Linear(8, width)
+
+            def forward(self, x):
+                return self.fc(x)
+
+        Wide()(torch.randn(2, 8))
+    """
+    assert "        super().__init__(width)\n        self.fc" in repaired(text)
+
+
+def test_a_computed_tensor_becomes_a_parameter() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Scale(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scale = torch.ones([]) * 2.6
+                self.scale.requires_grad_(True)
+
+            def forward(self, x):
+                return self.scale * x
+
+        Scale()(torch.randn(3))
+    """
+    assert "self.scale = nn.Parameter(torch.ones([]) * 2.6)" in repaired(text)
+
+
+def test_samples_with_a_field_that_is_none_are_left_out() -> None:
+    text = """
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+
+        ROWS = [{"id": i, "rating": None if i % 4 == 0 else i / 9} for i in range(40)]
+
+        class Products(Dataset):
+            def __len__(self):
+                return len(ROWS)
+
+            def __getitem__(self, i):
+                return {"id": ROWS[i]["id"], "rating": ROWS[i]["rating"]}
+
+        for batch in DataLoader(Products(), batch_size=8):
+            print(batch["rating"])
+    """
+    assert "batch = [sample for sample in batch if sample['rating'] is not None]" in repaired(text)
+
+
+def test_all_that_needs_the_accelerator_is_changed_together() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        model = nn.Linear(4, 2).cuda()
+        for _ in range(3):
+            out = model(torch.randn(8, 4).cuda())
+    """
+    fixed = repaired(text, "1 more")
+    assert fixed.count('.to("cuda" if torch.cuda.is_available() else "cpu")') == 2

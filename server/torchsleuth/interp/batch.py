@@ -48,7 +48,14 @@ def after(operation: Operation, tensors: Sequence[Tensor], shape: tuple[Size, ..
         return None
     tensor, axis = carriers[0]
     before = next((spec.shape for spec, one in zip(operation.specs, tensors) if one is tensor), None)
-    if before is None or not 0 <= axis < len(before):
+    return None if before is None else follow(operation, axis, before, shape, position)
+
+
+def follow(
+    operation: Operation, axis: int, before: tuple[Size, ...], shape: tuple[Size, ...], position: int
+) -> int | None:
+    """Where an operation leaves a dimension of an operand of shape `before` in a result of this shape."""
+    if not 0 <= axis < len(before):
         return None
     name = operation.target.rpartition(".")[2].strip("_")
     module = operation.module

@@ -44,6 +44,8 @@ _LAYERS = (
     "TransformerEncoderLayer",
     "TransformerDecoderLayer",
     "Transformer",
+    "TransformerEncoder",
+    "TransformerDecoder",
 )
 _LOSSES = tuple(
     "CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss MSELoss L1Loss cross_entropy nll_loss binary_cross_entropy "
@@ -77,7 +79,20 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield _finding(analysis, operation, module, used, axis, loss)
 
 
+def _layer(module: LibraryModule) -> LibraryModule:
+    """The layer that a stack repeats, or else the module itself."""
+    if module.type_name in ("TransformerEncoder", "TransformerDecoder"):
+        given = module.args[0] if module.args else None
+        for value in (given, module.kwargs.get("encoder_layer"), module.kwargs.get("decoder_layer")):
+            if isinstance(value, LibraryModule):
+                return value
+    return module
+
+
 def _is_batch_first(module: LibraryModule) -> bool | None:
+    module = _layer(module)
+    if module.type_name in ("TransformerEncoder", "TransformerDecoder"):
+        return None
     position = 3 if module.type_name in ("RNN", "LSTM", "GRU") else 99
     value = module.kwargs.get("batch_first", module.args[position + 1] if len(module.args) > position + 1 else False)
     return value if isinstance(value, bool) else None
@@ -136,7 +151,7 @@ def _finding(
 
 
 def _candidates(analysis: Analysis, module: LibraryModule, used: Operand, axis: int) -> Iterator[Candidate]:
-    site = module.site
+    site = _layer(module).site
     if site is not None and isinstance(site.node, ast.Call):
         source = source_at(analysis, site)
         written = next((item for item in site.node.keywords if item.arg == "batch_first"), None)

@@ -43,9 +43,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for event in analysis.trace.events:
         point = _wasteful(analysis, event)
         loop = statement_of(analysis, Site(point.span, point.node, event.site.frame)) if point is not None else None
-        if loop is not None and loop not in reported:
+        if point is not None and loop is not None and loop not in reported:
             reported.add(loop)
-            yield _finding(analysis, event, loop)
+            yield _finding(analysis, event, loop, point.span.path)
 
 
 def _wasteful(analysis: Analysis, event: Event) -> LoopPoint | None:
@@ -68,11 +68,14 @@ def _wasteful(analysis: Analysis, event: Event) -> LoopPoint | None:
 
 
 def _contains(point: LoopPoint, event: Event) -> bool:
-    """Whether a loop is written around a call, in the same function."""
-    function, node = event.site.frame.function, event.site.node
-    if point.span.path != event.site.span.path or node not in index(point.node).parents:
-        return False
-    return function is None or point.node in index(function.node).parents
+    """Whether a loop is written around a call, or around the call of the function that it stands in."""
+    site: Site | None = event.site
+    while site is not None:
+        if point.span.path == site.span.path and site.node in index(point.node).parents:
+            function = site.frame.function
+            return function is None or point.node in index(function.node).parents
+        site = caller_of(site)
+    return False
 
 
 def _evaluates(analysis: Analysis, event: Event, point: LoopPoint) -> bool:
@@ -84,16 +87,16 @@ def _evaluates(analysis: Analysis, event: Event, point: LoopPoint) -> bool:
     return used and any(step.certain and trained_by(step.subject, event.subject) for step in steps)
 
 
-def _finding(analysis: Analysis, event: Event, loop: ast.stmt) -> Finding:
+def _finding(analysis: Analysis, event: Event, loop: ast.stmt, path: str) -> Finding:
     name = called_text(analysis, event)
     text = message("no_grad.missing", module=f"`{name}`" if name else "the model")
-    return Finding(event.site.span, text, (), tuple(_wrapped(analysis, event, loop, name)))
+    return Finding(event.site.span, text, (), tuple(_wrapped(analysis, event, loop, path, name)))
 
 
-def _wrapped(analysis: Analysis, event: Event, loop: ast.stmt, name: str | None) -> Iterator[Candidate]:
+def _wrapped(analysis: Analysis, event: Event, loop: ast.stmt, path: str, name: str | None) -> Iterator[Candidate]:
     """``no_grad`` around the loop; where the loop also trains, around the call that evaluates, or by the mode."""
-    path = event.site.span.path
     manager, imports = named(analysis, event.site, "torch.no_grad")
+    imports = imports if path == event.site.span.path else ()
     if is_simple(loop, analysis, path):
         changes = edits.wrap(analysis.source_of(path), loop, f"with {manager}():")
         yield Candidate(message("fix.no_grad"), (*imports, *changes))
@@ -105,7 +108,7 @@ def _wrapped(analysis: Analysis, event: Event, loop: ast.stmt, name: str | None)
             changes = edits.wrap(analysis.source_of(site.span.path), around, f"with {manager}():")
             yield Candidate(message("fix.no_grad"), (*imports, *changes))
         site = caller_of(site)
-    if name is not None and is_simple(loop, analysis, path):
+    if name is not None and path == event.site.span.path and is_simple(loop, analysis, path):
         manager, imports = named(analysis, event.site, "torch.set_grad_enabled")
         changes = edits.wrap(analysis.source_of(path), loop, f"with {manager}({name}.training):")
         yield Candidate(message("fix.grad_enabled", name=name), (*imports, *changes))

@@ -27,7 +27,7 @@ from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import place_in_list
-from torchsleuth.rules.constructors import change_argument, given_argument
+from torchsleuth.rules.constructors import change_argument, given_argument, names_for
 from torchsleuth.rules.describe import expression_text, layer_text, shape_text
 from torchsleuth.rules.operands import (
     Operand,
@@ -48,6 +48,7 @@ from torchsleuth.rules.operands import (
     written,
 )
 from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.results import state_unpacked
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
@@ -65,6 +66,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield _linear(analysis, failure, operation.module, given[0])
         elif known and operation.target == "torch.einsum":
             yield Finding(plain.at, plain.message, plain.related, tuple(_equations(analysis, operation, given)))
+        elif known and operation.module is not None and operation.module.type_name == "MultiheadAttention":
+            widths = tuple(_key_widths(analysis, operation.module, given))
+            yield Finding(plain.at, plain.message, plain.related, widths)
         elif known and len(given) >= 2 and operation.module is None:
             yield _product(analysis, failure, *given[-2:])
         else:
@@ -110,6 +114,7 @@ def _for_linear(
         if len(shape) == 4 and same(shape[1], wanted):
             yield from suffixed(analysis, used, ".mean(dim=(2, 3))", safe=False)
         yield from _previous_layer(analysis, used.tensor, wanted)
+    yield from state_unpacked(analysis, failure)
     if len(shape) == 4:
         features = dims.product(shape[1:])
         for flat in _flattened(analysis, layer, used):
@@ -170,6 +175,21 @@ def _previous_layer(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator
         for made in list(change_argument(analysis, layer, 1, name, wanted))[:2]:
             yield Candidate(made.title, made.edits, safe=False)
         return
+
+
+def _key_widths(analysis: Analysis, layer: LibraryModule, given: list[Operand]) -> Iterator[Candidate]:
+    """Attention to what has another width than the queries: ``kdim`` and ``vdim``."""
+    site, built = layer.site, given_argument(layer, 0, "embed_dim")
+    widths = [used.shape[-1] for used in given[1:3]]
+    if site is None or not isinstance(site.node, ast.Call) or len(widths) != 2 or {"kdim", "vdim"} & set(layer.kwargs):
+        return
+    if not same(given[0].shape[-1], built if isinstance(built, int) else -1):
+        return
+    if isinstance(widths[0], int) and isinstance(widths[1], int):
+        names = [next(names_for(site.frame, width), str(width)) for width in widths if isinstance(width, int)]
+        text = f"kdim={names[0]}, vdim={names[1]}"
+        edit = edits.add_argument(source_at(analysis, site), site.node, text)
+        yield Candidate(message("fix.add_argument", argument=text), (edit,))
 
 
 # -- products --------------------------------------------------------------------------------------

@@ -58,8 +58,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         parts = trained_parts(optimizer)
         if optimizer.identity in trace.escaped or not parts or any(other is optimizer for other in stepped):
             continue
-        backward = next((event for event in trace.events if _fills(trace.events, event, optimizer)), None)
-        if backward is not None and not _moved_by_others(trace.events, backward, optimizer):
+        fills = [event for event in trace.events if _fills(trace.events, event, optimizer)]
+        backward = fills[0] if fills else None
+        if backward is not None and _moved_by_others(trace.events, backward, optimizer):
+            backward = next((event for event in fills if _is_left(trace.events, event, optimizer)), None)
+        if backward is not None:
             found.append((optimizer, backward))
     if found and not unseen(analysis, "step") and not reads_gradients(analysis):
         for optimizer, backward in found:
@@ -77,6 +80,13 @@ def _fills(events: list[Event], event: Event, optimizer: LibraryObject) -> bool:
         cleared = any(other.kind == "zero_grad" and other.subject is optimizer for other in near)
         return cleared and event.certain and not any(other.kind == "step" for other in near)
     return fed
+
+
+def _is_left(events: list[Event], backward: Event, optimizer: LibraryObject) -> bool:
+    """Whether a loop clears this optimizer, so that it has to be the one that steps there."""
+    near = [event for event in events if common_loop(backward, event) is not None]
+    cleared = any(event.kind == "zero_grad" and event.subject is optimizer for event in near)
+    return cleared and not _moved_by_others(events, backward, optimizer)
 
 
 def _moved_by_others(events: list[Event], backward: Event, optimizer: LibraryObject) -> bool:

@@ -25,7 +25,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import AttributeSet
-from torchsleuth.interp.values import Tensor, is_module
+from torchsleuth.interp.values import ClassValue, Instance, Tensor, is_module
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
@@ -65,11 +65,31 @@ def _inserted(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
             )
             return
         late = next((part for part in node.body if isinstance(part, ast.Expr) and "__init__" in ast.dump(part)), None)
-        text = source.segment(late) if late is not None else "super().__init__()"
+        text = source.segment(late) if late is not None else f"super().__init__({_wanted(item.owner, node)})"
         changes = [edits.insert_line_before(source, first, text)]
         if late is not None and late.lineno == late.end_lineno:
             changes.append(edits.remove_line(source, late.lineno))
         yield Candidate(message("fix.insert", text=text), tuple(changes))
+
+
+def _wanted(owner: Instance, method: ast.FunctionDef) -> str:
+    """The arguments that the constructor of a base class of the user's has to get: the parameters of the same names,
+    what a class beside this one gives it, or the name of the class for a name."""
+    base = next((part for part in owner.cls.bases if isinstance(part, ClassValue)), None)
+    below = [part for part in base.node.body if isinstance(part, ast.FunctionDef)] if base is not None else []
+    constructor = next((part for part in below if part.name == "__init__"), None)
+    if constructor is None:
+        return ""
+    given = {part.arg for part in ast.walk(method.args) if isinstance(part, ast.arg)}
+    names = [part.arg for part in constructor.args.args[1:]]
+    needed = names[: len(names) - len(constructor.args.defaults)]
+    texts: list[str] = []
+    for name in names:
+        if name in given:
+            texts.append(name if name in needed and len(texts) == names.index(name) else f"{name}={name}")
+        elif name in needed:
+            texts.append(f'"{owner.cls.name.lower()}"' if name.endswith("name") else "...")
+    return "" if "..." in texts else ", ".join(texts)
 
 
 def _is_super(node: ast.expr) -> bool:

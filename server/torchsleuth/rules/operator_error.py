@@ -16,20 +16,39 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from torchsleuth.rules.operators import generic
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.messages import message
+from torchsleuth.rules.operators import failures, generic
+from torchsleuth.rules.results import one_part, state_unpacked
 from torchsleuth.rules.returns import returned
-from torchsleuth.rules.rule import Analysis, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
 
 CODE = "TS199"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for finding in generic(analysis, CODE):
+    for failure, finding in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
         forgotten = returned(analysis, finding.at.path) if "NoneType" in finding.message else ()
-        yield replace(finding, candidates=(*finding.candidates, *forgotten))
+        candidates = (*_called(analysis, failure), *one_part(analysis, failure), *forgotten)
+        candidates = (*candidates, *state_unpacked(analysis, failure))
+        yield replace(finding, candidates=(*finding.candidates, *candidates))
+
+
+def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """``nn.CrossEntropyLoss()(output, target)`` where tensors are given to the constructor."""
+    operation = failure.operation
+    node, site = operation.site.node, operation.site
+    made = operation.module.site if operation.module is not None else None
+    if isinstance(node, ast.Call) and made is not None and made.span == site.span and operation.tensors:
+        source = analysis.source_of(site.span.path)
+        new = f"{source.segment(node.func)}()"
+        title = message("fix.replace", old=source.segment(node.func), new=new)
+        yield Candidate(title, (edits.insert_after_node(source, node.func, "()"),))
 
 
 RULE = Rule(CODE, "operator-error", "error", "shape", __doc__, find)

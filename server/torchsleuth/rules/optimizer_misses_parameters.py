@@ -51,6 +51,7 @@ from torchsleuth.rules.loops import blocks_of, common_loop, is_alone, name_in, p
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
 
 CODE = "TS512"
 _LISTINGS = ("torch.nn.Module.parameters", "torch.nn.Module.named_parameters")
@@ -94,16 +95,14 @@ def _missed(analysis: Analysis) -> Iterator[_Missed]:
     for optimizer in trace.optimizers:
         steps = [e for e in analysis.events("step") if e.subject is optimizer and e.certain and e.loops]
         around = {step.loops[0].execution: step.loops[0] for step in steps}
-        inside = (event for point in around.values() for event in analysis.events_within(point))
-        passes = (event for event in inside if event.kind == "backward" and event.certain)
-        backward = next((event for event in passes if any(_after(event, step) for step in steps)), None)
-        if backward is None or backward.node is None:
-            continue
-        for node in backward.node.reachable():
-            for part in (node.module, *node.leaves):
-                holder = part.owner or part if isinstance(part, Tensor) else part
-                if holder is not None and id(holder) not in given and _trainable(holder):
-                    yield _Missed(optimizer, backward, holder, _whole(analysis, holder))
+        for point in around.values():
+            passes = (event for event in analysis.events_within(point) if event.kind == "backward" and event.certain)
+            backward = next((event for event in passes if any(_after(event, step) for step in steps)), None)
+            for node in backward.node.reachable() if backward is not None and backward.node is not None else ():
+                for part in (node.module, *node.leaves):
+                    holder = part.owner or part if isinstance(part, Tensor) else part
+                    if backward is not None and holder is not None and id(holder) not in given and _trainable(holder):
+                        yield _Missed(optimizer, backward, holder, _whole(analysis, holder))
 
 
 def _in_plain_containers(analysis: Analysis) -> Iterator[Value]:
@@ -208,6 +207,20 @@ def _moved(analysis: Analysis, optimizer: Site, later: Site) -> Iterator[Candida
         text = source.segment(second)
         changes = (edits.insert_line_before(source, first, text), edits.remove_line(source, second.lineno))
         yield Candidate(message("fix.move_before", text=text, line=first.lineno), changes)
+    if _depends(between, first):
+        yield from _anew(analysis, source, first, second)
+
+
+def _anew(analysis: Analysis, source: SourceText, first: ast.stmt, second: ast.stmt) -> Iterator[Candidate]:
+    """Where the optimizer has worked before the replacement: made again behind it, or given the new layer."""
+    path, text = source.path, source.segment(first)
+    if is_alone(first, analysis, path) and is_alone(second, analysis, path):
+        yield Candidate(message("fix.insert", text=text), (edits.insert_line_after(source, second, text),))
+    targets = [part.targets[0] for part in (first, second) if isinstance(part, ast.Assign)]
+    if len(targets) == 2 and is_alone(second, analysis, path):
+        optimizer, layer = (source.segment(target) for target in targets)
+        text = f'{optimizer}.add_param_group({{"params": {layer}.parameters()}})'
+        yield Candidate(message("fix.insert", text=text), (edits.insert_line_after(source, second, text),))
 
 
 def _depends(statements: list[ast.stmt], on: ast.stmt) -> bool:

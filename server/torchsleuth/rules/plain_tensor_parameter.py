@@ -88,13 +88,9 @@ def _wrapped(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
         if isinstance(value.func, ast.Attribute) and value.func.attr == "requires_grad_" and dropped is not None:
             changes = [dropped]
     else:
-        return
-    if changes:
-        around = (
-            edits.insert(source, source.start_of(value), f"{wrapper}("),
-            edits.insert_after_node(source, value, ")"),
-        )
-        yield Candidate(title, (*imports, around[0], *changes, around[1]))
+        changes = []
+    around = (edits.insert(source, source.start_of(value), f"{wrapper}("), edits.insert_after_node(source, value, ")"))
+    yield Candidate(title, (*imports, around[0], *changes, around[1]))
 
 
 def _makes_parameter(node: ast.Call) -> bool:

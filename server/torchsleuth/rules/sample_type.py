@@ -116,8 +116,24 @@ def _collated(analysis: Analysis, fault: DataFault, refusal: Refusal) -> Iterato
         return
     name = free_name(analysis, path, "collate_samples")
     changes = with_collate(analysis, loaders, name, body, imports)
+    if value is None and len(refusal.path) == 1 and not _is_always_none(fault, refusal.path[0]):
+        yield from _left_out(analysis, fault, f"sample[{refusal.path[0]!r}]")
+        safe = False
     if changes:
         yield Candidate(title, changes, safe)
+
+
+def _is_always_none(fault: DataFault, place: object) -> bool:
+    """Whether ``__getitem__`` returns None in this place as it is written."""
+    for part in ast.walk(fault.getitem.node) if fault.getitem is not None else ():
+        value = part.value if isinstance(part, ast.Return) else None
+        if isinstance(value, ast.Dict):
+            for key, item in zip(value.keys, value.values):
+                if isinstance(key, ast.Constant) and key.value == place:
+                    return isinstance(item, ast.Constant)
+        elif isinstance(value, ast.Tuple) and isinstance(place, int) and place < len(value.elts):
+            return isinstance(value.elts[place], ast.Constant)
+    return True
 
 
 def _fields(value: Instance, collate: str) -> list[str] | None:
@@ -189,14 +205,14 @@ def _returned_none(method: Function | None) -> ast.Return | None:
     return None
 
 
-def _left_out(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
+def _left_out(analysis: Analysis, fault: DataFault, what: str = "sample") -> Iterator[Candidate]:
     loaders = affected(analysis, fault)
     if not loaders or loaders[0].site is None:
         return
     path = loaders[0].site.span.path
     collate, imports = spelled(analysis, path, "torch.utils.data.default_collate")
     name = free_name(analysis, path, "collate_present")
-    body = ["batch = [sample for sample in batch if sample is not None]", f"return {collate}(batch)"]
+    body = [f"batch = [sample for sample in batch if {what} is not None]", f"return {collate}(batch)"]
     changes = with_collate(analysis, loaders, name, body, imports)
     if changes:
         yield Candidate(message("fix.drop_samples"), changes)

@@ -22,7 +22,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.batch import batch_of
+from torchsleuth.interp.batch import batch_of, follow
 from torchsleuth.interp.trace import Operation
 from torchsleuth.interp.values import LibraryObject, Site, Tensor, Value
 from torchsleuth.messages import message
@@ -57,6 +57,8 @@ _PREDICTIONS = tuple(
     "CrossEntropyLoss NLLLoss BCELoss MSELoss KLDivLoss cross_entropy nll_loss binary_cross_entropy mse_loss "
     "kl_div".split()
 )
+_LOSSES = (*_PREDICTIONS, "BCEWithLogitsLoss", "binary_cross_entropy_with_logits")
+_MAX_STEPS = 60
 _PICKS = ("argmax", "max", "topk")
 _CHOICES = ("Categorical", "OneHotCategorical", "RelaxedOneHotCategorical")
 """Distributions over the last dimension of their probabilities."""
@@ -64,6 +66,7 @@ _CHOICES = ("Categorical", "OneHotCategorical", "RelaxedOneHotCategorical")
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     uses = list(_uses(analysis))
+    losses = [item for item in analysis.trace.operations if item.target.rpartition(".")[2] in _LOSSES]
     seen: set[tuple[str, int, int]] = set()
     for operation in analysis.trace.operations:
         if operation.target.rpartition(".")[2] not in _NAMES:
@@ -75,7 +78,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         dim = _dim(operation)
         if isinstance(dim, int) and dim in (0, -used.spec.rank):
-            proof = _proof(operation, used, uses)
+            proof = _proof(analysis, operation, used, uses, losses)
             if proof is not None:
                 seen.add(key)
                 yield _finding(analysis, operation, used, proof)
@@ -122,11 +125,21 @@ def _softmax_behind(tensor: Tensor) -> Site | None:
     return None
 
 
-def _proof(operation: Operation, used: Operand, uses: list[tuple[Site, Operation]]) -> Operation | str | None:
+def _proof(
+    analysis: Analysis,
+    operation: Operation,
+    used: Operand,
+    uses: list[tuple[Site, Operation]],
+    losses: list[Operation],
+) -> Operation | str | None:
     """Why dimension 0 is that of the samples: a loader made it, or a later operation takes it as that."""
     axis = batch_of(used.tensor)
     if axis is not None:
         return "loader" if axis == 0 else None
+    if used.spec.rank != 2 or used.shape[0] != used.shape[1]:
+        lost = next((use for use in losses if _reaches(analysis, operation, use)), None)
+        if lost is not None:
+            return lost
     for source, use in uses:
         if source is not operation.site:
             continue
@@ -147,6 +160,42 @@ def _proof(operation: Operation, used: Operand, uses: list[tuple[Site, Operation
 def _is_batched(use: Operation) -> bool:
     """Whether a product is one of many matrices: dimension 0 is none of those that are summed over."""
     return len(use.specs) == 2 and all(spec.rank is not None and spec.rank > 2 for spec in use.specs)
+
+
+def _reaches(analysis: Analysis, operation: Operation, loss: Operation) -> bool:
+    """Whether dimension 0 of a softmax is still that of a prediction, of which a loss takes one for each sample."""
+    prediction, target = operand(loss, 0, "input"), operand(loss, 1, "target")
+    if prediction is None or target is None or not prediction.spec.shape or not target.spec.shape:
+        return False
+    if prediction.shape[0] != target.shape[0] or target.shape[1:] not in ((), (1,)):
+        return False
+    pending: list[tuple[Tensor, tuple[tuple[Operation, Tensor], ...]]] = [(prediction.tensor, ())]
+    seen: set[int] = set()
+    for _ in range(_MAX_STEPS):
+        if not pending:
+            return False
+        tensor, path = pending.pop()
+        origin = tensor.origin
+        if origin is None or id(origin) in seen:
+            continue
+        seen.add(id(origin))
+        if origin.site is operation.site:
+            return _keeps_first(tensor, path)
+        step = analysis.operations.get(id(origin.site))
+        if step is not None:
+            pending += [(source, ((step, tensor), *path)) for source in origin.sources]
+    return False
+
+
+def _keeps_first(tensor: Tensor, path: tuple[tuple[Operation, Tensor], ...]) -> bool:
+    """Whether dimension 0 of a tensor is dimension 0 of what these operations make of it, one after the other."""
+    axis: int | None = 0
+    for operation, result in path:
+        before, shape = tensor.spec.shape, result.spec.shape
+        if axis is None or before is None or shape is None:
+            return False
+        axis, tensor = follow(operation, axis, before, shape, 0), result
+    return axis == 0
 
 
 def _chooses(use: Operation) -> bool:
@@ -193,7 +242,8 @@ def _candidates(analysis: Analysis, operation: Operation, used: Operand) -> Iter
     node = next((item.value for item in call.keywords if item.arg == "dim"), None)
     if node is None and len(call.args) > position:
         node = call.args[position]
-    for dim in (1, -1) if len(used.shape) == 2 else (-1, 1):
+    last_first = len(used.shape) != 2 and used.shape[-1] != 1
+    for dim in (-1, 1) if last_first else (1, -1):
         if node is not None:
             yield replaced(analysis, site, node, str(dim))
         else:

@@ -1,0 +1,74 @@
+"""Repairs of code that takes a result of several parts for one tensor: values with indices, an output with its state."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import Operation, OperatorFailure
+from torchsleuth.interp.values import NamedResult, Tensor, Value
+from torchsleuth.messages import message
+from torchsleuth.rules.operands import short, source_at
+from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.syntax import edits
+
+
+def one_part(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """The part that is meant, where a tuple of tensors is given to an operator: ``x.max(dim=1).values``, ``out, _ = …``."""
+    operation = failure.operation
+    node, source = operation.site.node, source_at(analysis, operation.site)
+    for argument in node.args if isinstance(node, ast.Call) else ():
+        value = _value(operation, argument)
+        if not isinstance(value, tuple) or not value or not isinstance(value[0], Tensor):
+            continue
+        suffix = ".values" if isinstance(value, NamedResult) else "[0]"
+        if isinstance(argument, ast.Call):
+            edit = edits.insert_after_node(source, argument, suffix)
+            yield Candidate(message("fix.append", expression=short(source.segment(argument)), suffix=suffix), (edit,))
+        for statement in _assignments(analysis, operation):
+            target, made = statement.targets[0], statement.value
+            if not isinstance(target, ast.Name) or not isinstance(argument, ast.Name) or target.id != argument.id:
+                continue
+            if isinstance(value, NamedResult) or len(value) != 2:
+                title = message("fix.append", expression=short(source.segment(made)), suffix=suffix)
+                yield Candidate(title, (edits.insert_after_node(source, made, suffix),))
+            else:
+                new = f"{target.id}, _"
+                title = message("fix.replace", old=target.id, new=new)
+                yield Candidate(title, (edits.replace(source, target, new),))
+
+
+def state_unpacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """``_, (hidden, _) = lstm(x)`` where the pair of states is taken for one of them."""
+    operation = failure.operation
+    source, path = source_at(analysis, operation.site), operation.site.span.path
+    for statement in _assignments(analysis, operation):
+        target, span = statement.targets[0], source.span(statement.value)
+        if not isinstance(target, ast.Tuple) or len(target.elts) != 2 or not isinstance(target.elts[1], ast.Name):
+            continue
+        name = target.elts[1]
+        value = operation.site.frame.names.get(name.id)
+        made = (
+            other for other in analysis.trace.operations if other.site.span == span and other.site.span.path == path
+        )
+        states = any(other.module is not None and other.module.type_name == "LSTM" for other in made)
+        if states and isinstance(value, tuple) and len(value) == 2:
+            new = f"({name.id}, _)"
+            yield Candidate(message("fix.replace", old=name.id, new=new), (edits.replace(source, name, new),))
+
+
+def _value(operation: Operation, argument: ast.expr) -> Value:
+    """What was given for an argument as it is written."""
+    node = operation.site.node
+    place = node.args.index(argument) if isinstance(node, ast.Call) else 0
+    shift = 1 if operation.module is None and operation.target.startswith("Tensor.") else 0
+    return operation.args[place + shift] if place + shift < len(operation.args) else None
+
+
+def _assignments(analysis: Analysis, operation: Operation) -> Iterator[ast.Assign]:
+    """The assignments to one target in the function around an operation, or in the script."""
+    function = operation.site.frame.function
+    scope: ast.AST = function.node if function is not None else analysis.tree(operation.site.span.path)
+    for part in ast.walk(scope):
+        if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.value, ast.Call):
+            yield part
