@@ -59,18 +59,19 @@ def without_method(name: str, *behind: str) -> Maker:
         outer = {id(function.value) for _, function in tree.methods(*behind)}
         for call, function in tree.methods(name):
             if not call.args and (not behind or id(call) in outer):
-                yield tree.put(call, tree.source.segment(function.value))
+                yield tree.put(call, tree.operand(function.value))
 
     return change
 
 
-def without_keyword(name: str, *paths: str) -> Maker:
+def without_keyword(name: str, *paths: str, leaving: tuple[str, ...] = ()) -> Maker:
     """A call of a library function without one of its options, save where it is False. `paths`: how the function's name
-    begins."""
+    begins. `leaving`: functions for which it does no harm."""
 
     def change(tree: Tree) -> Iterator[Change]:
         for call in tree.calls():
-            if tree.paths.get(id(call), "").startswith(paths) and (call.args or len(call.keywords) > 1):
+            path = tree.paths.get(id(call), "")
+            if path.startswith(paths) and path not in leaving and (call.args or len(call.keywords) > 1):
                 for keyword in call.keywords:
                     if keyword.arg == name and ast.unparse(keyword.value) != "False":
                         edit = edits.remove_keyword(tree.source, call, keyword)

@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 import traceback
+import warnings
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -124,6 +125,7 @@ def _execute(path: str, answer: str) -> None:
     os.chdir(folder)
     sys.argv = [path]
     sys.path.insert(0, folder)
+    warnings.simplefilter("ignore")  # They speak of lines, which mutants shift.
     sys.stdout = sys.stderr = printed = io.StringIO()
     said: dict[str, object] = {"error": None, "lines": []}
     try:

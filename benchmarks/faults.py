@@ -36,7 +36,9 @@ def _is_recurrent(tree: Tree) -> bool:
 
 
 def _scaler_passed_by(tree: Tree) -> Iterator[Change]:
-    """``optimizer.step()`` for ``scaler.step(optimizer)``."""
+    """``optimizer.step()`` for ``scaler.step(optimizer)``, where nothing else has unscaled the gradients."""
+    if tree.says("unscale_"):
+        return
     for block, index in expressions(tree, "step"):
         call = block[index].value  # type: ignore[attr-defined]
         if "scaler" in ast.unparse(call.func) and len(call.args) == 1:
@@ -87,15 +89,41 @@ def _cleared_too_late(tree: Tree) -> Iterator[Change]:
             yield block[index].lineno, f"{cleared[0]}.zero_grad() behind backward()", (edit,)
 
 
-def _not_divided(tree: Tree) -> Iterator[Change]:
-    """``loss = criterion(…) / steps`` without the division, where gradients are accumulated."""
-    for node in ast.walk(tree.root):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Div):
-            divisor = ast.unparse(node.value.right)
-            if "loss" in ast.unparse(node.targets[0]) and "accum" in divisor:
-                yield tree.put(node.value, tree.source.segment(node.value.left))
-        if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div) and "accum" in ast.unparse(node.value):
-            yield tree.put(node, "pass")
+def _accumulated(tree: Tree) -> Iterator[Change]:
+    """A step every fourth batch instead of every one, with a loss that is not divided; not for optimizers that divide by
+    the size of the gradients."""
+    if any(f"optim.{name}" in tree.source.text for name in ("Adam", "RMSprop", "Adagrad", "LBFGS")):
+        return
+    cleared = expressions(tree, "zero_grad")
+    for block, index in expressions(tree, "step") if len(cleared) == 1 else ():
+        step, (others, place) = block[index], cleared[0]
+        counter = _counter(tree, step)
+        owner = tree.text(others[place]).rpartition(".zero_grad")[0]
+        if counter is not None and others is block and tree.text(step) == f"{owner}.step()":
+            indent = " " * step.col_offset
+            lines = (f"if {counter} % 4 == 3:", f"    {tree.text(step)}", f"    {tree.text(others[place])}")
+            text = f"\n{indent}".join(lines)
+            changes = (edits.replace(tree.source, step, text), *tree.without(others, place))
+            yield step.lineno, f"{tree.text(step)} every fourth batch", changes
+
+
+def _counter(tree: Tree, statement: ast.stmt) -> str | None:
+    """What counts the iterations of the loop around a statement."""
+    around = [part for part in trees.index(tree.root).trail(statement) if isinstance(part, ast.For)]
+    loop = around[-1] if around else None
+    if loop is None or not isinstance(loop.iter, ast.Call):
+        return None
+    function, target = ast.unparse(loop.iter.func), loop.target
+    if function == "enumerate" and isinstance(target, ast.Tuple) and isinstance(target.elts[0], ast.Name):
+        return target.elts[0].id
+    return target.id if function == "range" and isinstance(target, ast.Name) else None
+
+
+def _scales(tree: Tree) -> bool:
+    """Whether there is a GradScaler that is not switched off by some other setting."""
+    scalers = [call for call in tree.calls() if ast.unparse(call.func).endswith("GradScaler")]
+    given = [keyword.value for call in scalers for keyword in call.keywords if keyword.arg == "enabled"]
+    return bool(scalers) and not any(isinstance(value, ast.Compare) for value in given)
 
 
 def _declared_wrongly(tree: Tree) -> Iterator[Change]:
@@ -241,6 +269,8 @@ def _discarded(tree: Tree) -> Iterator[Change]:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _MOVES:
             assert isinstance(statement, ast.Assign)
             text = ast.unparse(value)
+            if ".dtype" in text:
+                continue  # mostly the one that it has
             moves = "device" in text or value.func.attr == "cuda"
             if ast.unparse(statement.targets[0]) == ast.unparse(value.func.value):
                 if not moves or on_accelerator(tree):
@@ -353,7 +383,9 @@ def _state_kept(tree: Tree) -> Iterator[Change]:
         statement = block[index]
         if isinstance(statement, ast.Assign) and ".detach()" in ast.unparse(statement.value):
             names = {part.id for part in ast.walk(statement.value) if isinstance(part, ast.Name)}
-            if ast.unparse(statement.targets[0]) in names and not isinstance(statement.value, ast.BinOp):
+            calls = [part.func for part in ast.walk(statement.value) if isinstance(part, ast.Call)]
+            plain = all(isinstance(part, ast.Attribute) and part.attr == "detach" for part in calls)
+            if ast.unparse(statement.targets[0]) in names and plain and not isinstance(statement.value, ast.BinOp):
                 yield statement.lineno, f"without {tree.text(statement)}", tree.without(block, index)
 
 
@@ -446,7 +478,7 @@ FAULTS: tuple[tuple[str, tuple[str, ...], Maker], ...] = (
 
     ("input not moved", ("TS201", "TS203"), _not_moved),
     ("result of to() dropped", ("TS202", "TS201"), _discarded),
-    ("tensor made on the CPU", ("TS203", "TS201"), where(on_accelerator, without_keyword("device", "torch."))),
+    ("tensor made on the CPU", ("TS203", "TS201"), where(on_accelerator, without_keyword("device", "torch.", leaving=("torch.randperm",)))),
     ("plain tensor for a buffer", ("TS204", "TS201"), where(on_accelerator, _plain_buffer)),
     ("numpy() of the accelerator", ("TS205",), where(on_accelerator, without_method("cpu", "numpy"))),
     ("load without map_location", ("TS206",), where(on_accelerator, without_keyword("map_location", "torch.load"))),
@@ -494,10 +526,10 @@ FAULTS: tuple[tuple[str, tuple[str, ...], Maker], ...] = (
     ("clipped after the step", ("TS509",), _swapped("clip_grad_norm_", "step")),
     ("clipped before backward", ("TS509",), _swapped("backward", "clip_grad_norm_")),
     ("not clipped", ("TS510",), where(_is_recurrent, all_removed("clip_grad_norm_"))),
-    ("accumulated loss not divided", ("TS514",), _not_divided),
-    ("scaler not updated", ("TS515",), where(lambda tree: tree.says("GradScaler"), all_removed("update"))),
-    ("scaler updated before its step", ("TS515",), _swapped("step", "update")),
-    ("optimizer stepped without the scaler", ("TS515",), _scaler_passed_by),
+    ("accumulated loss not divided", ("TS514",), _accumulated),
+    ("scaler not updated", ("TS515",), where(_scales, all_removed("update"))),
+    ("scaler updated before its step", ("TS515",), where(_scales, _swapped("step", "scaler.update"))),
+    ("optimizer stepped without the scaler", ("TS515",), where(_scales, _scaler_passed_by)),
     ("layers in a plain list", ("TS511", "TS512"), _plain_list),
     ("module not given to the optimizer", ("TS512",), _fewer_parameters),
     ("forward called", ("TS513",), _forward_called),

@@ -113,6 +113,11 @@ class Tree:
     def text(self, node: ast.AST) -> str:
         return " ".join(self.source.segment(node).split())
 
+    def operand(self, node: ast.expr) -> str:
+        """An expression as it can stand before a dot."""
+        plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+        return self.source.segment(node) if plain else f"({self.source.segment(node)})"
+
     def put(self, node: ast.AST, new: str) -> Change:
         return node.lineno, f"{self.text(node)} → {new}", (edits.replace(self.source, node, new),)  # type: ignore[attr-defined]
 
@@ -215,10 +220,10 @@ def _permutations(tree: Tree) -> Iterator[Change]:
             )
             yield call.lineno, words, changes
     for call, function in tree.methods("transpose", "t", "swapaxes"):
-        yield tree.put(call, tree.source.segment(function.value))
+        yield tree.put(call, tree.operand(function.value))
     for node in ast.walk(tree.root):
         if isinstance(node, ast.Attribute) and node.attr in ("T", "mT") and isinstance(node.ctx, ast.Load):
-            yield tree.put(node, tree.source.segment(node.value))
+            yield tree.put(node, tree.operand(node.value))
 
 
 def _reshapes(tree: Tree) -> Iterator[Change]:
@@ -246,7 +251,7 @@ def _batches(tree: Tree) -> Iterator[Change]:
 
 def _dropped(tree: Tree) -> Iterator[Change]:
     for call, function in tree.methods("unsqueeze", "squeeze", "flatten", "view", "reshape"):
-        yield tree.put(call, tree.source.segment(function.value))
+        yield tree.put(call, tree.operand(function.value))
 
 
 def _integer(node: ast.expr) -> int | None:

@@ -14,6 +14,7 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -124,7 +125,9 @@ def faults(engine: Engine, working: list[Script], eager: Eager, each: int | None
             chosen[kind] = list(islice(filter(harmful, sample(iter(mutants), len(mutants))), each))
     injected = {kind: len(mutants) for kind, mutants in chosen.items() if mutants}
     for mutant in (mutant for mutants in chosen.values() for mutant in mutants):
-        said = analyzed(engine, mutant.script, {str(mutant.file): mutant.text}, mutant.expected)
+        overlay = {str(mutant.file): mutant.text}
+        documents = {mutant.script.path: mutant.script, mutant.file: replace(mutant.script, path=mutant.file)}
+        said = [item for script in documents.values() for item in analyzed(engine, script, overlay, mutant.expected)]
         codes = {item.code for item in said}
         by_code.update((mutant.kind, code) for code in codes & set(mutant.expected))
         if codes & set(mutant.expected):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import library
+from torchsleuth.interp import demands, library
 from torchsleuth.interp.arithmetic import (
     MAX_SEQUENCE,
     NUMBERS,
@@ -219,7 +219,7 @@ class Expressions(Calls):
         return UNKNOWN
 
     def on_IfExp(self, node: ast.IfExp, frame: Frame) -> Value:
-        decided = self.truth(self.eval(node.test, frame))
+        decided = demands.as_truth(self.interpreter, node.test, frame)
         if decided is not None:
             return self.eval(node.body if decided else node.orelse, frame)
         mark = self.heap.mark()
@@ -258,6 +258,7 @@ class Expressions(Calls):
 
     def unary(self, node: ast.UnaryOp, value: Value, frame: Frame) -> Value:
         if isinstance(node.op, ast.Not):
+            demands.as_number(self.interpreter, value, "bool", node.operand, frame)
             decided = self.truth(value)
             return Scalar("bool") if decided is None else not decided
         if isinstance(value, Choice):

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from torchsleuth.interp import library, patterns
+from torchsleuth.interp import demands, library, patterns
 from torchsleuth.interp.autocast import Regions, enabled_of
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import Budget, OutOfBudget
@@ -216,13 +216,13 @@ class Interpreter(Importing):
         frame.nonlocal_names.update(node.names)
 
     def do_Assert(self, node: ast.Assert, frame: Frame) -> int:
-        decided = self.truth(self.eval(node.test, frame))
+        decided = demands.as_truth(self, node.test, frame)
         if decided is None:
             self.narrow(node.test, True, frame)
         return RAISE if decided is False else NORMAL
 
     def do_If(self, node: ast.If, frame: Frame) -> int:
-        decided = self.truth(self.eval(node.test, frame))
+        decided = demands.as_truth(self, node.test, frame)
         if decided is not None:
             return self.block(node.body if decided else node.orelse, frame)
         return self.fork([lambda: self._branch(node, True, frame), lambda: self._branch(node, False, frame)], frame)
@@ -298,7 +298,7 @@ class Interpreter(Importing):
                 self.record_fact(target, parameter, frame, target.id)
 
     def do_While(self, node: ast.While, frame: Frame) -> int:
-        decided = self.truth(self.eval(node.test, frame))
+        decided = demands.as_truth(self, node.test, frame)
         if decided is False:
             return self.block(node.orelse, frame)
         return self._loop(node, frame, Iteration((None,), exact=False))
@@ -392,7 +392,7 @@ class Interpreter(Importing):
             return
         yield None
         for number in range(self.budget.unroll):
-            decided = self.truth(self.eval(node.test, frame))
+            decided = demands.as_truth(self, node.test, frame)
             if decided is False or (decided is None and number > 0):
                 return
             yield None

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import autocast, batch, library, selection
+from torchsleuth.interp import autocast, batch, demands, library, selection
 from torchsleuth.interp.autograd import Autograd
 from torchsleuth.interp.batch import Batch
 from torchsleuth.interp.frames import Frame
@@ -269,7 +269,7 @@ class TensorOperations(Autograd):
             for name, value in kwargs.items()
             if name not in _DROPPED_KEYWORDS or (name == "layout" and "sparse" in str(value))
         }
-        operation = self._operation(target, args, kwargs, node, frame, None)
+        operation = self.operation(target, args, kwargs, node, frame, None)
         place = device or self._common_device(operation)
         out = kwargs.get("out")
         overlaps = out is not None and not {id(t) for t in library.tensors_in(out)}.isdisjoint(
@@ -287,7 +287,7 @@ class TensorOperations(Autograd):
 
     def apply_module(self, module: LibraryModule, call: Any) -> Value:
         """Call a library module."""
-        operation = self._operation(module.path, call.args, call.kwargs, call.node, call.frame, module, call.written)
+        operation = self.operation(module.path, call.args, call.kwargs, call.node, call.frame, module, call.written)
         place = self._common_device(operation)
         if library.is_loss(module.path):
             self.event("loss", module, call.node, call.frame)
@@ -302,7 +302,7 @@ class TensorOperations(Autograd):
             return self._undecided(operation, place)
         return self._apply(operation, target, place)
 
-    def _operation(
+    def operation(
         self,
         target: str,
         args: tuple[Value, ...],
@@ -364,6 +364,15 @@ class TensorOperations(Autograd):
             self.heap.set(tensor.slots, "spec", tensor.spec.with_(shape=shape))
         tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
         return replace(operation, specs=tuple(self.resolved_spec(tensor.spec) for tensor in tensors))
+
+    def asked(self, operation: Operation) -> Any:
+        """The outcome of an operator that nothing else depends on; None where the question cannot be put."""
+        guessed = any(spec.dtype is None for spec in operation.specs)
+        try:
+            ask = self._ask_guessing if guessed else self._ask
+            return ask(operation, operation.target, None)
+        except NotASpec:
+            return None
 
     def _ask(self, operation: Operation, target: Target, cast: Autocast | None) -> Any:
         args = tuple(self.to_spec(value) for value in operation.args)
@@ -436,7 +445,7 @@ class TensorOperations(Autograd):
 
     def gathered(self, path: str, spec: TensorSpec, call: Any) -> Tensor:
         """The result of an operator over a list, of which all is known but its place in the graph."""
-        operation = self._operation(path, call.args, call.kwargs, call.node, call.frame, None)
+        operation = self.operation(path, call.args, call.kwargs, call.node, call.frame, None)
         grads = [tensor.spec.requires_grad for tensor in library.tensors_in((*call.args, *call.kwargs.values()))]
         recorded = self.grad is not False and True in grads
         return self._maker(operation, spec.device)(spec.with_(requires_grad=recorded))
@@ -649,6 +658,7 @@ class TensorOperations(Autograd):
         )
 
     def tensor_set_item(self, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
+        demands.to_part(self.interpreter, container, key, value, node, frame)
         self.written(container, value if isinstance(value, Tensor) else None, node, frame, copied=True)
         self._retag(container)
         if isinstance(value, Tensor):

@@ -77,7 +77,7 @@ _EXACT_ARGUMENTS = frozenset({"multinomial"})
 """Operators whose fake kernels do not compare their arguments with sizes, while the real ones look at the data, too."""
 _SHAPE_WORDS = (
     "must match the size of tensor", "at least 2 dimensions", "Dimension out of range", "is of incorrect size",
-    "is not valid", "cannot be converted to Scalar", "cannot sample n_sample", "number of categories",
+    "is not valid", "cannot be converted to Scalar", "to Python scalars", "value of Tensor with", "cannot sample n_sample", "number of categories",
 )  # fmt: skip
 
 RECENT = 1 << 16
@@ -577,7 +577,7 @@ def _is_internal(error: BaseException) -> bool:
 
 def _about_types(error: BaseException | str) -> bool:
     message = str(error)
-    words = ("dtype", "type", "Long", "Float", "Double", "Half", "Int", "not implemented for")
+    words = ("dtype", "type", "Long", "Float", "Double", "Half", "Int", "bool tensor", "not implemented for")
     return any(word in message for word in words) and "CUDA" not in message
 
 

@@ -147,8 +147,8 @@ def _smaller_first(left: Operand, right: Operand) -> tuple[tuple[Operand, Operan
 
 
 def _is_target(node: ast.AST, part: ast.AST) -> bool:
-    """What an augmented assignment assigns to cannot be rewritten."""
-    return isinstance(node, ast.AugAssign) and part is node.target
+    """What is assigned to cannot be rewritten."""
+    return part is node or (isinstance(node, ast.AugAssign) and part is node.target)
 
 
 def _regrouped(analysis: Analysis, sides: list[tuple[Operand, Operand]]) -> Iterator[Candidate]:

@@ -37,6 +37,8 @@ def argument_nodes(operation: Operation) -> list[ast.expr]:
         return [node.left, node.right]
     if isinstance(node, ast.AugAssign):
         return [node.target, node.value]
+    if operation.target == "operator.setitem" or (operation.target == "Tensor.__bool__" and not _is_written_bool(node)):
+        return [node] if isinstance(node, ast.expr) else []
     if isinstance(node, ast.Subscript):
         return [node.value, node.slice]
     if isinstance(node, ast.Compare):
@@ -47,6 +49,11 @@ def argument_nodes(operation: Operation) -> list[ast.expr]:
         )
         return [*receiver, *node.args]
     return []
+
+
+def _is_written_bool(node: ast.AST) -> bool:
+    """``bool(x)``, where a condition asks the same of ``x`` itself."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "bool"
 
 
 def operand_node(operation: Operation, index: int) -> ast.expr | None:
@@ -73,10 +80,15 @@ def value_text(value: Value, node: ast.AST | None) -> str:
     return expression_text(node, "the value")
 
 
+_SIGNS = {
+    **{"add": "+", "sub": "-", "mul": "*", "truediv": "/", "matmul": "@"},
+    **{"getitem": "indexing", "setitem": "assignment"},
+}
+
+
 def operator_text(operation: Operation) -> str:
     name = operation.target.rpartition(".")[2].strip("_")
-    signs = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "matmul": "@", "getitem": "indexing"}
-    return signs.get(name, name) if operation.target.startswith("operator.") else name
+    return _SIGNS.get(name, name) if operation.target.startswith("operator.") else name
 
 
 def origin_trail(tensor: Tensor, name: str) -> list[Related]:

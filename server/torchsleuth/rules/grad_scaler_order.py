@@ -187,8 +187,7 @@ def _early_updates(analysis: Analysis, events: list[Event]) -> Iterator[Finding]
         steps = [event for event in same if event.kind == "scaler_step" and event.subject is update.subject]
         before = [event for event in same if event.index < update.index]
         scaled = any(event.kind == "backward" and _scaling(events, event) for event in before)
-        checked = any(event.kind == "unscale" for event in before)
-        if not steps or steps[0].index < update.index or not scaled or checked:
+        if not steps or steps[0].index < update.index or not scaled:
             continue
         last = steps[-1]
         path = update.site.span.path

@@ -26,6 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.interp.batch import batch_of
 from torchsleuth.interp.library.modules import descendants
 from torchsleuth.interp.trace import Event, Operation
 from torchsleuth.interp.values import LibraryObject, Parameters, Tensor
@@ -125,8 +126,14 @@ def _evaluates(analysis: Analysis, event: Event, measures: list[Operation]) -> b
         return True
     used = is_used(analysis, event)
     loaded = not analysis.trace.optimizers
-    evaluates = loaded or _ends_evaluation(analysis, event) or (inner is not None and inner.over_loader and not trains)
-    return used and not event.grad and evaluates
+    evaluates = loaded or _ends_evaluation(analysis, event) or _comes_last(analysis, event)
+    return used and not event.grad and (evaluates or (inner is not None and inner.over_loader and not trains))
+
+
+def _comes_last(analysis: Analysis, event: Event) -> bool:
+    """Whether samples of a loader are looked at when nothing is trained any more."""
+    over = all(e.index < event.index for e in (*analysis.events("backward"), *analysis.events("step")))
+    return over and event.tensor is not None and batch_of(event.tensor) is not None
 
 
 def _ends_evaluation(analysis: Analysis, event: Event) -> bool:

@@ -189,7 +189,7 @@ def _applied(
     try:
         shape = result(operation, pattern, spec.shape, axes, interp)
     except Misfit as misfit:
-        made = interp._operation(f"einops.{name}", call.args, call.kwargs, call.node, call.frame, None, call.written)
+        made = interp.operation(f"einops.{name}", call.args, call.kwargs, call.node, call.frame, None, call.written)
         interp.stopped = True
         interp.report(made, Failure("EinopsError", f'"{pattern}": {misfit}', confirmed=True))
         shape = None

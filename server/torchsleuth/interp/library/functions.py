@@ -17,7 +17,7 @@ from torchsleuth.interp.values import (
     Tensor,
     Value,
 )
-from torchsleuth.tensors.spec import Native
+from torchsleuth.tensors.spec import Failure, Native
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -101,7 +101,30 @@ def _try_backward(
     if key not in interp.failures_seen:
         interp.failures_seen.add(key)
         grads = tuple(map(Tensor, specs))
-        interp.aside(lambda: interp.call(backward, replace(call, args=(context, *grads), kwargs={})))
+
+        def run() -> None:
+            given = interp.call(backward, replace(call, args=(context, *grads), kwargs={}))
+            _check_gradients(interp, cls, given if isinstance(given, tuple) else (given,), call)
+
+        interp.aside(run)
+
+
+def _check_gradients(interp: Interpreter, cls: ClassValue, gradients: tuple[Value, ...], call: Arguments) -> None:
+    """Whether the engine takes what ``backward`` returned: for each input a gradient that can be summed to its shape."""
+    for place, (tensor, gradient) in enumerate(zip(call.args, gradients)):
+        if not isinstance(tensor, Tensor) or not isinstance(gradient, Tensor) or not tensor.spec.requires_grad:
+            continue
+        wanted, got = (interp.resolved_spec(part.spec).shape for part in (tensor, gradient))
+        if wanted is None or got is None or not all(isinstance(size, int) for size in (*wanted, *got)):
+            continue
+        ends = zip(wanted[::-1], got[::-1])
+        if len(wanted) > len(got) or any(size not in (1, given) for size, given in ends):
+            text = (
+                f"Function {cls.name}Backward returned an invalid gradient at index {place} - got {list(got)} "
+                f"but expected shape compatible with {list(wanted)}"
+            )
+            operation = interp.operation(f"{cls.name}.backward", (tensor, gradient), {}, call.node, call.frame, None)
+            interp.report(replace(operation, written=False), Failure("RuntimeError", text, confirmed=True))
 
 
 def method(interp: Interpreter, context: LibraryObject, name: str, call: Arguments) -> Value:

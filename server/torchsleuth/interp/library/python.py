@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import autocast
+from torchsleuth.interp import autocast, demands
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.heap import MISSING
@@ -263,6 +263,7 @@ def _int(interp: Interpreter, call: Arguments) -> Value:
         except (ValueError, OverflowError):
             return UNKNOWN
     if isinstance(value, Tensor | Array):
+        demands.as_number(interp, value, "int", call.node, call.frame)
         return draws.number(interp, value)
     return value if isinstance(value, Dim) else interp.fresh_size("?", positive=False)
 
@@ -275,12 +276,14 @@ def _float(interp: Interpreter, call: Arguments) -> Value:
             return float(value)
         except ValueError:
             return Scalar("float")
+    demands.as_number(interp, value, "float", call.node, call.frame)
     cut = interp.cut(value, "float", interp.site(call.node, call.frame)) if isinstance(value, Tensor) else None
     return Scalar("float", value.cut if isinstance(value, Scalar) else cut)
 
 
 @_model("bool")
 def _bool(interp: Interpreter, call: Arguments) -> Value:
+    demands.as_number(interp, call.args[0] if call.args else False, "bool", call.node, call.frame)
     decided = interp.truth(call.args[0]) if call.args else False
     return Scalar("bool") if decided is None else decided
 

@@ -115,7 +115,7 @@ def construct_module(interp: Interpreter, path: str, call: Arguments) -> Value:
         return made
     verdict = interp.oracle.construct(recipe)
     if isinstance(verdict, Failure):
-        operation = interp._operation(path, call.args, call.kwargs, call.node, call.frame, made)
+        operation = interp.operation(path, call.args, call.kwargs, call.node, call.frame, made)
         interp.report(operation, verdict)
         made.broken = True
     elif verdict is not None:

@@ -1,0 +1,79 @@
+"""What Python asks of tensors beside operators: to be one number, or to take other values into a part."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.values import UNKNOWN, AnyIndex, Scalar, SliceValue, Tensor, Value
+from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.spec import Failure, Result, TensorSpec
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.interpreter import Interpreter
+
+
+def as_number(interp: Interpreter, value: Value, kind: str, node: ast.AST, frame: Frame) -> None:
+    """``int(x)``, ``float(x)`` or ``if x:``. `kind`: int, float or bool. Only tensors of one element are numbers."""
+    if isinstance(value, Tensor):
+        count = interp.resolved_spec(value.spec).numel()
+        if isinstance(count, int) and count != 1:
+            interp.operate(f"Tensor.__{kind}__", (value,), {}, node, frame)
+
+
+def as_truth(interp: Interpreter, test: ast.expr, frame: Frame) -> bool | None:
+    """Whether a condition holds, None where that is not known."""
+    value = interp.eval(test, frame)
+    as_number(interp, value, "bool", test, frame)
+    return interp.truth(value)
+
+
+def to_part(interp: Interpreter, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
+    """``x[key] = value``, with an index of integers and slices: the value has to fit into that part."""
+    spec = interp.resolved_spec(container.spec)
+    index = None if spec.shape is None else _index(interp, key, spec.shape)
+    if index is None or not isinstance(value, Tensor):
+        return
+    # Whether gradients let it be written to is another question.
+    reading = interp.operation("operator.getitem", (_plain(spec), index), {}, node, frame, None)
+    part = interp.asked(reading)
+    if isinstance(part, Failure):
+        interp.report(replace(reading, args=(container, key), operands=(container,)), part)
+    given = interp.resolved_spec(value.spec)
+    shape = part.value.shape if isinstance(part, Result) else None
+    if given.shape is None or shape is None or given.shape in ((), shape):
+        return
+    place = _plain(part.value)
+    writing = interp.operation("operator.setitem", (place, ..., _plain(given)), {}, node, frame, None)
+    outcome = interp.asked(writing)
+    if isinstance(outcome, Failure):
+        interp.report(replace(writing, args=(place, value), operands=(place, value)), outcome)
+
+
+def _plain(spec: TensorSpec) -> Tensor:
+    return Tensor(spec.with_(requires_grad=False, strides=None))
+
+
+def _index(interp: Interpreter, key: Value, shape: tuple[object, ...]) -> Value | None:
+    """The index as the oracle is asked about it, None for others. Which one of the positions it picks is all the same."""
+    parts = list(key) if isinstance(key, tuple) else [key]
+    simple = all(part is not None and part is not ... for part in parts) and len(parts) <= len(shape)
+    for place, part in enumerate(parts):
+        part = interp.resolved(part)
+        if isinstance(part, SliceValue):
+            if any(bound is UNKNOWN or isinstance(bound, Scalar | Dim) for bound in (part.start, part.stop, part.step)):
+                return None
+        elif isinstance(part, Dim):
+            parts[place] = AnyIndex(0)
+        elif isinstance(part, int) and not isinstance(part, bool):
+            size = shape[place] if simple else None
+            if isinstance(size, int) and -size <= part < size:
+                parts[place] = AnyIndex(0)
+        elif part is not None and part is not ...:
+            return None
+    return tuple(parts) if isinstance(key, tuple) else parts[0]
+
+
+__all__ = ["as_number", "as_truth", "to_part"]
