@@ -25,6 +25,7 @@ from torchsleuth.interp.values import (
     ClassValue,
     DictValue,
     Function,
+    Globals,
     Instance,
     LibraryModule,
     LibraryObject,
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 
 MAX_RECURSION = 6
 """Activations of one function inside of one another."""
-MAX_RECURSIVE_CALLS = 100
+MAX_RECURSIVE_CALLS = 200
 """Calls of one function inside of one activation of it."""
 
 
@@ -245,12 +246,16 @@ class Calls(Choices):
         if names is None:
             return UNKNOWN
         if args and isinstance(args[0], Function | ClassValue) and self._hands_back(function):
+            # Such as a decorator that registers it, or writes its documentation.
             steps = self.budget.decoration_steps
             self.limited(steps, lambda: self._run(function, args, kwargs, names, node, caller, body))
             return args[0]
         return self._run(function, args, kwargs, names, node, caller, body)
 
     def _hands_back(self, function: Function) -> bool:
+        """Whether a function of an imported module returns its first argument, whatever it does besides."""
+        if not isinstance(function.globals, Globals):
+            return False
         found = self.handing_back.get(function.node)
         if found is None:
             found = self.handing_back[function.node] = hands_back(function, self._meaning)

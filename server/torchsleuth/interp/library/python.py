@@ -20,6 +20,7 @@ from torchsleuth.interp.values import (
     ClassValue,
     DictValue,
     Function,
+    Globals,
     Instance,
     LibraryModule,
     LibraryObject,
@@ -597,8 +598,10 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
     if isinstance(node, ast.Attribute) and node.attr in ("setter", "deleter", "getter"):
         return interp.lookup(value.name, frame) if isinstance(value, Function) else value
     if isinstance(decorator, Function | Builtin | Partial | Bound) or path.startswith(transforms.PREFIXES):
-        steps = 4 * interp.budget.decoration_steps
-        return interp.limited(steps, lambda: interp.call(decorator, Args((value,), {}, node, frame)))
+        call = Args((value,), {}, node, frame)
+        if isinstance(decorator, Function) and isinstance(decorator.globals, Globals):
+            return interp.limited(4 * interp.budget.decoration_steps, lambda: interp.call(decorator, call))
+        return interp.call(decorator, call)
     if isinstance(value, Function) and any(word in ast.unparse(node) for word in ("grad", "inference", "eval")):
         # A decorator of somebody else's may well switch recording.
         value.grad_mode = Scalar("bool")
