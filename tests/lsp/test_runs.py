@@ -179,9 +179,9 @@ async def test_stop_ends_the_script_and_its_children(editor: Editor) -> None:
 
 
 async def test_the_cancel_button_of_the_progress_ends_it_too(editor: Editor) -> None:
-    before = set(editor.client.progress_reports)
     run, pids = await forever(editor, "button.py")
-    (token,) = set(editor.client.progress_reports) - before
+    reports = editor.client.progress_reports.items()
+    (token,) = (token for token, (begin, *_) in reports if begin.title == "Running button.py")
     editor.client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
     assert (await run)["cancelled"] is True
     await gone(pids)
