@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from torchsleuth.interp.values import UNKNOWN, Choice, LibraryObject, Value
@@ -66,8 +67,14 @@ def _dtypes(manager: LibraryObject, kind: str) -> tuple[str, ...]:
 
 def possible(regions: Regions, place: Device | None) -> tuple[Autocast | None, ...]:
     """The autocasts one of which an operator with operands at this place works under."""
-    if not regions:
-        return (None,)
+    return _possible(tuple(regions.items()), place) if regions else (None,)
+
+
+@lru_cache(maxsize=256)
+def _possible(
+    entered: tuple[tuple[str, tuple[str | None, ...]], ...], place: Device | None
+) -> tuple[Autocast | None, ...]:
+    regions = dict(entered)
     kinds = tuple(regions)
     if place is not None:
         kinds = (place.kind, "cpu") if place.symbolic else (place.kind,)

@@ -82,19 +82,24 @@ _OPERATORS: dict[type[ast.AST], str] = {
 }
 
 
+def _nothing_known(node: ast.expr, frame: Frame) -> Value:
+    return UNKNOWN
+
+
 class Expressions(Calls):
     """Evaluation of expressions; calls and tensor operators are in the base classes."""
 
     as_needed: bool
     fetch: Callable[[Globals, str], Value]
+    evaluators: dict[type[ast.expr], Callable[[Any, Frame], Value]]
 
     def eval(self, node: ast.expr, frame: Frame) -> Value:
         self.tick()
-        handler: Callable[[Any, Frame], Value] | None = getattr(self, f"on_{type(node).__name__}", None)
-        if handler is None:
-            return UNKNOWN
+        kind = type(node)
+        if kind not in self.evaluators:
+            self.evaluators[kind] = getattr(self, f"on_{kind.__name__}", _nothing_known)
         try:
-            value = handler(node, frame)
+            value = self.evaluators[kind](node, frame)
         except (OutOfBudget, RecursionError):
             raise
         except Exception as error:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from torchsleuth.interp.graph import Cut
 from torchsleuth.interp.values import (
@@ -85,8 +84,9 @@ def _either(left: Value, right: Value) -> Value:
     return left | right if isinstance(left, frozenset) and isinstance(right, frozenset) else right
 
 
-@dataclass
-class Change:
+class Change(NamedTuple):
+    """What stands in a slot."""
+
     slots: Slots
     key: Any
     value: Any
@@ -118,7 +118,9 @@ class Heap:
         """What changed since the mark, with the present values."""
         found: Delta = {}
         for slots, key, _ in self._journal[mark:]:
-            found[(id(slots), key)] = Change(slots, key, slots.get(key, MISSING))
+            place = (id(slots), key)
+            if place not in found:
+                found[place] = Change(slots, key, slots.get(key, MISSING))
         return found
 
     def rollback(self, mark: int) -> Delta:

@@ -52,6 +52,10 @@ EXITS_UNROLLED = 4
 """Iterations that are executed one by one of a loop that may end before the last of them."""
 
 
+def _does_nothing(node: ast.stmt, frame: Frame) -> int:
+    return NORMAL
+
+
 class Interpreter(Importing):
     """Runs one document (and what it imports from the workspace) and fills a `Trace`."""
 
@@ -59,6 +63,8 @@ class Interpreter(Importing):
         self.interpreter = self
         self.oracle = oracle
         self.workspace = workspace
+        self.evaluators = {}
+        self.executors: dict[type[ast.stmt], Callable[[Any, Frame], int | None]] = {}
         self.budget = budget or Budget()
         self.trace = Trace()
         self._symbol_ids = itertools.count(1)
@@ -125,11 +131,11 @@ class Interpreter(Importing):
 
     def statement(self, node: ast.stmt, frame: Frame) -> int:
         self.tick()
-        handler = getattr(self, f"do_{type(node).__name__}", None)
-        if handler is None:
-            return NORMAL
+        kind = type(node)
+        if kind not in self.executors:
+            self.executors[kind] = getattr(self, f"do_{kind.__name__}", _does_nothing)
         try:
-            completion = handler(node, frame)
+            completion = self.executors[kind](node, frame)
         except (OutOfBudget, RecursionError):
             raise
         except Exception as error:

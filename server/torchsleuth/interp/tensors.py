@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
@@ -57,10 +58,12 @@ from torchsleuth.tensors.spec import (
     ModuleSpec,
     Native,
     ObjectSpec,
+    Outcome,
     Result,
     SliceSpec,
     StructSpec,
     TensorSpec,
+    scalar_types,
 )
 
 if TYPE_CHECKING:
@@ -100,6 +103,8 @@ _KEEPS_BYTES = frozenset({"any", "all"})
 """Operators whose result is boolean save for operands of uint8: other tests give the same for any dtype."""
 _DEVICE_FREE = frozenset({"pack_padded_sequence", "PackedSequence", "load_state_dict", "from_numpy"})
 _DROPPED_KEYWORDS = frozenset({"generator", "pin_memory", "non_blocking", "memory_format", "layout"})
+MAX_JOINT = 1 << 15
+"""Answers that are remembered for calls that are asked about in several ways."""
 MAX_SIGHTINGS = 12
 """Different tensors that are kept for one expression; beyond that they are joined."""
 _ERRORS_OF_TYPES = ("must be Tensor, not", "must be tuple of ints", "must be tuple of Tensors", "be list of Tensors")
@@ -124,6 +129,8 @@ class TensorOperations(Autograd):
     substitution: Slots
     budget: Any
     assumed_dtype: str | None = None
+    made = 0
+    """Symbols made for sizes that depend on data."""
     stopped = False
     """An operator failed: no execution goes on there."""
     grad: bool | None
@@ -186,10 +193,11 @@ class TensorOperations(Autograd):
     def to_spec(self, value: Value) -> Any:
         """The oracle's description of a value. Raises NotASpec."""
         if isinstance(value, Tensor):
-            if value.spec.shape is None or (value.spec.dtype is None and self.assumed_dtype is None):
+            spec = value.spec
+            if spec.shape is None or (spec.dtype is None and self.assumed_dtype is None):
                 raise NotASpec("a tensor of unknown shape or dtype")
-            spec = self.resolved_spec(value.spec)
-            return spec if spec.dtype is not None else spec.with_(dtype=self.assumed_dtype)
+            spec = self.resolved_spec(spec)
+            return spec.with_(dtype=self.assumed_dtype) if spec.dtype is None and self.assumed_dtype else spec
         if isinstance(value, Dim):
             return self.resolved(value)
         if value is None or isinstance(value, bool | int | float | complex | str | type(...) | DType):
@@ -329,13 +337,8 @@ class TensorOperations(Autograd):
         if any(spec.shape is None for spec in operation.specs):
             operation = self._ranked(operation)
         guessed = any(spec.shape is not None and spec.dtype is None for spec in operation.specs)
-        casts = autocast.possible(self.autocast, place)
         try:
-            outcomes = [
-                self._ask_guessing(operation, target, cast) if guessed else self._ask(operation, target, cast)
-                for cast in casts
-            ]
-            outcome = outcomes[0] if len(outcomes) == 1 else autocast.common(outcomes)
+            outcome = self._outcome(operation, target, autocast.possible(self.autocast, place), guessed)
         except NotASpec:
             return self._undecided(operation, place)
         if isinstance(outcome, Failure):
@@ -369,27 +372,80 @@ class TensorOperations(Autograd):
         """The outcome of an operator that nothing else depends on; None where the question cannot be put."""
         guessed = any(spec.dtype is None for spec in operation.specs)
         try:
-            ask = self._ask_guessing if guessed else self._ask
-            return ask(operation, operation.target, None)
+            return self._outcome(operation, operation.target, (None,), guessed)
         except NotASpec:
             return None
 
-    def _ask(self, operation: Operation, target: Target, cast: Autocast | None) -> Any:
-        args = tuple(self.to_spec(value) for value in operation.args)
-        kwargs = {name: self.to_spec(value) for name, value in operation.kwargs.items()}
+    def _outcome(
+        self, operation: Operation, target: Target, casts: tuple[Autocast | None, ...], guessed: bool
+    ) -> Outcome | None:
+        """What the oracle says, whichever autocast is in effect and, if `guessed`, whichever dtype the operands have of
+        which it is not known. None where that is not one thing. Raises NotASpec."""
+        args, kwargs = self._described(operation, "" if guessed else None)
+        if not guessed and len(casts) == 1:
+            return self._ask(operation, target, args, kwargs, casts[0])
+        given, grad = tuple(sorted(kwargs.items())), self.grad is not False
+        question = (target, args, given, casts, grad, scalar_types(args), scalar_types(given))
+        joint = self.oracle.joint
+        try:
+            if question in joint:
+                self.oracle.hits += 1
+                return joint[question]
+        except TypeError:
+            return None  # what cannot be compared cannot be asked
+        symbols = self.made
+        outcome: Outcome | None = None
+        with contextlib.suppress(NotASpec):
+            ask = self._ask_guessing if guessed else self._ask
+            outcomes = [ask(operation, target, args, kwargs, cast) for cast in casts]
+            outcome = outcomes[0] if len(outcomes) == 1 else autocast.common(outcomes)
+        if symbols == self.made:
+            # A size that depends on data is another one each time.
+            if len(joint) >= MAX_JOINT:
+                joint.clear()
+            joint[question] = outcome
+        return outcome
+
+    def _described(self, operation: Operation, dtype: str | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments as the oracle takes them. `dtype`: of tensors of which it is not known, empty to leave it open.
+        Raises NotASpec."""
+        self.assumed_dtype = dtype
+        try:
+            args = tuple([self.to_spec(value) for value in operation.args])
+            return args, {name: self.to_spec(value) for name, value in operation.kwargs.items()}
+        finally:
+            self.assumed_dtype = None
+
+    def _ask(
+        self,
+        operation: Operation,
+        target: Target,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        cast: Autocast | None,
+    ) -> Outcome:
         counted = selection.COUNTS.get(operation.target.rpartition(".")[2], "?")
 
         def fresh(name: str) -> Symbol:
+            self.made += 1
             return self.fresh_symbol(counted if name == "?" else name)
 
+        grad = self.grad is not False
         if isinstance(target, library.FunctionalForm):
-            outcome = self.oracle.call(target.path, (*args, *target.args), kwargs, fresh, self.grad is not False, cast)
+            outcome = self.oracle.call(target.path, (*args, *target.args), kwargs, fresh, grad, cast)
             if isinstance(outcome, Failure):
                 raise NotASpec("a layer that stands for others")
             return outcome
-        return self.oracle.call(target, args, kwargs, fresh, self.grad is not False, cast)
+        return self.oracle.call(target, args, kwargs, fresh, grad, cast)
 
-    def _ask_guessing(self, operation: Operation, target: Target, cast: Autocast | None) -> Any:
+    def _ask_guessing(
+        self,
+        operation: Operation,
+        target: Target,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        cast: Autocast | None,
+    ) -> Outcome:
         """Operands of unknown dtype: shapes are decided with a dtype that the operator accepts. An error stands
         only if it is the same whichever dtype is tried."""
         failures = []
@@ -397,11 +453,8 @@ class TensorOperations(Autograd):
         # What requires grad is floating point.
         floating = all(spec.requires_grad is True for spec in nameless)
         for dtype in ("float32", "bfloat16" if floating else "int64"):
-            self.assumed_dtype = dtype
-            try:
-                outcome = self._ask(operation, target, cast)
-            finally:
-                self.assumed_dtype = None
+            args, kwargs = self._described(operation, dtype)
+            outcome = self._ask(operation, target, args, kwargs, cast)
             if not isinstance(outcome, Failure):
                 return outcome
             failures.append(outcome)

@@ -14,9 +14,12 @@ from torchsleuth.tensors.spec import Autocast, Failure, ModuleSpec, Outcome, Ten
 
 
 class Operators(Protocol):
-    """The questions that the interpreter asks about the installed libraries. `misses`: how many were new."""
+    """The questions that the interpreter asks about the installed libraries. `misses`: how many were new. `joint`: what the
+    interpreter makes of several questions about one call, for as long as the answers are remembered."""
 
+    hits: int
     misses: int
+    joint: dict[Any, Outcome | None]
 
     def call(
         self,

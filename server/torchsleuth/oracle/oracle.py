@@ -49,6 +49,7 @@ from torchsleuth.tensors.spec import (
     StructSpec,
     TensorSpec,
     Undecided,
+    scalar_types,
 )
 
 _SILENT_ERRORS = (
@@ -96,6 +97,7 @@ class Oracle:
         self._memo: dict[Any, Outcome] = {} if store is None else store.load()
         self._stored = len(self._memo)
         self._recent: dict[Any, Outcome] = {}
+        self.joint: dict[Any, Outcome | None] = {}
         self._built: dict[tuple[ModuleSpec, str], torch.nn.Module] = {}
         self._place = "cpu"
         self._fresh = itertools.count(1)
@@ -125,7 +127,7 @@ class Oracle:
         given = tuple(sorted(kwargs.items()))
         try:
             # 1, 1.0 and True are equal keys but different arguments.
-            question = (target, args, given, grad, cast, _types(args), _types(given))
+            question = (target, args, given, grad, cast, scalar_types(args), scalar_types(given))
             known = self._recent.get(question)
             if known is not None:
                 self.hits += 1
@@ -645,17 +647,6 @@ def _rename(value: Any, renaming: dict[Symbol, Symbol]) -> Any:
 
 
 _SCALARS = (bool, int, float, complex, str, type(None), DType, Native, Hole)
-
-
-def _types(value: Any) -> Any:
-    """The scalar types in a tree, to tell ``True``, ``1`` and ``1.0`` apart in keys."""
-    if isinstance(value, tuple):
-        return tuple(_types(item) for item in value)
-    if isinstance(value, ListSpec | DictSpec):
-        return _types(value.items)
-    if isinstance(value, ObjectSpec):
-        return _types((value.args, value.kwargs))
-    return type(value) if isinstance(value, bool | float) else None
 
 
 __all__ = ["Oracle", "plain_result"]

@@ -14,6 +14,14 @@ class Device:
     index: int | None = None
     symbolic: bool = False
 
+    def __eq__(self, other: object) -> bool:
+        """As of any dataclass, and quicker: most devices are one of very few."""
+        if self is other:
+            return True
+        if not isinstance(other, Device):
+            return NotImplemented
+        return self.kind == other.kind and self.index == other.index and self.symbolic == other.symbolic
+
     def __str__(self) -> str:
         return self.kind if self.index is None else f"{self.kind}:{self.index}"
 

@@ -34,12 +34,8 @@ class Symbol(Value):
     def key(self) -> str:
         return f"{self.identity:09d}.{self.name}"
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.name, self.identity, self.positive))
-
     def __hash__(self) -> int:
-        return self._hash
+        return hash((self.identity, self.name))
 
 
 @dataclass(frozen=True)
@@ -76,13 +72,12 @@ class Dim(Value):
         """Every symbol of the polynomial, once, in order of its text."""
         return tuple(dict.fromkeys(_symbols(self)))
 
-    @cached_property
-    def _hash(self) -> int:
-        return hash(self.terms)
-
     def __hash__(self) -> int:
         """Computed once: sizes are in the keys of every table."""
-        return self._hash
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = self.__dict__["_hash"] = hash(self.terms)
+        return known
 
     def __str__(self) -> str:
         return text(self)

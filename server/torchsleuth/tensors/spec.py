@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Dim, Size, Value, product
+
+KEPT: Any = object()
 
 
 @dataclass(frozen=True)
@@ -32,24 +33,56 @@ class TensorSpec(Value):
     def known(self) -> bool:
         return self.shape is not None and self.dtype is not None
 
-    @cached_property
+    @property
     def symbolic(self) -> bool:
         """Whether a size or a stride is not a number."""
-        return any(isinstance(size, Dim) for size in (*(self.shape or ()), *(self.strides or ())))
-
-    @cached_property
-    def _hash(self) -> int:
-        return hash((self.shape, self.dtype, self.device, self.requires_grad, self.strides))
+        known: bool | None = self.__dict__.get("_symbolic")
+        if known is None:
+            known = any(isinstance(size, Dim) for size in (*(self.shape or ()), *(self.strides or ())))
+            self.__dict__["_symbolic"] = known
+        return known
 
     def __hash__(self) -> int:
         """Computed once: specs are in the keys of every table."""
-        return self._hash
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = hash((self.shape, self.dtype, self.device, self.requires_grad, self.strides))
+            self.__dict__["_hash"] = known
+        return known
+
+    def __eq__(self, other: object) -> bool:
+        """As of any dataclass, and quicker: a memo compares them all the time."""
+        if self is other:
+            return True
+        if not isinstance(other, TensorSpec):
+            return NotImplemented
+        return (
+            self.shape == other.shape
+            and self.dtype == other.dtype
+            and self.requires_grad is other.requires_grad
+            and (self.device is other.device or self.device == other.device)
+            and self.strides == other.strides
+        )
 
     def numel(self) -> Size | None:
         return None if self.shape is None else product(self.shape)
 
-    def with_(self, **changes: Any) -> TensorSpec:
-        return replace(self, **changes)
+    def with_(
+        self,
+        shape: Any = KEPT,
+        dtype: Any = KEPT,
+        device: Any = KEPT,
+        requires_grad: Any = KEPT,
+        strides: Any = KEPT,
+    ) -> TensorSpec:
+        """The same, but for what is given."""
+        return TensorSpec(
+            self.shape if shape is KEPT else shape,
+            self.dtype if dtype is KEPT else dtype,
+            self.device if device is KEPT else device,
+            self.requires_grad if requires_grad is KEPT else requires_grad,
+            self.strides if strides is KEPT else strides,
+        )
 
 
 UNKNOWN_TENSOR = TensorSpec(None, None, None, None)
@@ -177,3 +210,26 @@ class Undecided:
 
 
 Outcome = Result | Failure | Undecided
+
+
+_NESTED = (tuple, ListSpec, DictSpec, ObjectSpec)
+
+
+def scalar_types(value: Any) -> Any:
+    """The scalar types in a tree: ``True``, ``1`` and ``1.0`` are equal in keys, and different arguments."""
+    if isinstance(value, tuple):
+        return tuple(
+            [
+                scalar_types(item)
+                if isinstance(item, _NESTED)
+                else type(item)
+                if item is True or item is False or type(item) is float
+                else None
+                for item in value
+            ]
+        )
+    if isinstance(value, ListSpec | DictSpec):
+        return scalar_types(value.items)
+    if isinstance(value, ObjectSpec):
+        return scalar_types((value.args, value.kwargs))
+    return type(value) if isinstance(value, bool | float) else None
