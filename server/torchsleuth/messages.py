@@ -144,6 +144,7 @@ ENGLISH: dict[str, str] = {
     "train.missing": "{module} is trained in evaluation mode: nothing calls train() after the eval() of line {line}",
     "train.missing.eval": "evaluation mode is switched on here",
     "scheduler.early": "{scheduler} comes before the first {optimizer} (line {line}): the first learning rate is skipped",
+    "scheduler.metric": "{scheduler}.step() of ReduceLROnPlateau has to be told the value that it watches: it raises TypeError",
     "scheduler.early.step": "the optimizer steps here",
     "clip.late": "this clips gradients that the step of line {line} has already used: move it before the step",
     "clip.early": "this clips gradients that the backward() of line {line} has yet to compute: move it behind",

@@ -492,3 +492,38 @@ def test_all_that_needs_the_accelerator_is_changed_together() -> None:
     """
     fixed = repaired(text, "1 more")
     assert fixed.count('.to("cuda" if torch.cuda.is_available() else "cpu")') == 2
+
+
+def test_one_prediction_for_a_sequence() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        lstm, head = nn.LSTM(1, 32, batch_first=True), nn.Linear(32, 4)
+        out, _ = lstm(torch.rand(16, 30, 1))
+        loss = nn.functional.cross_entropy(head(out), torch.randint(0, 4, (16,)))
+    """
+    assert "head(out[:, -1])" in repaired(text)
+
+
+def test_classes_are_picked_for_each_sample() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        labels = torch.randint(0, 4, (25,))
+        predicted = nn.Linear(7, 4)(torch.randn(25, 7)).argmax(dim=0)
+        hits = (predicted == labels).sum().item()
+    """
+    assert ".argmax(dim=1)" in repaired(text)
+
+
+def test_an_activation_is_made_before_it_is_called() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        a, b = nn.Linear(5, 8), nn.Linear(8, 1)
+        out = b(nn.ReLU(a(torch.randn(3, 5))))
+    """
+    assert "nn.ReLU()(a(" in repaired(text)

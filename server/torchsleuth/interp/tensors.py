@@ -337,6 +337,9 @@ class TensorOperations(Autograd):
         if any(spec.shape is None for spec in operation.specs):
             operation = self._ranked(operation)
         guessed = any(spec.shape is not None and spec.dtype is None for spec in operation.specs)
+        given = operation.args[0] if operation.args else None
+        if isinstance(given, LibraryModule) and operation.module is not None:
+            return self._given_module(operation, operation.module, given, place)
         try:
             outcome = self._outcome(operation, target, autocast.possible(self.autocast, place), guessed)
         except NotASpec:
@@ -355,6 +358,18 @@ class TensorOperations(Autograd):
         weighted = operation.module is not None and library.has_own_parameters(operation.module)
         value = self.from_spec(outcome.value, self._maker(operation, place, guessed and not weighted))
         return self._in_place(operation, value)
+
+    def _given_module(
+        self, operation: Operation, layer: LibraryModule, given: LibraryModule, place: Device | None
+    ) -> Value:
+        """A layer with parameters is called with a module for its input: `nn.ReLU(x)` only makes one."""
+        value = self._undecided(operation, place)
+        if library.has_own_parameters(layer):
+            text = f"argument 'input' (position 1) must be Tensor, not {given.type_name}"
+            self.stopped = True
+            self.report(operation, Failure("TypeError", text, confirmed=False))
+            self.trace.undecided -= 1  # It is decided: it fails.
+        return value
 
     def _ranked(self, operation: Operation) -> Operation:
         """The operation with a rank for the operands whose shape is not known, where the operator takes no other."""

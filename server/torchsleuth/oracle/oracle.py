@@ -87,6 +87,11 @@ RECENT = 1 << 16
 logging.getLogger("torch").setLevel(logging.CRITICAL)
 
 
+def _asks_none(error: BaseException) -> bool:
+    """Whether a function has asked None for an attribute, as losses do for the size of a prediction."""
+    return isinstance(error, AttributeError) and "'NoneType' object" in str(error)
+
+
 class Oracle:
     """The memoised function, with the fake mode it runs in."""
 
@@ -359,6 +364,8 @@ class Oracle:
         except TypeError as error:
             return Failure("TypeError", str(error), confirmed=False)
         except Exception as error:
+            if _asks_none(error):
+                return Failure("AttributeError", str(error), confirmed=False)
             return Undecided(f"{type(error).__name__}: {error}"[:200])
 
     def _function(self, target: str | ModuleSpec) -> Callable[..., Any]:
@@ -452,7 +459,7 @@ class Oracle:
             return Undecided(str(error)) if failure.exception == "TypeError" else failure
         if error is None or isinstance(error, NotImplementedError):
             return Undecided("only the fake operator fails")
-        if isinstance(error, (*_CHECKED_ERRORS, TypeError)):
+        if isinstance(error, (*_CHECKED_ERRORS, TypeError)) or _asks_none(error):
             return Failure(type(error).__name__, str(error), confirmed=True)
         return Undecided(str(error))
 

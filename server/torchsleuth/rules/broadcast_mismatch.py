@@ -27,7 +27,7 @@ from torchsleuth.interp.values import LibraryModule, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import change_argument, names_for
 from torchsleuth.rules.describe import operator_text
-from torchsleuth.rules.extents import kept_dimension, trimmed
+from torchsleuth.rules.extents import kept_dimension, reduced_otherwise, trimmed
 from torchsleuth.rules.mse_on_class_indices import class_indices
 from torchsleuth.rules.operands import (
     Operand,
@@ -108,6 +108,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
     usable = [(used, other) for used, other in sides if used.node is not None and not _is_target(node, used.node)]
     for used, other in sides:
         yield from kept_dimension(analysis, used, other)
+        yield from reduced_otherwise(analysis, used, other)
     for used, other in usable:
         for suffix in widened(used.shape, other.shape):
             yield from suffixed(analysis, used, suffix)

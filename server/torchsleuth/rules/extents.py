@@ -8,7 +8,17 @@ from collections.abc import Iterator
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.operands import Operand, Shape, appended, broadcast, lineage, source_at, suffixed
+from torchsleuth.rules.operands import (
+    Operand,
+    Shape,
+    appended,
+    broadcast,
+    lineage,
+    replaced,
+    same_shape,
+    source_at,
+    suffixed,
+)
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
@@ -37,6 +47,26 @@ def kept_dimension(analysis: Analysis, used: Operand, other: Operand) -> Iterato
         for calls in ([node, *alike], [node]) if alike else ([node],):
             changes: tuple[Edit, ...] = tuple(edits.add_argument(source, call, "keepdim=True") for call in calls)
             yield Candidate(message("fix.add_argument", argument="keepdim=True"), changes)
+        return
+
+
+def reduced_otherwise(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """The reduction that an operand comes from over another dimension: ``scores.argmax(dim=1)``, one class a sample."""
+    for tensor, operation in lineage(analysis, used.tensor):
+        node, name = operation.site.node, operation.target.rpartition(".")[2]
+        if operation.module is not None or tensor.spec.shape != used.spec.shape or not isinstance(node, ast.Call):
+            return
+        if name not in (*_REDUCTIONS, "argmax", "argmin"):
+            continue
+        given = operation.specs[0].shape or ()
+        position = 0 if operation.target.startswith("Tensor.") else 1
+        written = next((item.value for item in node.keywords if item.arg in ("dim", "axis")), None)
+        written = written or (node.args[position] if len(node.args) > position else None)
+        if written is None or len(given) != len(used.shape) + 1:
+            return
+        for dim in range(len(given)):
+            if same_shape((*given[:dim], *given[dim + 1 :]), other.shape):
+                yield replaced(analysis, operation.site, written, str(dim), safe=name.startswith("arg"))
         return
 
 

@@ -103,6 +103,8 @@ def _fits(prediction: Shape, target: Shape, classes: bool) -> bool:
 
 
 def _candidates(analysis: Analysis, prediction: Operand, target: Operand, classes: bool) -> Iterator[Candidate]:
+    if classes and len(prediction.shape) == 3 and len(target.shape) == 1:
+        yield from _last_step(analysis, prediction)
     for_prediction = list(_of_prediction(prediction.shape, classes))
     for_target = list(_of_target(target.shape, prediction.shape, classes))
     for suffix, shape, keeps in for_prediction:
@@ -132,7 +134,7 @@ def _of_prediction(shape: Shape, classes: bool) -> Iterator[Rewriting]:
     for suffix, made in squeezed(shape):
         yield suffix, made, True
     if rank > 2:
-        yield ".flatten(1)", (shape[0], dims.product(shape[1:])), True
+        yield ".flatten(1)", (shape[0], dims.product(shape[1:])), not classes
     if rank > 1 and not classes:
         yield ".flatten()", (dims.product(shape),), True
     for suffix, made in transposed(shape):
@@ -143,6 +145,22 @@ def _of_prediction(shape: Shape, classes: bool) -> Iterator[Rewriting]:
         yield ".mean(dim=1)", (shape[0], shape[2]), False
     if rank == 4:
         yield ".mean(dim=(2, 3))", shape[:2], False
+
+
+def _last_step(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
+    """One prediction for a sequence: of the last step of a recurrent layer, or of the mean of what a Transformer makes."""
+    layer: Operand | None = None
+    for _, operation in lineage(analysis, prediction.tensor):
+        kind = operation.module.type_name if operation.module is not None else ""
+        if kind == "Linear":
+            layer = operand(operation, 0, "input")
+        elif kind.startswith(("LSTM", "GRU", "RNN", "Transformer", "MultiheadAttention")):
+            first = operation.module is not None and operation.module.kwargs.get("batch_first") is True
+            if layer is not None and kind.startswith(("LSTM", "GRU", "RNN")):
+                yield from suffixed(analysis, layer, "[:, -1]" if first else "[-1]", safe=False)
+            elif layer is not None:
+                yield from suffixed(analysis, layer, ".mean(dim=1)", safe=False)
+            return
 
 
 def _of_target(shape: Shape, prediction: Shape, classes: bool) -> Iterator[Rewriting]:

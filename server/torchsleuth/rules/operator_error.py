@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.operators import failures, generic
 from torchsleuth.rules.results import one_part, state_unpacked
@@ -40,11 +41,17 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
-    """``nn.CrossEntropyLoss()(output, target)`` where tensors are given to the constructor."""
+    """``nn.CrossEntropyLoss()(output, target)`` where tensors are given to the constructor: of the module that fails, or
+    of one that is given to it."""
     operation = failure.operation
-    node, site = operation.site.node, operation.site
+    given = operation.args[0] if operation.args else None
     made = operation.module.site if operation.module is not None else None
-    if isinstance(node, ast.Call) and made is not None and made.span == site.span and operation.tensors:
+    if isinstance(given, LibraryModule) and any(isinstance(value, Tensor) for value in given.args):
+        site = given.site
+    else:
+        site = made if made is not None and made.span == operation.site.span and operation.tensors else None
+    node = site.node if site is not None else None
+    if isinstance(node, ast.Call) and site is not None:
         source = analysis.source_of(site.span.path)
         new = f"{source.segment(node.func)}()"
         title = message("fix.replace", old=source.segment(node.func), new=new)

@@ -2,8 +2,9 @@
 
 What it finds
     softmax and log_softmax along the dimension of the batch: dimension 0 of what a loader batched, of what a loss takes
-    as its prediction, or of what argmax then picks classes from in another dimension. Also softmax without `dim`, where
-    PyTorch guesses: dimension 0 of a tensor with three dimensions, 1 of a matrix.
+    as its prediction, also after further layers that keep it, or of what argmax then picks classes from in another
+    dimension. Also softmax without `dim`, where PyTorch guesses: dimension 0 of a tensor with three dimensions, 1 of a
+    matrix.
 Why it hurts
     Every sample competes with the others of its batch. Nothing is raised, the loss hardly moves, and a prediction depends
     on what else is in the batch.
