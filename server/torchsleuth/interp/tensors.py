@@ -64,6 +64,8 @@ from torchsleuth.tensors.spec import (
     StructSpec,
     TensorSpec,
     scalar_types,
+    with_dtypes,
+    without_sizes,
 )
 
 if TYPE_CHECKING:
@@ -412,7 +414,16 @@ class TensorOperations(Autograd):
         outcome: Outcome | None = None
         with contextlib.suppress(NotASpec):
             ask = self._ask_guessing if guessed else self._ask
-            outcomes = [ask(operation, target, args, kwargs, cast) for cast in casts]
+            outcomes = [ask(operation, target, args, kwargs, casts[0])]
+            for cast in casts[1:]:
+                # Sizes do not depend on the autocast, and dtypes do not depend on sizes.
+                kind = (without_sizes(target), without_sizes(args), without_sizes(given), cast, grad)
+                alike, first = joint.get(kind), outcomes[0]
+                if isinstance(alike, Result) and isinstance(first, Result):
+                    outcomes.append(Result(with_dtypes(first.value, alike.value), first.facts))
+                    continue
+                outcomes.append(ask(operation, target, args, kwargs, cast))
+                joint[kind] = outcomes[-1]
             outcome = outcomes[0] if len(outcomes) == 1 else autocast.common(outcomes)
         if symbols == self.made:
             # A size that depends on data is another one each time.

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
 
 import torch
 
-from torchsleuth.tensors.spec import Autocast, ListSpec, StructSpec, TensorSpec
+from torchsleuth.tensors.spec import Autocast
 
 
 @contextlib.contextmanager
@@ -49,16 +47,3 @@ def moved(module: torch.nn.Module, device: str) -> torch.nn.Module:
         for name, buffer in list(part.named_buffers(recurse=False)):
             setattr(part, name, copy(buffer))
     return module
-
-
-def with_dtypes(value: Any, other: Any) -> Any:
-    """A result with the dtypes of another of the same structure, and with none where that is another one."""
-    if isinstance(value, TensorSpec):
-        same = isinstance(other, TensorSpec) and value.rank == other.rank
-        return value.with_(dtype=other.dtype if same else None)
-    if isinstance(value, tuple):
-        same = isinstance(other, tuple) and len(other) == len(value)
-        return tuple(with_dtypes(*pair) for pair in zip(value, other if same else (None,) * len(value)))
-    if isinstance(value, StructSpec | ListSpec):
-        return replace(value, items=with_dtypes(value.items, other.items if type(other) is type(value) else None))
-    return value

@@ -26,7 +26,7 @@ from torch._subclasses.fake_tensor import (
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from torchsleuth.oracle import modules, names
-from torchsleuth.oracle.autocast import casting, moved, with_dtypes
+from torchsleuth.oracle.autocast import casting, moved
 from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
 from torchsleuth.oracle.store import Store
@@ -50,6 +50,7 @@ from torchsleuth.tensors.spec import (
     TensorSpec,
     Undecided,
     scalar_types,
+    with_dtypes,
 )
 
 _SILENT_ERRORS = (

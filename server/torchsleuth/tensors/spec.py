@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torchsleuth.tensors.device import Device
@@ -233,3 +233,35 @@ def scalar_types(value: Any) -> Any:
     if isinstance(value, ObjectSpec):
         return scalar_types((value.args, value.kwargs))
     return type(value) if isinstance(value, bool | float) else None
+
+
+def without_sizes(value: Any) -> Any:
+    """What of a tree of arguments the dtypes of a result depend on: all but sizes and numbers."""
+    if isinstance(value, TensorSpec):
+        return TensorSpec, value.dtype, value.rank, value.requires_grad
+    if isinstance(value, tuple):
+        return tuple([without_sizes(item) for item in value])
+    if isinstance(value, ModuleSpec):
+        return value.path, without_sizes(value.args), without_sizes(value.kwargs), value.training, value.dtype
+    if isinstance(value, ListSpec | DictSpec):
+        return type(value), without_sizes(value.items)
+    return (
+        Dim
+        if isinstance(value, int) and not isinstance(value, bool)
+        else type(value)
+        if isinstance(value, float | Dim)
+        else value
+    )
+
+
+def with_dtypes(value: Any, other: Any) -> Any:
+    """A result with the dtypes of another of the same structure, and with none where that is another one."""
+    if isinstance(value, TensorSpec):
+        same = isinstance(other, TensorSpec) and value.rank == other.rank
+        return value.with_(dtype=other.dtype if same else None)
+    if isinstance(value, tuple):
+        same = isinstance(other, tuple) and len(other) == len(value)
+        return tuple(with_dtypes(*pair) for pair in zip(value, other if same else (None,) * len(value)))
+    if isinstance(value, StructSpec | ListSpec):
+        return replace(value, items=with_dtypes(value.items, other.items if type(other) is type(value) else None))
+    return value
