@@ -527,3 +527,66 @@ def test_an_activation_is_made_before_it_is_called() -> None:
         out = b(nn.ReLU(a(torch.randn(3, 5))))
     """
     assert "nn.ReLU()(a(" in repaired(text)
+
+
+def test_a_batch_of_one_part_that_is_moved_is_unpacked() -> None:
+    text = """
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        encoder = nn.Linear(8, 2).to(device)
+        for batch in DataLoader(TensorDataset(torch.randn(64, 8)), batch_size=16):
+            batch = batch.to(device)
+            print(encoder(batch).shape)
+    """
+    assert "for (batch,) in DataLoader" in repaired(text)
+
+
+def test_the_first_part_of_a_batch_goes_into_the_model() -> None:
+    text = """
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        model = nn.Linear(8, 2)
+        for batch in DataLoader(TensorDataset(torch.randn(64, 8), torch.randn(64, 2)), batch_size=16):
+            print(model(batch))
+    """
+    assert "model(batch[0])" in repaired(text)
+
+
+def test_one_sample_is_given_as_a_batch() -> None:
+    text = """
+        import torch
+
+        def tiles(images):
+            b, c, h, w = images.shape
+            return images.reshape(b, c, h // 2, 2, w // 2, 2)
+
+        out = tiles(torch.rand(3, 32, 32))
+    """
+    assert "tiles(torch.rand(3, 32, 32).unsqueeze(0))" in repaired(text)
+
+
+def test_a_view_and_the_layer_after_it_are_made_for_the_picture() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = nn.Conv2d(3, 6, 5)
+                self.fc = nn.Linear(400, 10)
+
+            def forward(self, x):
+                x = torch.max_pool2d(torch.relu(self.conv(x)), 2)
+                x = x.view(x.size(0), 400)
+                return self.fc(x)
+
+        out = Net()(torch.rand(4, 3, 32, 32))
+    """
+    fixed = repaired(text)
+    assert "nn.Linear(1176, 10)" in fixed and "x = x.flatten(1)" in fixed

@@ -70,12 +70,20 @@ def _repairs(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[
         yield from _unpacked(analysis, fault, made)
     if path == ():
         yield from _one_by_one(analysis, fault)
+        yield from _first_part(analysis, fault, made)
     elif all(isinstance(item, Tensor) and len(item.spec.shape or ()) == 1 for item in items):
         yield from _made_tensor(analysis, fault, made)
+    else:
+        yield from _one_by_one(analysis, fault)
 
 
-def _bound(frame: Frame | None, made: ListValue) -> Iterator[tuple[str, Frame]]:
-    """The names that hold the list, in the frames that lead to its use."""
+def _bound(fault: DataFault, made: ListValue) -> Iterator[tuple[str, Frame]]:
+    """The names that hold the list, in the frames that lead to its use; there, also the one that it is called by."""
+    frame: Frame | None = fault.at.frame
+    node = fault.at.node
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        if fault.at.frame.names.get(node.value.id) is not made:
+            yield node.value.id, fault.at.frame
     while frame is not None:
         for name, value in frame.names.items():
             if value is made and isinstance(name, str):
@@ -85,7 +93,7 @@ def _bound(frame: Frame | None, made: ListValue) -> Iterator[tuple[str, Frame]]:
 
 def _unpacked(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[Candidate]:
     """``for (batch,) in loader``."""
-    for name, frame in _bound(fault.at.frame, made):
+    for name, frame in _bound(fault, made):
         source = analysis.source_of(frame.path)
         for loop in analysis.index(frame.path).nodes:
             if not isinstance(loop, ast.For | ast.comprehension):
@@ -95,6 +103,15 @@ def _unpacked(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator
             held = next((part for part in parts if isinstance(part, ast.Name) and part.id == name), None)
             if held is not None:
                 yield Candidate(message("fix.unpack", name=name), (edits.replace(source, held, f"({name},)"),))
+
+
+def _first_part(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[Candidate]:
+    """``model(batch[0])``, where the whole batch is given to a layer."""
+    node = _expression(fault, made)
+    if node is not None and isinstance(fault.at.node, ast.Call) and len(made.items or ()) > 1:
+        source, text = analysis.source_of(fault.at.span.path), ast.unparse(node)
+        edit = edits.insert_after_node(source, node, "[0]")
+        yield Candidate(message("fix.append", expression=text, suffix="[0]"), (edit,), safe=False)
 
 
 def _one_by_one(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:

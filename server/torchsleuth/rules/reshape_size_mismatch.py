@@ -23,10 +23,11 @@ import math
 from collections.abc import Iterator
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.trace import OperatorFailure
-from torchsleuth.interp.values import Site
+from torchsleuth.interp.library.modules import parts_of
+from torchsleuth.interp.trace import Operation, OperatorFailure
+from torchsleuth.interp.values import Instance, LibraryModule, Site
 from torchsleuth.messages import message
-from torchsleuth.rules.constructors import passed_for
+from torchsleuth.rules.constructors import change_argument, given_argument, passed_for
 from torchsleuth.rules.describe import expression_text, operand_node, shape_text
 from torchsleuth.rules.operands import replaced
 from torchsleuth.rules.operators import failures, generic, trail
@@ -77,7 +78,14 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
     values = _values(operation.args, len(sizes))
     total = operation.specs[0].numel()
     if len(sizes) == 2:
-        yield Candidate(message("fix.flatten"), (edits.replace(source, node, f"{text}.flatten(1)"),))
+        flat = edits.replace(source, node, f"{text}.flatten(1)")
+        yield Candidate(message("fix.flatten"), (flat,))
+        features = dims.product((operation.specs[0].shape or ())[1:])
+        for layer in _layers_for(operation, values[1]):
+            for made in (
+                change_argument(analysis, layer, 0, "in_features", features) if isinstance(features, int) else ()
+            ):
+                yield Candidate(f"{message('fix.flatten')}; {made.title}", (flat, *made.edits))
     if isinstance(receiver, ast.Name | ast.Attribute):
         first = sizes[0]
         title = message("fix.size", old=source.segment(first), new=f"{text}.size(0)")
@@ -97,6 +105,16 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
             yield from _where_written(analysis, failure, size, [new])
     for size, value in zip(sizes, values):
         yield from _where_written(analysis, failure, size, _divisors(value, operation.specs[0].shape))
+
+
+def _layers_for(operation: Operation, width: object) -> Iterator[LibraryModule]:
+    """The linear layers of the module around an operation that were made for the width it reshapes to."""
+    owner = operation.site.frame.receiver
+    for held in owner.slots.values() if isinstance(owner, Instance) and isinstance(width, int) else ():
+        for part in parts_of(held):
+            if isinstance(part, LibraryModule) and part.type_name == "Linear":
+                if given_argument(part, 0, "in_features") == width:
+                    yield part
 
 
 def _where_written(

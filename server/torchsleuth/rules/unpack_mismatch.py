@@ -22,10 +22,11 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Unpacking
-from torchsleuth.interp.values import DictValue, ListValue, Tensor, Value, is_int
+from torchsleuth.interp.values import DictValue, ListValue, Site, Tensor, Value, is_int
 from torchsleuth.messages import message
+from torchsleuth.rules.constructors import passed_for
 from torchsleuth.rules.describe import call_trail, origin_trail, shape_text
-from torchsleuth.rules.operands import replaced, short, source_at
+from torchsleuth.rules.operands import appended, replaced, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
@@ -130,6 +131,8 @@ def _candidates(
             yield write([*names[:index], group, *names[index + len(inner) :]], True)
     if isinstance(found.value, Tensor):
         yield write(names[:1], False)
+    if count + 1 == wanted and isinstance(value, ast.Attribute | ast.Call):
+        yield from _batched(analysis, found, value)
     if count > wanted and not isinstance(found.value, Tensor):
         yield write([*names, *("_" for _ in range(count - wanted))], False)
     elif count < wanted:
@@ -137,6 +140,20 @@ def _candidates(
         if len(unused) >= wanted - count > 0:
             dropped = set(unused[-(wanted - count) :])
             yield write([name for index, name in enumerate(names) if index not in dropped], False)
+
+
+def _batched(analysis: Analysis, found: Unpacking, value: ast.expr) -> Iterator[Candidate]:
+    """A batch of one where a function that unpacks the sizes of a batch is called with one sample."""
+    shape = value.func if isinstance(value, ast.Call) else value
+    owner = shape.value if isinstance(shape, ast.Attribute) and shape.attr in ("shape", "size") else None
+    passed = passed_for(owner, found.site.frame) if isinstance(owner, ast.Name) else None
+    for _ in range(3):
+        if passed is None:
+            return
+        node, frame = passed
+        if not isinstance(node, ast.Constant):
+            yield appended(analysis, Site(frame.source.span(node), node, frame), node, ".unsqueeze(0)", safe=False)
+        passed = passed_for(node, frame)
 
 
 def _is_read(analysis: Analysis, found: Unpacking, name: str) -> bool:
