@@ -1,6 +1,6 @@
 """The analysis of published code: every file of well-known packages, each as a document of its own.
 
-    python -m benchmarks.packages CACHE [--only NAME,…] [--every N] [--seconds S] [--json FILE]
+    python -m benchmarks.packages CACHE [--only NAME,…] [--every N [--first K]] [--seconds S] [--json FILE]
 
 The packages' Python sources are downloaded from the package index with pip, and unpacked below CACHE. This code works, so
 every error and warning is either a bug of the package or one of ours, and is printed in full; so is every crash, every
@@ -191,6 +191,7 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(PACKAGES), help="names of packages, separated by commas")
     parser.add_argument("--files", default="*", help="pattern of the file names")
     parser.add_argument("--every", type=int, default=1, help="every Nth file")
+    parser.add_argument("--first", type=int, default=0, help="position of the first of them")
     parser.add_argument("--seconds", type=float, default=60.0, help="budget for a file, of processor time")
     parser.add_argument("--json", type=Path, help="where to write the numbers")
     options = parser.parse_args()
@@ -204,7 +205,7 @@ def main() -> None:
         tally = Tally()
         paths = sorted(path for path in root.rglob("*.py") if fnmatch.fnmatch(str(path), f"{root}/{PACKAGES[package]}"))
         wanted = [path for path in paths if fnmatch.fnmatch(path.name, options.files)]
-        for path in wanted[:: options.every]:
+        for path in wanted[options.first :: options.every]:
             one = analyze(engine, path, root, options.seconds)
             for title in ("crashes", "stumbles", "timeouts", "findings"):
                 for entry in getattr(one, title):

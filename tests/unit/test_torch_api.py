@@ -106,6 +106,24 @@ def test_the_backward_of_an_operator_is_followed() -> None:
     assert facts["inner"] == facts["grad"] == facts["saved"] == (3, 2)
 
 
+def test_an_operator_whose_methods_are_class_methods() -> None:
+    text = """
+class Both(torch.autograd.Function):
+    @classmethod
+    def forward(cls, ctx, *tensors):
+        ctx.save_for_backward(*tensors)
+        return tuple(t * 2 for t in tensors)
+    @classmethod
+    def backward(cls, ctx, *grads):
+        return grads
+a, b = Both.apply(torch.zeros(2, 3, requires_grad=True), torch.zeros(4))
+a.sum().backward()
+"""
+    found = analyze(IMPORTS + text)
+    facts = {fact.binding: fact.shape for fact in found.facts}
+    assert found.diagnostics == () and facts["a"] == (2, 3) and facts["b"] == (4,)
+
+
 def test_a_fault_inside_of_a_hook_or_an_operator_is_found() -> None:
     body = "net[0].register_forward_hook(lambda m, i, o: o @ torch.zeros(7, 2))\nnet(x)\n"
     assert [item.code for item in analyze(IMPORTS + body).diagnostics] == ["TS101"]

@@ -311,7 +311,7 @@ class Calls(Choices):
             if isinstance(argument, ast.arg):
                 self.record_fact(_name_of(argument), names.get(argument.arg), frame, argument.arg)
         self.interpreter.meet_arguments(function, frame)
-        grad, grad_off, autocast = self.grad, self.grad_off, self.autocast
+        grad, grad_off, autocast, guarded = self.grad, self.grad_off, self.autocast, self.guarded
         if function.autocast is not None:
             self.autocast = autocast_inside(autocast, function.autocast, self.truth(enabled_of(function.autocast)))
         if function.grad_mode is not None:
@@ -321,7 +321,7 @@ class Calls(Choices):
                 return self.eval(function.node.body, frame)
             completion = self.block(function.node.body, frame)
         finally:
-            self.autocast = autocast
+            self.autocast, self.guarded = autocast, guarded
             if function.grad_mode is not None:
                 self.grad, self.grad_off = grad, grad_off
         value = self._result(frame, completion)

@@ -10,7 +10,7 @@ from torchsleuth.interp import library
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.tensors import TensorOperations
-from torchsleuth.interp.values import UNKNOWN, Choice, Value
+from torchsleuth.interp.values import UNKNOWN, Choice, Tensor, Value
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -82,6 +82,25 @@ class Choices(TensorOperations):
                 self._keep(test.args[0], lambda value: self._agrees(value, types, outcome), frame)
         elif isinstance(test, ast.Name | ast.Attribute):
             self._keep(test, lambda value: _same(self.truth(value), outcome), frame)
+
+    def dispatches(self, test: ast.expr, frame: Frame) -> bool:
+        """Whether an undecided test, in a function that is called, asks what kind of argument it got: the caller may know,
+        and what else it passes goes with it."""
+        if frame.call is None:
+            return False
+        for part in ast.walk(test):
+            asked: ast.expr | None = None
+            if isinstance(part, ast.Attribute) and part.attr in ("ndim", "dim", "shape"):
+                asked = part.value
+            elif (
+                isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in ("isinstance", "len")
+            ):
+                asked = part.args[0] if part.args else None
+            if isinstance(asked, ast.Name | ast.Attribute):
+                value = self.eval(asked, frame)  # type: ignore[attr-defined]
+                if value is UNKNOWN or (isinstance(value, Tensor) and self.resolved_spec(value.spec).shape is None):
+                    return True
+        return False
 
     def _agrees(self, value: Value, types: Value, outcome: bool) -> bool | None:
         return _same(library.is_instance(self.interpreter, value, types), outcome)

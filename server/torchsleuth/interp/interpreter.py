@@ -231,7 +231,14 @@ class Interpreter(Importing):
         decided = demands.as_truth(self, node.test, frame)
         if decided is not None:
             return self.block(node.body if decided else node.orelse, frame)
-        return self.fork([lambda: self._branch(node, True, frame), lambda: self._branch(node, False, frame)], frame)
+        guarded, returns = self.guarded, len(frame.returns)
+        self.guarded += self.dispatches(node.test, frame)
+        try:
+            return self.fork([lambda: self._branch(node, True, frame), lambda: self._branch(node, False, frame)], frame)
+        finally:
+            # Where one of the branches returns, what follows is the other one.
+            if len(frame.returns) == returns:
+                self.guarded = guarded
 
     def _branch(self, node: ast.If, outcome: bool, frame: Frame) -> int:
         self.narrow(node.test, outcome, frame)

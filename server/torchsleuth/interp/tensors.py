@@ -162,6 +162,7 @@ class TensorOperations(Autograd):
     truth: Callable[[Value], bool | None]
     demand: Callable[[Operation], None]
     lasting: set[Symbol]
+    entry_point: Any
 
     # -- from abstract values to specs -------------------------------------------------------------
 
@@ -593,6 +594,10 @@ class TensorOperations(Autograd):
         if self.guarded:
             return
         if failure.exception == "TypeError" and not any(part in failure.message for part in _ERRORS_OF_TYPES):
+            return
+        numbers = any(isinstance(value, Scalar | dims.Dim) for value in operation.args)
+        if failure.exception == "TypeError" and numbers and self.entry_point is not None:
+            # It may be that nothing but an annotation says so; a tensor may be passed all the same.
             return
         span = operation.site.span
         key = (span, failure.message.partition("(")[0])

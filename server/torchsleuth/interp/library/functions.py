@@ -9,6 +9,7 @@ from torchsleuth.interp.graph import GraphNode, is_leaf, node_of
 from torchsleuth.interp.library.modules import tensors_in
 from torchsleuth.interp.values import (
     UNKNOWN,
+    Bound,
     Builtin,
     ClassValue,
     Function,
@@ -38,8 +39,8 @@ def attribute(interp: Interpreter, cls: ClassValue, name: str) -> Value:
 
 
 def _apply(interp: Interpreter, cls: ClassValue, call: Arguments) -> Value:
-    forward, setup = (interp.class_attribute(cls, name) for name in ("forward", "setup_context"))
-    if not isinstance(forward, Function) or not call.exact or call.kwargs:
+    forward, setup = (_method(interp, cls, name) for name in ("forward", "setup_context"))
+    if forward is None or not call.exact or call.kwargs:
         interp.escape((*call.args, *call.kwargs.values()))
         return UNKNOWN
     site = interp.site(call.node, call.frame)
@@ -47,7 +48,7 @@ def _apply(interp: Interpreter, cls: ClassValue, call: Arguments) -> Value:
     given = tensors_in(call.args)
     wanted = [value.spec.requires_grad if isinstance(value, Tensor) else False for value in call.args]
     context.slots["needs_input_grad"] = tuple(wanted) if None not in wanted else UNKNOWN
-    apart = isinstance(setup, Function)
+    apart = setup is not None
     mode = interp.grad
     interp.grad = False
     try:
@@ -71,6 +72,14 @@ def _apply(interp: Interpreter, cls: ClassValue, call: Arguments) -> Value:
     return results
 
 
+def _method(interp: Interpreter, cls: ClassValue, name: str) -> Function | Bound | None:
+    """A method of the user's as it is called through the class: static, or with the class in front."""
+    found = interp.class_attribute(cls, name)
+    if not isinstance(found, Function):
+        return None
+    return Bound(cls, found) if found.kind == "classmethod" else found
+
+
 def _recorded(value: Value, recorded: bool | None, node: GraphNode, history: frozenset[int]) -> Value:
     """What ``forward`` returned, as what ``apply`` returns: new tensors with a place in the graph."""
     if isinstance(value, tuple) and not isinstance(value, NamedResult):
@@ -91,13 +100,13 @@ def _try_backward(
     interp: Interpreter, cls: ClassValue, context: LibraryObject, results: Value, call: Arguments
 ) -> None:
     """What the autograd engine will do: ``backward(ctx, *grads)``, once for each kind of results."""
-    backward = interp.class_attribute(cls, "backward")
+    backward = _method(interp, cls, "backward")
     outputs = results if isinstance(results, tuple) else (results,)
-    if not isinstance(backward, Function) or not all(isinstance(value, Tensor) for value in outputs):
+    if backward is None or not all(isinstance(value, Tensor) for value in outputs):
         return
     specs = tuple(interp.resolved_spec(tensor.spec).with_(requires_grad=False, strides=None) for tensor in outputs)
     saved = tuple(tensor.spec for tensor in tensors_in(context.slots.get("saved_tensors", ())))
-    key = (backward.node, specs, saved)
+    key = (cls.node, specs, saved)
     if key not in interp.failures_seen:
         interp.failures_seen.add(key)
         grads = tuple(map(Tensor, specs))
