@@ -116,7 +116,8 @@ def _counter(tree: Tree, statement: ast.stmt) -> str | None:
     function, target = ast.unparse(loop.iter.func), loop.target
     if function == "enumerate" and isinstance(target, ast.Tuple) and isinstance(target.elts[0], ast.Name):
         return target.elts[0].id
-    return target.id if function == "range" and isinstance(target, ast.Name) else None
+    few = all(isinstance(part, ast.Constant) and part.value < 8 for part in loop.iter.args)
+    return target.id if function == "range" and isinstance(target, ast.Name) and not few else None
 
 
 def _scales(tree: Tree) -> bool:

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import TypeGuard
 
 from torchsleuth.interp.graph import GraphNode
@@ -34,7 +35,7 @@ from torchsleuth.interp.trace import Event
 from torchsleuth.interp.values import LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import changes_gradients, feeds
-from torchsleuth.rules.loops import statement_of
+from torchsleuth.rules.loops import own_blocks, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
@@ -48,16 +49,15 @@ _ADAPTIVE = ("Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    events = analysis.trace.events
-    clipped = any(event.kind == "clip" for event in events)
+    clipped = bool(analysis.events("clip"))
     found: dict[object, tuple[Event, Event, ast.BinOp]] = {}
-    for step in events:
-        if step.kind != "step" or not step.loops or not isinstance(step.subject, LibraryObject):
+    for step in analysis.events("step"):
+        if not step.loops or not isinstance(step.subject, LibraryObject):
             continue
         if step.subject.type_name in _ADAPTIVE and not clipped:
             continue  # these divide by the size of the gradient
         condition = _every_kth(analysis, step)
-        backward = _accumulated(events, step) if condition is not None else None
+        backward = _accumulated(analysis, step) if condition is not None else None
         if backward is not None and condition is not None and _is_unscaled(backward.node):
             found.setdefault(backward.site.span, (backward, step, condition))
     if found and not changes_gradients(analysis):
@@ -72,8 +72,8 @@ def _every_kth(analysis: Analysis, step: Event) -> ast.BinOp | None:
         return None
     inner: ast.AST = statement
     for part in reversed(edits.path_to(analysis.tree(step.site.span.path), statement)):
-        block = next((body for body in _blocks(part) if inner in body), [])
-        skipping = [one for one in block[: block.index(inner)] if _skips(one)] if block else []
+        block = next((body for body in own_blocks(part) if inner in body), [])
+        skipping = [one for one in takewhile(lambda one: one is not inner, block) if _skips(one)]
         tests = [one.test for one in skipping if isinstance(one, ast.If)]
         if isinstance(part, ast.If) and inner in part.body:
             tests.append(part.test)
@@ -86,10 +86,6 @@ def _every_kth(analysis: Analysis, step: Event) -> ast.BinOp | None:
     return None
 
 
-def _blocks(node: ast.AST) -> list[list[ast.AST]]:
-    return [getattr(node, name) for name in ("body", "orelse") if isinstance(getattr(node, name, None), list)]
-
-
 def _skips(statement: ast.AST) -> bool:
     return isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Continue) and not statement.orelse
 
@@ -98,20 +94,19 @@ def _is_modulo(node: ast.AST) -> TypeGuard[ast.BinOp]:
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
 
 
-def _accumulated(events: list[Event], step: Event) -> Event | None:
+def _accumulated(analysis: Analysis, step: Event) -> Event | None:
     """A backward() of each iteration of the same loop, whose gradients are still there at the next one."""
     point = step.loops[-1]
     passes = [
         event
-        for event in events
-        if event.kind == "backward"
-        and event.certain
+        for event in analysis.events("backward")
+        if event.certain
         and event.loops[-1:]
         and event.loops[-1].execution == point.execution
         and feeds(event, step.subject) is True
     ]
     for first, second in zip(passes, passes[1:]):
-        between = events[first.index : second.index]
+        between = analysis.trace.events[first.index : second.index]
         if not any(event.kind in ("zero_grad", "step") and event.certain for event in between):
             return first
     return None
@@ -121,7 +116,7 @@ def _is_unscaled(node: GraphNode | None) -> bool:
     """Whether a loss is a mean, or a sum with one, and nothing was multiplied."""
     if node is None:
         return False
-    if node.operator == "add":
+    if node.operator in ("add", "neg"):
         return any(_is_unscaled(part) for part in node.inputs)
     given = node.site.node.keywords if isinstance(node.site.node, ast.Call) else []
     return node.operator in _MEANS and not any(_changes_mean(keyword) for keyword in given)

@@ -47,8 +47,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _leaving_one(analysis: Analysis) -> list[LibraryObject]:
     """The loaders whose last batch has one sample."""
     found: list[LibraryObject] = []
-    for call in analysis.trace.calls:
-        plan = call.result.slots.get("plan") if call.path == LOADER and isinstance(call.result, LibraryObject) else None
+    for call in analysis.calls.get(LOADER, ()):
+        plan = call.result.slots.get("plan") if isinstance(call.result, LibraryObject) else None
         if isinstance(plan, Plan) and plan.last == 1 and call.result not in found:
             found.append(call.result)
     return found

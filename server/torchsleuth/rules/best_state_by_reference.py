@@ -69,12 +69,8 @@ class _Place:
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[object] = set()
-    for call in analysis.trace.calls:
-        if (
-            call.path != "torch.nn.Module.state_dict"
-            or call.site.span in reported
-            or not _trained_after(analysis, call)
-        ):
+    for call in analysis.calls.get("torch.nn.Module.state_dict", ()):
+        if call.site.span in reported or not _trained_after(analysis, call):
             continue
         target = _kept(analysis, call)
         if target is not None:

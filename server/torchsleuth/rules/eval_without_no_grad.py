@@ -59,7 +59,7 @@ def _wasteful(analysis: Analysis, event: Event) -> LoopPoint | None:
     if event.training is not False and not _evaluates(analysis, event, point):
         return None
     # Any other model trained in the same loop makes it a training loop.
-    trained = any(other.kind == "backward" and within(other, point) for other in analysis.trace.events)
+    trained = any(within(other, point) for other in analysis.events("backward"))
     # A graph that backward() was meant to run through is not wasted, but cut.
     cuts = [fault.cut for fault in analysis.trace.autograd if fault.cut is not None]
     sites = [cut.site for first in cuts for cut in (first, first.before) if cut is not None]
@@ -80,7 +80,7 @@ def _contains(point: LoopPoint, event: Event) -> bool:
 
 def _evaluates(analysis: Analysis, event: Event, point: LoopPoint) -> bool:
     """Whether a forward in training mode evaluates: the script trains the module, but not in this loop."""
-    steps = [other for other in analysis.trace.events if other.kind == "step"]
+    steps = [other for other in analysis.events("step")]
     if event.training is not True or not point.over_loader or any(within(step, point) for step in steps):
         return False
     used = is_used(analysis, event)

@@ -61,14 +61,9 @@ def _input(call: ast.Call, position: int) -> ast.expr:
 
 def _is_used(analysis: Analysis, node: ast.Attribute, path: str) -> bool:
     """Whether None fails where the value stands: it is looked into, or computed with."""
-    tree = analysis.tree(path)
-    for parent in ast.walk(tree):
-        for part in ast.iter_child_nodes(parent):
-            if not isinstance(part, ast.Attribute) or part.attr != "grad":
-                continue
-            if (part.lineno, part.col_offset) == (node.lineno, node.col_offset):
-                return isinstance(parent, ast.Attribute | ast.Subscript | ast.BinOp | ast.UnaryOp | ast.AugAssign)
-    return False
+    tree = analysis.index(path)
+    parent = tree.parents.get(tree.same(node) or node)
+    return isinstance(parent, ast.Attribute | ast.Subscript | ast.BinOp | ast.UnaryOp | ast.AugAssign)
 
 
 def _required(analysis: Analysis, fault: AutogradFault, wanted: ast.expr) -> Iterator[Candidate]:

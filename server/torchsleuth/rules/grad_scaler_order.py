@@ -106,7 +106,7 @@ def _instead(analysis: Analysis, step: Event, scale: Event, key: str) -> Finding
         here = analysis.source_of(step.site.span.path)
         text = f"{scaler}.step({optimizer})"
         changes = [edits.replace(here, statement, text)]
-        if not any(event.kind == "scaler_update" for event in analysis.trace.events):
+        if not bool(analysis.events("scaler_update")):
             changes.append(edits.insert_line_after(here, statement, f"{scaler}.update()"))
         title = message("fix.replace", old=here.segment(statement), new=text)
         candidates = [Candidate(title, tuple(changes))]

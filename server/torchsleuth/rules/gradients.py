@@ -34,7 +34,7 @@ def feeds(backward: Event, optimizer: LibraryObject) -> bool | None:
 
 def reads_gradients(analysis: Analysis) -> bool:
     """Whether the files use ``.grad`` of some tensor in any way."""
-    if any(event.kind == "grad_touched" for event in analysis.trace.events):
+    if bool(analysis.events("grad_touched")):
         return True
     return any(True for path in _paths(analysis) for _ in _uses(analysis.tree(path)))
 

@@ -70,7 +70,7 @@ class _Kept:
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    backwards = [one for call in analysis.trace.calls if call.path in _BACKWARD for one in _passes(call)]
+    backwards = [one for path in _BACKWARD for call in analysis.calls.get(path, ()) for one in _passes(call)]
     reported: set[Span] = set()
     for kept in (*_sums(analysis), *_lists(analysis)):
         if kept.at not in reported and kept.at.path == analysis.source.path and _is_waste(analysis, kept, backwards):
@@ -134,8 +134,8 @@ def _sums(analysis: Analysis) -> Iterator[_Kept]:
 def _lists(analysis: Analysis) -> Iterator[_Kept]:
     """Values appended, iteration after iteration, to one list."""
     before: dict[tuple[ast.AST, int], LibraryCall] = {}
-    for call in analysis.trace.calls:
-        if call.path != "list.append" or not call.loops or not call.certain or len(call.args) != 1:
+    for call in analysis.calls.get("list.append", ()):
+        if not call.loops or not call.certain or len(call.args) != 1:
             continue
         node, value = call.site.node, call.args[0]
         kept = _node(value)

@@ -30,7 +30,7 @@ def gradient_is_used(analysis: Analysis, fault: AutogradFault) -> bool:
     """Whether a tensor that cuts the model off may be meant to: something looks at a gradient, or optimises tensors."""
     if not fault.leaves:
         return False
-    looked_at = any(event.kind == "grad_touched" for event in analysis.trace.events)
+    looked_at = bool(analysis.events("grad_touched"))
     looked_at = looked_at or any(leaf.slots.get("has_grad") for leaf in fault.leaves)
     tensors = [part for optimizer in analysis.trace.optimizers for part in trained_parts(optimizer)]
     return looked_at or any(isinstance(part, Tensor) and not part.parameter for part in tensors)

@@ -34,7 +34,7 @@ _MOVES = ("Tensor.cuda", "torch.nn.Module.cuda")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    if any(call.path.rpartition(".")[2] in _CHECKS for call in analysis.trace.calls):
+    if any(path.rpartition(".")[2] in _CHECKS for path in analysis.calls):
         return
     if any(word in analysis.source.text for word in _CHECKS):
         return

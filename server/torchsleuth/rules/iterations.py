@@ -14,8 +14,9 @@ def in_every_step(analysis: Analysis, paths: tuple[str, ...], kinds: tuple[str, 
     steps = {innermost(event.loops) for event in analysis.trace.events if event.kind in kinds} - {None}
     inside = [
         (call, point)
-        for call in analysis.trace.calls
-        if call.path in paths and call.certain and (point := innermost(call.loops)) in steps and point is not None
+        for path in paths
+        for call in analysis.calls.get(path, ())
+        if call.certain and (point := innermost(call.loops)) in steps and point is not None
     ]
     seen = {(call.site.span, point.execution, point.iteration) for call, point in inside}
     for call, point in inside:

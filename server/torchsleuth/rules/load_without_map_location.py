@@ -35,7 +35,7 @@ _ACCELERATED = ("torch.device", "torch.cuda.", "Tensor.cuda", "torch.nn.Module.c
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    if not any(call.path.startswith(_ACCELERATED) for call in analysis.trace.calls):
+    if not any(path.startswith(_ACCELERATED) for path in analysis.calls):
         return
     seen: set[Span] = set()
     for span, node, frame in _loads(analysis):

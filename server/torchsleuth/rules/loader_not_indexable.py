@@ -43,9 +43,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield Finding(
                 fault.at.span, message("data.subscript", loader=name), made_here(analysis, fault.loader), (candidate,)
             )
-    for call in analysis.trace.calls:
+    for call in analysis.calls.get(f"{LOADER}.next", ()):
         node = call.site.node
-        if call.path == f"{LOADER}.next" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             source = analysis.source_of(call.site.span.path)
             new = f"next({source.segment(node.func.value)})"
             candidate = Candidate(

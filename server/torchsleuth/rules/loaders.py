@@ -20,9 +20,9 @@ from torchsleuth.syntax.text import SourceText
 def constructions(analysis: Analysis) -> Iterator[tuple[LibraryCall, LibraryObject, ast.Call]]:
     """Every construction of a DataLoader, once for each place."""
     seen: set[Span] = set()
-    for call in analysis.trace.calls:
+    for call in analysis.calls.get(LOADER, ()):
         made, node = call.result, call.site.node
-        if call.path == LOADER and isinstance(made, LibraryObject) and isinstance(node, ast.Call):
+        if isinstance(made, LibraryObject) and isinstance(node, ast.Call):
             if call.site.span not in seen:
                 seen.add(call.site.span)
                 yield call, made, node

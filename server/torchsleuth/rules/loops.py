@@ -212,7 +212,7 @@ def optimizer_text(analysis: Analysis, step: Event) -> str | None:
     """The optimizer as it is written where it steps: in ``optimizer.step()`` or ``scaler.step(optimizer)``."""
     node = step.site.node
     source = analysis.source_of(step.site.span.path)
-    if any(event.kind == "scaler_step" and event.site.span == step.site.span for event in analysis.trace.events):
+    if any(event.site.span == step.site.span for event in analysis.events("scaler_step")):
         return source.segment(node.args[0]) if isinstance(node, ast.Call) and node.args else None
     return receiver_text(analysis, step.site)
 
@@ -288,10 +288,15 @@ def same_block(analysis: Analysis, one: Event, other: Event) -> bool:
 def blocks_of(tree: ast.AST) -> Iterator[list[ast.stmt]]:
     """The lists of statements in a tree."""
     for node in index(tree).nodes:
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            if isinstance(block, list):
-                yield block
+        yield from own_blocks(node)
+
+
+def own_blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The lists of statements of one node."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if isinstance(block, list):
+            yield block
 
 
 def common_loop(one: Event, other: Event) -> LoopPoint | None:
@@ -334,6 +339,7 @@ __all__ = [
     "modules_of",
     "name_in",
     "optimizer_text",
+    "own_blocks",
     "place_in",
     "receiver_text",
     "recurs",

@@ -45,6 +45,7 @@ _LOSSES = frozenset(
     "MSELoss L1Loss SmoothL1Loss HuberLoss PoissonNLLLoss SoftMarginLoss mse_loss l1_loss smooth_l1_loss huber_loss "
     "poisson_nll_loss soft_margin_loss".split()
 )
+_DIFFERENCES = ("operator.sub", "Tensor.sub", "torch.sub")
 _DISTANCES = frozenset("pow square abs __pow__ __abs__".split())
 _REDUCTIONS = frozenset("mean sum".split())
 
@@ -61,6 +62,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         made = broadcast(prediction.shape, target.shape)
         if made is None or not _grows(prediction.shape, target.shape, made):
             continue
+        if operation.target in _DIFFERENCES and not _is_error(analysis, operation, prediction.tensor, target.tensor):
+            continue
         seen.add(key)
         yield _finding(analysis, operation, prediction, target, made)
 
@@ -75,16 +78,14 @@ def _grows(left: Shape, right: Shape, made: Shape) -> bool:
 
 
 def _pair(analysis: Analysis, operation: Operation) -> tuple[Operand, Operand] | None:
-    """What is compared, where the operation is a loss, or the difference that a distance is computed of."""
+    """What is compared, where the operation is a loss, or a difference, of which a distance may be computed."""
     name = operation.target.rpartition(".")[2]
     if name in _LOSSES and operation.target.startswith("torch.nn."):
         if class_indices(analysis, operation) is not None:
             return None
         prediction, target = operand(operation, 0, "input"), operand(operation, 1, "target")
-    elif operation.target in ("operator.sub", "Tensor.sub", "torch.sub") and len(operands(operation)) == 2:
+    elif operation.target in _DIFFERENCES and len(operands(operation)) == 2:
         prediction, target = operands(operation)
-        if not _is_error(analysis, operation, prediction.tensor, target.tensor):
-            return None
     else:
         return None
     if prediction is None or target is None or prediction.spec.shape is None or target.spec.shape is None:

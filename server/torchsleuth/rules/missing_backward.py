@@ -51,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
     # A backward() that reaches no parameter is what TS401 and its like find.
     reaches_nothing = any(fault.kind in ("no_graph", "severed") for fault in trace.autograd)
-    if reaches_nothing or any(call.path in _BY_HAND for call in trace.calls):
+    if reaches_nothing or any(path in analysis.calls for path in _BY_HAND):
         return
     found = [between for optimizer in trace.optimizers if (between := _without_gradients(analysis, optimizer))]
     if found and not unseen(analysis, "backward") and not changes_gradients(analysis):

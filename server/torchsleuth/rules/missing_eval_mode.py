@@ -59,8 +59,8 @@ _DEPTH = 12
 def find(analysis: Analysis) -> Iterator[Finding]:
     found: dict[object, tuple[Event, ModeDependent]] = {}
     measures: list[Operation] | None = None
-    for event in analysis.trace.events:
-        if event.kind != "forward" or event.training is not True or event.site.span in found:
+    for event in analysis.events("forward"):
+        if event.training is not True or event.site.span in found:
             continue
         layer = next((part for part in mode_dependent(analysis, event.subject) if part.training is True), None)
         if layer is None:
@@ -105,8 +105,8 @@ def _loaded(analysis: Analysis, event: Event, measures: list[Operation]) -> int 
     """When the module got its weights: from a file, in a script that trains nothing, or else for a measurement."""
     trace = analysis.trace
     trains = bool(trace.optimizers) or any(other.kind in ("step", "backward") for other in trace.events)
-    for call in reversed(trace.calls):
-        if call.path == _LOADED and call.certain and call.after <= event.index:
+    for call in reversed(analysis.calls.get(_LOADED, ())):
+        if call.certain and call.after <= event.index:
             if any(part is event.subject for part in descendants(call.receiver)):
                 copied = call.args[:1] and isinstance(call.args[0], LibraryObject) and "state_dict" in call.args[0].path
                 return call.after if _measured(measures, event) or not (copied or trains) else None
@@ -161,7 +161,7 @@ def _input(event: Event) -> str:
 
 def _trained_on(analysis: Analysis, event: Event) -> bool:
     """Whether some loss that goes backward was computed from the output of a forward."""
-    pending = [other.tensor for other in analysis.trace.events if other.kind == "backward" and other.tensor is not None]
+    pending = [other.tensor for other in analysis.events("backward") if other.tensor is not None]
     seen: set[int] = set()
     while pending:
         tensor = pending.pop()

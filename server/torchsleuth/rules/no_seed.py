@@ -37,7 +37,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         name = part.attr if isinstance(part, ast.Attribute) else part.id if isinstance(part, ast.Name) else ""
         if "seed" in name and id(part) not in others:
             return
-    if any("seed" in call.path.rpartition(".")[2] and call.path.startswith("torch.") for call in trace.calls):
+    if any("seed" in path.rpartition(".")[2] and path.startswith("torch.") for path in analysis.calls):
         return
     for optimizer in trace.optimizers:
         site = optimizer.site

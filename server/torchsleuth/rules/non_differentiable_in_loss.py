@@ -58,8 +58,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
     """Terms that are added to a loss and have no gradient themselves."""
     seen: set[Span] = set()
-    for event in analysis.trace.events:
-        if event.kind != "backward" or event.tensor is None or event.tensor.spec.requires_grad is not True:
+    for event in analysis.events("backward"):
+        if event.tensor is None or event.tensor.spec.requires_grad is not True:
             continue
         terms = list(_terms(event.tensor))
         for term in terms:

@@ -127,7 +127,7 @@ def _trainable(part: LibraryModule | Tensor) -> bool:
 
 def _whole(analysis: Analysis, part: LibraryModule | Tensor) -> Value:
     """The outermost module that is known to hold a part."""
-    known = [event.subject for event in analysis.trace.events if event.kind == "forward"]
+    known = [event.subject for event in analysis.events("forward")]
     known += [item.owner for item in analysis.trace.attributes]
     around = [module for module in known if is_module(module) and any(inner is part for inner in parts_of(module))]
     return max(around, key=lambda module: sum(1 for _ in descendants(module)), default=part)
@@ -277,11 +277,12 @@ def _is_fresh(analysis: Analysis, part: LibraryModule | Tensor) -> bool:
         return False
     if isinstance(part, LibraryModule) and (part.slots["attributes"] or part.slots["tied"]):
         return False  # its weight may be that of another layer
-    for call in trace.calls:
-        if call.path == "Tensor.copy_" and isinstance(call.receiver, Tensor) and call.receiver.owner is part:
-            return False
+    copies = (call.receiver for call in analysis.calls.get("Tensor.copy_", ()))
+    if any(isinstance(receiver, Tensor) and receiver.owner is part for receiver in copies):
+        return False
+    for call in (call for path in _LOADING for call in analysis.calls.get(path, ())):
         held = call.result if call.path == "copy.deepcopy" else call.receiver
-        if call.path in _LOADING and any(inner is part for inner in _parts_anywhere(held)):
+        if any(inner is part for inner in _parts_anywhere(held)):
             return False
     return True
 
@@ -309,9 +310,10 @@ def _gives_wholes(analysis: Analysis, optimizer: LibraryObject) -> bool:
 
 def _listed(analysis: Analysis, whole: Value) -> bool:
     """Whether the parameters of a module are used elsewhere: then what happens to them is not known."""
-    seen = {(call.site.span.path, call.site.span.start) for call in analysis.trace.calls if call.path in _LISTINGS}
-    for call in analysis.trace.calls:
-        if call.path in _LISTINGS and any(part is whole for part in descendants(call.receiver)):
+    calls = [call for path in _LISTINGS for call in analysis.calls.get(path, ())]
+    seen = {(call.site.span.path, call.site.span.start) for call in calls}
+    for call in calls:
+        if any(part is whole for part in descendants(call.receiver)):
             if not _is_harmless(analysis, call.site):
                 return True
     path = analysis.source.path

@@ -42,10 +42,10 @@ _VIEWS = ("Tensor.view", "Tensor.reshape", "torch.reshape")
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[tuple[str, int, int]] = set()
-    for call in analysis.trace.calls:
+    for call in (call for path in _VIEWS for call in analysis.calls.get(path, ())):
         node = call.site.node
         origin = call.result.origin if isinstance(call.result, Tensor) else None
-        if call.path not in _VIEWS or not isinstance(node, ast.Call) or origin is None or origin.operator != call.path:
+        if not isinstance(node, ast.Call) or origin is None or origin.operator != call.path:
             continue
         start = call.site.span.start
         key = (call.site.span.path, start.line, start.column)
@@ -62,21 +62,25 @@ def _misplaced(analysis: Analysis, call: LibraryCall, node: ast.Call, old: Shape
     sizes, values = _sizes(call, node)
     if len(sizes) != len(new) or 0 in new or 0 in old:
         return None
-    kept = {index for index in range(len(old)) if any(_aligned(old, index, new, place) for place in range(len(new)))}
-    taken = {place for place in range(len(new)) if any(_aligned(old, index, new, place) for index in range(len(old)))}
+    pairs = list(_aligned(old, new))
+    kept, taken = {index for index, _ in pairs}, {place for _, place in pairs}
     for place, (size, value) in enumerate(zip(sizes, values)):
-        if place in taken or not is_int(value) or new[place] == 1 or not _from_shape(analysis, call.site.frame, size):
+        if place in taken or not is_int(value) or new[place] == 1:
             continue
         axes = [index for index, one in enumerate(old) if same(one, new[place])]
-        if len(axes) == 1 and axes[0] not in kept:
+        if len(axes) == 1 and axes[0] not in kept and _from_shape(analysis, call.site.frame, size):
             return axes[0], place
     return None
 
 
-def _aligned(old: Shape, index: int, new: Shape, place: int) -> bool:
-    """Whether a dimension of the view may be one of the tensor: of the same size, with as many elements in front."""
-    pairs = ((old[index], new[place]), (dims.product(old[:index]), dims.product(new[:place])))
-    return all(dims.equal(*pair) is not False for pair in pairs)
+def _aligned(old: Shape, new: Shape) -> Iterator[tuple[int, int]]:
+    """Dimensions of the tensor and what they may be in the view: of the same size, with as many elements in front."""
+    before = [dims.product(new[:place]) for place in range(len(new))]
+    for index, size in enumerate(old):
+        front = dims.product(old[:index])
+        for place, other in enumerate(new):
+            if dims.equal(size, other) is not False and dims.equal(front, before[place]) is not False:
+                yield index, place
 
 
 def _sizes(call: LibraryCall, node: ast.Call) -> tuple[list[ast.expr], list[Value]]:

@@ -92,7 +92,7 @@ class Analysis:
         return found
 
     def tree(self, path: str) -> ast.Module:
-        """A parse tree of a file. Nodes recorded in the trace belong to other parses of the same text."""
+        """The tree of a file; mostly the one that the nodes in the trace belong to."""
         if path not in self._trees:
             self._trees[path] = parse(self.source_of(path))
         return self._trees[path]

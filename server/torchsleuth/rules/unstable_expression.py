@@ -75,7 +75,7 @@ def _all_applied(analysis: Analysis) -> dict[ast.Call, _Applied]:
         for seen in analysis.trace.calls
         if seen.path.startswith("Tensor.") and seen.site.span.path == analysis.source.path
     }
-    if not found and not any(seen.path.removeprefix("Tensor.") in _NAMES for seen in analysis.trace.calls):
+    if not found and not any(path.removeprefix("Tensor.") in _NAMES for path in analysis.calls):
         return {}
     for node in analysis.index(analysis.source.path).of_type(ast.Call):
         if isinstance(node.func, ast.Attribute) and node.func.attr in _NAMES:

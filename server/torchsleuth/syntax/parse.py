@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import warnings
+from functools import lru_cache
 
 from torchsleuth.syntax.text import SourceText
 
+_KEPT = 64
+"""Texts whose trees are kept."""
 MAX_REPAIRS = 40
 """Broken places that are blanked before the rest of the file is given up."""
 
@@ -18,22 +21,27 @@ def parse(source: SourceText) -> ast.Module:
 
 
 def parse_with_errors(source: SourceText) -> tuple[ast.Module, tuple[int, ...]]:
-    """The tree, and the 1-based lines that were blanked to get it."""
-    lines = source.text.replace("\0", " ").splitlines(keepends=True) if "\0" in source.text else None
-    text = source.text if lines is None else "".join(lines)
+    """The tree, and the 1-based lines that were blanked to get it. Trees are shared: nothing changes them."""
+    return _recovered(source.text)
+
+
+@lru_cache(maxsize=_KEPT)
+def _recovered(text: str) -> tuple[ast.Module, tuple[int, ...]]:
+    text = text.replace("\0", " ")
+    count = SourceText("", text).line_count
     blanked: list[int] = []
     for _ in range(MAX_REPAIRS):
         try:
             return _parse(text), tuple(sorted(set(blanked)))
         except SyntaxError as error:
-            line = min(max(error.lineno or 1, 1), source.line_count)
-            repaired = _blank(SourceText(source.path, text), line, error, blanked)
+            line = min(max(error.lineno or 1, 1), count)
+            repaired = _blank(SourceText("", text), line, error, blanked)
             if repaired is None:
                 break
             text = repaired
         except (ValueError, RecursionError, MemoryError):
             break
-    return ast.Module([], []), tuple(range(1, source.line_count + 1))
+    return ast.Module([], []), tuple(range(1, count + 1))
 
 
 def parses(text: str) -> bool:
