@@ -121,7 +121,7 @@ def first_and_edits(paths: Sequence[Path], warm: Path, count: int) -> None:
         engine = warmed(warm, paths)
         first, hits, misses = analysis(engine, path, text)
         again = statistics.median(analysis(engine, path, text)[0] for _ in range(TURNS))
-        before = Analysed(SourceText(str(path), text))
+        before = Analysed(SourceText(str(path), text), frozenset(engine.vocabulary()))
         edits, kept = [], 0
         for version in edited(text, count):
             collector.tidy()

@@ -54,6 +54,9 @@ class Double:
     ) -> FileAnalysis:
         return self.analyze(path, text, overlay, roots)
 
+    def vocabulary(self) -> list[str]:
+        return []
+
     def save(self) -> None:
         pass
 

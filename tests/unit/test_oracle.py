@@ -50,3 +50,9 @@ def test_answers_are_remembered(oracle: Oracle) -> None:
     hits = oracle.hits
     assert isinstance(first, Result) and ask(oracle, "torch.relu", shape) == first
     assert oracle.hits == hits + 1
+
+
+def test_the_vocabulary_has_the_attributes_of_tensors_modules_and_python() -> None:
+    words = set(Oracle.vocabulary())
+    assert words >= {"view", "in_features", "cross_entropy", "zero_grad", "cuda", "append", "join", "parse_args"}
+    assert not words & {"vie", "in_feature", "cross_entrop"}

@@ -110,6 +110,17 @@ def test_anything_else_is_to_be_analysed(old: str, new: str) -> None:
     assert change((old, new)) is None
 
 
+def test_an_attribute_that_no_library_has_is_being_typed() -> None:
+    words = frozenset({"backward", "randn", "item", "sum"})
+    before = Analysed(SourceText("a.py", TEXT), words)
+    assert before.unfinished(TEXT.replace("loss.backward()", "loss.backwar()")) == "unbound"
+    assert before.unfinished(TEXT.replace("self.fc(x)", "self.f(x)")) == "unbound"
+    for other in ("randn", "flatten", "Net"):  # of a library, or a word of the text
+        assert before.unfinished(TEXT.replace("loss.backward()", f"loss.{other}()")) is None
+    assert before.unfinished(TEXT.replace("self.fc = nn", "self.fd = nn")) is None
+    assert Analysed(SourceText("a.py", TEXT)).unfinished(TEXT.replace("loss.backward()", "loss.backwar()")) is None
+
+
 def test_what_is_broken_at_a_second_place_is_to_be_analysed() -> None:
     assert change(("loss.backward()", "loss.backward("), ("nn.Linear(8, 4)", "nn.Linear(8, 5)")) is None
     assert change(("loss.backward()", "loss.backward("), ("net = Net()", "net = Net(")) is None

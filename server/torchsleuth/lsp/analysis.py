@@ -135,7 +135,7 @@ class StaticAnalysis:
             analysis = await worker.analyze(asked, BUDGET_S)
             accepted = self._accept(worker, document, analysis)
             if accepted and not analysis.stats.get("incomplete"):
-                self._analysed[path] = Analysed(document.source)
+                self._analysed[path] = Analysed(document.source, worker.vocabulary)
             if progress is not None:
                 progress.end()
                 progress = None

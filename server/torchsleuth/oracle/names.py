@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import argparse  # noqa: F401 -- for `vocabulary`
 import importlib
 import inspect
+import pathlib  # noqa: F401
+import sys
 import types
 from functools import cache
 from typing import Any
@@ -15,6 +18,16 @@ from torchsleuth.tensors.spec import DType, Native
 ALLOWED_PACKAGES = frozenset({"torch", "math", "einops", "operator"})
 """Packages the analysis may import; everything else stays unknown. User code is never imported."""
 
+_COMMON = tuple(
+    "torch torch.Tensor torch.Size torch.device torch.dtype torch.Generator torch.nn torch.nn.Module torch.nn.functional "
+    "torch.nn.init torch.nn.utils torch.nn.utils.rnn torch.nn.Sequential torch.nn.ModuleList torch.nn.ModuleDict "
+    "torch.optim torch.optim.Optimizer torch.optim.lr_scheduler torch.optim.lr_scheduler.LRScheduler torch.utils "
+    "torch.utils.data torch.utils.data.Dataset torch.utils.data.DataLoader torch.utils.data.Subset torch.utils.checkpoint "
+    "torch.cuda torch.cuda.amp torch.amp torch.amp.GradScaler torch.autograd torch.autograd.Function torch.linalg torch.fft "
+    "torch.special torch.random torch.func torch.jit torch.backends torch.backends.cudnn "
+    "torch.backends.mps math".split()
+)
+_STANDARD = tuple("os os.path sys math random time json re logging itertools functools collections copy".split())
 _FORBIDDEN = ("torch.utils.cpp_extension", "torch.distributed", "torch._C", "torch.hub", "torch.multiprocessing")
 
 
@@ -59,6 +72,29 @@ def resolve(path: str) -> Any:
     if callable(value):
         return Native(path, "function")
     return Native(path, "object")
+
+
+def vocabulary() -> list[str]:
+    """The names of the attributes of what most scripts use: of torch, NumPy where it is there, and Python's own types."""
+    places: list[Any] = [str, bytes, int, float, list, tuple, dict, set, frozenset, range, slice, Exception]
+    for path in _COMMON:
+        try:
+            places.append(load(path))
+        except LookupError:
+            continue
+    for name in _STANDARD:
+        places += [sys.modules[name]] if name in sys.modules else []
+    places += [sys.modules["pathlib"].Path, sys.modules["argparse"].ArgumentParser]
+    if "numpy" in sys.modules:
+        places += [sys.modules["numpy"], sys.modules["numpy"].ndarray, sys.modules["numpy"].random]
+    instances = [
+        torch.nn.Linear(1, 1),
+        torch.nn.Conv2d(1, 1, 1),
+        torch.nn.LSTM(1, 1),
+        torch.nn.MultiheadAttention(1, 1),
+    ]
+    words = {name for place in places for name in dir(place)}
+    return sorted(words.union(*(vars(instance) for instance in instances)))
 
 
 def canonical_class(value: type, fallback: str) -> str:

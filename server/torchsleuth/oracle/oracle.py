@@ -177,6 +177,10 @@ class Oracle:
         self._recent[question] = outcome
         return outcome
 
+    @staticmethod
+    def vocabulary() -> list[str]:
+        return names.vocabulary()
+
     def __contains__(self, path: str) -> bool:
         """Whether there is an operator of that name: a dotted path, or ``Tensor.NAME``."""
         if path.startswith("Tensor."):

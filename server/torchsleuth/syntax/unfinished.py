@@ -17,7 +17,7 @@ Unfinished = Literal["same", "broken", "unbound"]
 """What a change of a text amounts to that gives an analysis nothing new.
 
 same: only space, comments or docstrings. broken: one statement does not parse. unbound: one statement reads a name that
-nothing binds, as the first letters of another.
+nothing binds, or an attribute that nothing is known to have, as the first letters of another.
 """
 _TOLD_BY_COMMENTS = re.compile(r"#.*[\[(]|#.*\b(torchsleuth|noqa|type)\b")
 """Comments that say something: shapes, and what not to report."""
@@ -27,10 +27,12 @@ _BUILTINS = frozenset((*dir(builtins), "__file__", "__name__", "__doc__", "__pat
 
 
 class Analysed:
-    """A text that was analysed. `whole`: with all that there is to say of it, its fixes too."""
+    """A text that was analysed. `whole`: with all that there is to say of it, its fixes too. `attributes`: those of the
+    installed libraries; empty where they are not known."""
 
-    def __init__(self, source: SourceText) -> None:
+    def __init__(self, source: SourceText, attributes: frozenset[str] = frozenset()) -> None:
         self.whole = False
+        self._attributes = attributes
         self._source = source
         self._lines = _LINE_END.split(source.text)
 
@@ -80,7 +82,17 @@ class Analysed:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in known:
                 return "unbound"
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and self._is_new(node.attr):
+                return "unbound"
         return None
+
+    def _is_new(self, attribute: str) -> bool:
+        """Whether an attribute is neither one of a library nor a word of this text."""
+        return bool(self._attributes) and attribute not in self._attributes and attribute not in self._words
+
+    @cached_property
+    def _words(self) -> frozenset[str]:
+        return frozenset(re.findall(r"\w+", self._source.text))
 
     @cached_property
     def _tree(self) -> ast.Module:

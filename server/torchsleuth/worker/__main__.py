@@ -48,6 +48,8 @@ class Analyzer(Protocol):
         seconds: float = math.inf,
     ) -> FileAnalysis: ...
 
+    def vocabulary(self) -> list[str]: ...
+
     def save(self) -> None: ...
 
 
@@ -69,7 +71,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
         write(answers, {"method": "unavailable", "params": {"reason": started, **where}})
         return 3
     engine, version = started
-    write(answers, {"method": "ready", "params": {"torch": version, **where}})
+    write(answers, {"method": "ready", "params": {"torch": version, "words": engine.vocabulary(), **where}})
     collector.quiet()
     collector.tidy()
     inbox = _inbox(requests)

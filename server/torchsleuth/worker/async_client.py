@@ -48,6 +48,10 @@ class AsyncWorkerClient:
     def pid(self) -> int | None:
         return self._client.pid
 
+    @property
+    def vocabulary(self) -> frozenset[str]:
+        return self._client.vocabulary
+
     async def start(self) -> None:
         """Until the worker is ready. Raises WorkerUnavailable."""
         await self._call(self._client.start)

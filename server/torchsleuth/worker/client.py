@@ -46,6 +46,8 @@ class WorkerClient:
         self.interpreter = interpreter or sys.executable
         self.torch: str | None = None
         self.python: str | None = None
+        self.vocabulary: frozenset[str] = frozenset()
+        """Attributes of the libraries that are installed there."""
         self._command = command or bootstrap.command(self.interpreter, "torchsleuth.worker")
         self._listener = listener or (lambda state, detail: None)
         self._requests = threading.Lock()
@@ -189,6 +191,7 @@ class WorkerClient:
             self._kill()
             raise self._give_up(reason or message("worker.no_start", python=self.interpreter))
         self.torch, self.python = hello["params"]["torch"], hello["params"]["python"]
+        self.vocabulary = frozenset(hello["params"]["words"])
         self._listener("ready", self._detail())
         return process
 

@@ -93,6 +93,10 @@ class Engine:
             del self._repairs[path]
         return repairs.result
 
+    def vocabulary(self) -> list[str]:
+        """The attributes of the installed libraries, by which a word that is still being typed is told from others."""
+        return self.oracle.vocabulary()
+
     def save(self) -> None:
         """Keep what the oracle found out for the workers to come."""
         self.oracle.save()
