@@ -320,7 +320,9 @@ class Expressions(Calls):
         if not is_int(left) or not is_int(right):
             numbers = all(isinstance(side, Dim | Scalar | bool | int | float) for side in (left, right))
             if numbers and name in ("add", "sub", "mul", "truediv", "pow"):
-                return Scalar("float")
+                # A bool with an integer makes an integer.
+                floats = any(isinstance(side, float) or side == Scalar("float") for side in (left, right))
+                return Scalar("float") if floats else UNKNOWN
             return self._repeated(left, right) if name == "mul" else UNKNOWN
         try:
             if name == "add":
@@ -337,7 +339,9 @@ class Expressions(Calls):
                 return dims.power(left, right)
         except ZeroDivisionError:
             return UNKNOWN
-        return Scalar("float") if name in ("truediv", "pow") else self.fresh_size(positive=False)
+        if name == "pow" and dims.positive(right) not in (0, 1):
+            return Scalar("float") if dims.positive(right) == -1 else UNKNOWN
+        return Scalar("float") if name == "truediv" else self.fresh_size(positive=False)
 
     def _repeated(self, left: Value, right: Value) -> Value:
         """A list times a number that is not known."""

@@ -595,9 +595,7 @@ class TensorOperations(Autograd):
             return
         if failure.exception == "TypeError" and not any(part in failure.message for part in _ERRORS_OF_TYPES):
             return
-        numbers = any(isinstance(value, Scalar | dims.Dim) for value in operation.args)
-        if failure.exception == "TypeError" and numbers and self.entry_point is not None:
-            # It may be that nothing but an annotation says so; a tensor may be passed all the same.
+        if failure.exception == "TypeError" and self.entry_point is not None and _of_supposed_type(operation):
             return
         span = operation.site.span
         key = (span, failure.message.partition("(")[0])
@@ -891,6 +889,20 @@ class Shape:
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
+
+
+def _of_supposed_type(operation: Operation) -> bool:
+    """Whether an argument is a number, for which there may be nothing but an annotation, or a None that may be nothing but
+    the default of a parameter: callers may give a tensor, or something else than None."""
+    if any(isinstance(value, Scalar | Dim) for value in operation.args):
+        return True
+    function, node = operation.site.frame.function, operation.site.node
+    if None not in operation.args or not isinstance(node, ast.Call):
+        return False
+    parameters = {part.arg for part in ast.walk(function.node.args) if isinstance(part, ast.arg)} if function else set()
+    return any(
+        isinstance(part, ast.Attribute) or (isinstance(part, ast.Name) and part.id in parameters) for part in node.args
+    )
 
 
 def _is_whole(value: Value) -> bool:
