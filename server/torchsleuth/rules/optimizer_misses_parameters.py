@@ -179,7 +179,13 @@ def _replaced(analysis: Analysis, item: _Missed) -> Finding | None:
     source = analysis.source_of(made.span.path)
     places = (related(source, made.node, message("optimizer.later.place")),)
     text = message("optimizer.later", what=_called(item.part), line=here.span.start.line)
-    return Finding(optimizer.site.span, text, places, tuple(_moved(analysis, optimizer.site, here)))
+    candidates = tuple(_moved(analysis, optimizer.site, here))
+    if any(step.subject is optimizer and step.index < item.backward.index for step in analysis.events("step")):
+        # It was made in time for what it has trained so far: the fault is the replacement.
+        maker = analysis.source_of(optimizer.site.span.path)
+        places = (related(maker, optimizer.site.node, message("step.missing.optimizer")),)
+        return Finding(here.span, text, places, candidates)
+    return Finding(optimizer.site.span, text, places, candidates)
 
 
 def _made_at(value: Value) -> Site | None:
