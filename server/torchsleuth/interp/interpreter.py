@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from torchsleuth.interp import demands, library, patterns
+from torchsleuth.interp import demands, library, patterns, unparsed
 from torchsleuth.interp.autocast import Regions, enabled_of
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import Budget, OutOfBudget
@@ -205,6 +205,10 @@ class Interpreter(Importing):
         frame.returned = self.eval(node.value, frame) if node.value is not None else None
         self.meet_statement(node, frame.returned, frame)
         return RETURN
+
+    def do_Pass(self, node: ast.Pass, frame: Frame) -> None:
+        if node.lineno in frame.source.blanked:
+            unparsed.pass_over(self, node, frame)
 
     def do_Raise(self, node: ast.Raise, frame: Frame) -> int:
         return RAISE

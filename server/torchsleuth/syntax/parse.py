@@ -22,7 +22,9 @@ def parse(source: SourceText) -> ast.Module:
 
 def parse_with_errors(source: SourceText) -> tuple[ast.Module, tuple[int, ...]]:
     """The tree, and the 1-based lines that were blanked to get it. Trees are shared: nothing changes them."""
-    return _recovered(source.text)
+    tree, blanked = _recovered(source.text)
+    source.blanked = frozenset(blanked)
+    return tree, blanked
 
 
 @lru_cache(maxsize=_KEPT)

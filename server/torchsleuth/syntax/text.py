@@ -23,6 +23,8 @@ class SourceText:
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
+        self.blanked: frozenset[int] = frozenset()
+        """Lines that do not parse and were left out; known once it was parsed."""
         self._spans: dict[ast.AST, Span] = {}
 
     @cached_property
