@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterator
 
 from benchmarks.changes import (
@@ -92,7 +93,7 @@ def _cleared_too_late(tree: Tree) -> Iterator[Change]:
 def _accumulated(tree: Tree) -> Iterator[Change]:
     """A step every fourth batch instead of every one, with a loss that is not divided; not for optimizers that divide by
     the size of the gradients."""
-    if any(f"optim.{name}" in tree.source.text for name in ("Adam", "RMSprop", "Adagrad", "LBFGS")):
+    if re.search(r"optim\.\w*(Ada|RMSprop|Rprop|LBFGS)", tree.source.text):
         return
     cleared = expressions(tree, "zero_grad")
     for block, index in expressions(tree, "step") if len(cleared) == 1 else ():

@@ -45,7 +45,7 @@ _MEANS = frozenset(
     "binary_cross_entropy_with_logits CrossEntropyLoss NLLLoss MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss "
     "BCEWithLogitsLoss KLDivLoss mean".split()
 )
-_ADAPTIVE = ("Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam")
+_ADAPTIVE = frozenset("Adam AdamW RMSprop Adagrad Adadelta Adamax NAdam RAdam SparseAdam Adafactor Rprop Muon".split())
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
