@@ -155,7 +155,8 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         interp.event("clip", call.get(0, "parameters"), call.node, call.frame)
         return None if "value" in name else _total_norm(interp, call)
     if path.startswith("torch.nn.init."):
-        return call.args[0] if call.args else UNKNOWN
+        # Those that fill a tensor return it; the others compute numbers.
+        return call.args[0] if call.args and name.endswith("_") else UNKNOWN
     if path.startswith("torch.utils.data."):
         return data.construct(interp, path, name, call)
     if path in ("torch.autograd.grad", "torch.autograd.backward"):
