@@ -597,6 +597,9 @@ class TensorOperations(Autograd):
             return
         if failure.exception == "TypeError" and self.entry_point is not None and _of_supposed_type(operation):
             return
+        if self.entry_point is not None and "to be less than 'to'" in failure.message:
+            # Bounds that callers choose: which of them is greater depends on what stands for them.
+            return
         span = operation.site.span
         key = (span, failure.message.partition("(")[0])
         if key not in self.failures_seen:

@@ -104,7 +104,9 @@ def _floats(analysis: Analysis) -> Iterator[tuple[Site, str, Value, ast.expr | N
     """Calls and slices with a float for an integer: the place, the parameter's name, the value, the expression."""
     for call in analysis.trace.calls:
         for name, value, node in _integers(call):
-            if _is_float(value):
+            if _is_float(value) and not (
+                _supposed(value, call.site) and not any(_divisions(analysis, call.site, node))
+            ):
                 yield call.site, name, value, node
         if call.path == "torch.utils.data.random_split":
             lengths = call.get(1, "lengths")
@@ -172,6 +174,14 @@ def _elements(name: str, value: Value, node: ast.expr | None) -> Iterator[tuple[
 
 def _is_float(value: Value) -> bool:
     return isinstance(value, float) or value == Scalar("float")
+
+
+def _supposed(value: Value, site: Site) -> bool:
+    """Whether there may be nothing but an annotation that says so, in what nothing calls: `float` is also for integers."""
+    frame: Frame | None = site.frame
+    while frame is not None and (frame.function is None or frame.call is not None):
+        frame = frame.caller
+    return isinstance(value, Scalar) and frame is not None
 
 
 def _finding(analysis: Analysis, site: Site, name: str, value: Value, node: ast.expr | None) -> Finding:
