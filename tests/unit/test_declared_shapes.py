@@ -30,6 +30,7 @@ def statement(comment: str) -> Declared | None:
         ("(B, T+1, 2*C)", ["B", None, None], None),
         ("(B, ..., 3)", ["B", 3], 1),
         ("[N x C]", ["N", "C"], None),
+        ("shape [55x3]", [55, 3], None),
         ("(B=32, T)", [32, "T"], None),
     ],
 )
@@ -41,7 +42,17 @@ def test_comment(comment: str, sizes: list[object], spread: int | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "comment", ["(see above)", "y: (B, T)", "(B, T) or (B, C)", "(B, T) @ (T, C)", "e.g. (1, 2)", "[0]", "f(a, b)"]
+    "comment",
+    [
+        "(see above)",
+        "y: (B, T)",
+        "(B, T) or (B, C)",
+        "(B, T) @ (T, C)",
+        "e.g. (1, 2)",
+        "[0]",
+        "f(a, b)",
+        "shape [NxCx3]",
+    ],
 )
 def test_no_shape(comment: str) -> None:
     assert statement(comment) is None

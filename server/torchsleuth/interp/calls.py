@@ -305,6 +305,7 @@ class Calls(Choices):
             self.heap.mark(),
         )
         frame.body = body
+        frame.certain = self.uncertain
         if function.is_generator:
             frame.yields = []
         for argument in ast.walk(function.node.args):

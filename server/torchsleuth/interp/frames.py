@@ -36,6 +36,16 @@ class Frame:
     nonlocal_names: set[str] = field(default_factory=set)
     loops: list[LoopState] = field(default_factory=list)
     sizes: dict[str, Size] = field(default_factory=dict)
+    certain: int = 0
+    """Conditions that were not decided when it began."""
+
+    @property
+    def outermost(self) -> Frame:
+        """The frame of the function that an entry point calls and that leads here; the entry point's own where this is it."""
+        frame = self
+        while frame.caller is not None and frame.caller.caller is not None and frame.caller.caller.caller is not None:
+            frame = frame.caller
+        return frame
 
     @property
     def path(self) -> str:

@@ -230,7 +230,9 @@ def _read_comment(source: SourceText, begin: int, names: tuple[str, ...]) -> Dec
 
 def _listed(text: str, start: int) -> tuple[tuple[Dimension, ...], int | None, bool] | None:
     """The sizes of a list, where any number of them may stand, and whether it ends with a comma."""
-    splitter = r"," if "," in text else r"(?<=\s)[x×](?=\s)|×"
+    splitter = r"," if "," in text else r"(?<=\s)[x×](?=\s)|×|(?<=\d)x(?=\d)"
+    if "," not in text and re.search(r"[A-Z]x|[A-Za-z]x[A-Z\d]|\dx[A-Za-z]", text):
+        return None  # ``NxCxHxW`` is no name of one size
     dims: list[Dimension] = []
     spread: int | None = None
     offset = 0
