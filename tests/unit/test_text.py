@@ -6,7 +6,7 @@ import ast
 
 from torchsleuth.schema import Diagnostic, Edit, Fix, Position, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.parse import parse_with_errors
+from torchsleuth.syntax.parse import MAX_KEPT, parse, parse_with_errors
 from torchsleuth.syntax.text import SourceText
 
 TEXT = 'a = 1\r\n名 = "😋"; b = 2\n# \x0c \u2028 \x85 one line\rlast'
@@ -75,3 +75,12 @@ def test_schema_round_trip() -> None:
     fix = Fix("t", (Edit("p", at, at, "n"),), True, True)
     item = Diagnostic("p", "TS101", "n", "error", "m", at, at, (Related("p", at, at, "r"),), (fix,), "run")
     assert Diagnostic.from_json(item.to_json()) == item
+
+
+def test_trees_are_shared_and_few_are_kept() -> None:
+    text = "x = 1\n"
+    tree = parse(SourceText("a.py", text))
+    assert parse(SourceText("b.py", text)) is tree
+    long = "y = 2\n" * (MAX_KEPT // 6 + 1)
+    assert len(parse(SourceText("c.py", long)).body) == MAX_KEPT // 6 + 1
+    assert parse(SourceText("a.py", text)) is not tree

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import warnings
-from functools import lru_cache
 
 from torchsleuth.syntax.text import SourceText
 
-_KEPT = 64
-"""Texts whose trees are kept."""
+MAX_KEPT = 200_000
+"""Characters of texts whose trees are kept; a tree takes some 60 bytes for each."""
 MAX_REPAIRS = 40
 """Broken places that are blanked before the rest of the file is given up."""
 
@@ -22,12 +21,22 @@ def parse(source: SourceText) -> ast.Module:
 
 def parse_with_errors(source: SourceText) -> tuple[ast.Module, tuple[int, ...]]:
     """The tree, and the 1-based lines that were blanked to get it. Trees are shared: nothing changes them."""
-    tree, blanked = _recovered(source.text)
-    source.blanked = frozenset(blanked)
-    return tree, blanked
+    text = source.text
+    found = _kept.pop(text, None) or _recovered(text)
+    _kept[text] = found
+    excess = sum(map(len, _kept)) - MAX_KEPT
+    while excess > 0:
+        oldest = next(iter(_kept))
+        del _kept[oldest]
+        excess -= len(oldest)
+    source.blanked = frozenset(found[1])
+    return found
 
 
-@lru_cache(maxsize=_KEPT)
+_kept: dict[str, tuple[ast.Module, tuple[int, ...]]] = {}
+"""Trees of texts, the one that was asked for last at the end."""
+
+
 def _recovered(text: str) -> tuple[ast.Module, tuple[int, ...]]:
     text = text.replace("\0", " ")
     count = SourceText("", text).line_count

@@ -21,6 +21,8 @@ nothing binds, or an attribute that nothing is known to have, as the first lette
 """
 _TOLD_BY_COMMENTS = re.compile(r"#.*[\[(]|#.*\b(torchsleuth|noqa|type)\b")
 """Comments that say something: shapes, and what not to report."""
+MAX_TEXT = 200_000
+"""Characters of the longest text that is looked at, as the editor waits for it."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
 _BUILTINS = frozenset((*dir(builtins), "__file__", "__name__", "__doc__", "__path__", "get_ipython", "display"))
@@ -38,6 +40,8 @@ class Analysed:
 
     def unfinished(self, text: str) -> Unfinished | None:
         """What the change to `text` amounts to, None where it is to be analysed."""
+        if len(text) > MAX_TEXT:
+            return None
         lines = _LINE_END.split(text)
         change = _changed(self._lines, lines)
         if change is None or any(map(_TOLD_BY_COMMENTS.search, change.lines(self._lines, lines))):
