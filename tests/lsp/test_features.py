@@ -207,6 +207,7 @@ async def test_requests_about_documents_that_are_not_open_are_answered(editor: E
 async def test_the_server_itself_never_loads_torch(editor: Editor) -> None:
     with open(f"/proc/{editor.server_pid}/maps") as maps:
         assert "libtorch" not in maps.read()
+    await editor.diagnostics(editor.open("loads.py", LINEAR))  # the worker is up
     (worker,) = [pid for pid, command in children(editor.server_pid).items() if "torchsleuth.worker" in command]
     with open(f"/proc/{worker}/maps") as maps:
         assert "libtorch" in maps.read()
