@@ -43,7 +43,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 def analysis(engine: Engine, path: Path, text: str) -> tuple[float, int, int]:
     """Seconds, and the questions to the oracle that it had, and had not, been asked before."""
-    collector.tidy()
+    collector.tidy(passing=engine.unrepaired)
     began = time.perf_counter()
     stats = engine.analyze(str(path), text, verify=False).stats
     return time.perf_counter() - began, stats["hits"], stats["misses"]
@@ -124,7 +124,7 @@ def first_and_edits(paths: Sequence[Path], warm: Path, count: int) -> None:
         before = Analysed(SourceText(str(path), text), frozenset(engine.vocabulary()))
         edits, kept = [], 0
         for version in edited(text, count):
-            collector.tidy()
+            collector.tidy(passing=engine.unrepaired)
             began = time.perf_counter()
             if before.unfinished(version):
                 kept += 1

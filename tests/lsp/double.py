@@ -16,6 +16,8 @@ from torchsleuth.worker import __main__ as worker
 
 
 class Double:
+    unrepaired = False
+
     def analyze(
         self,
         path: str,

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import textwrap
+import weakref
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.check import analyze, check, engine
 from torchsleuth.interp.interpreter import Interpreter
+from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import TensorFact
+from torchsleuth.worker import collector
+from torchsleuth.worker.engine import Engine
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -183,3 +189,25 @@ def test_fixes_that_were_not_waited_for_can_be_asked_for_later() -> None:
     engine().analyze("a.py", text + "# and more\n", verify=False)
     (found,) = engine().repair("a.py", text).diagnostics
     assert found.fixes
+
+
+def test_an_analysis_whose_fixes_nobody_waits_for_is_not_kept() -> None:
+    text = "import torch\n\ntorch.nn.Linear(8, 4)(torch.zeros(2, 3))\n"
+    kept = Engine(engine().oracle)
+    traces: list[weakref.ref[object]] = []
+    interpret = kept.interpret
+
+    def noting(*given: Any) -> Analysis:
+        analysis = interpret(*given)
+        traces.append(weakref.ref(analysis))
+        return analysis
+
+    kept.interpret = noting  # type: ignore[method-assign]
+    try:
+        for number in range(3):
+            kept.analyze("a.py", f"{text}# {number}\n", verify=False)
+            assert kept.unrepaired
+            collector.tidy(passing=kept.unrepaired)
+        assert [trace() is None for trace in traces] == [True, True, False]
+    finally:
+        gc.unfreeze()

@@ -16,6 +16,7 @@ from torchsleuth.interp.values import (
     Scalar,
     Value,
 )
+from torchsleuth.syntax.trees import captured
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Native
 
@@ -63,8 +64,7 @@ def _all(verdicts: list[bool | None]) -> bool | None:
 
 def _bind_unknown(pattern: ast.pattern, names: Names) -> None:
     for part in ast.walk(pattern):
-        name = getattr(part, "rest", None) if isinstance(part, ast.MatchMapping) else getattr(part, "name", None)
-        if isinstance(part, ast.MatchAs | ast.MatchStar | ast.MatchMapping) and name:
+        if name := captured(part):
             names[name] = UNKNOWN
 
 

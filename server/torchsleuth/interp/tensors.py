@@ -411,11 +411,16 @@ class TensorOperations(Autograd):
                 return joint[question]
         except TypeError:
             return None  # what cannot be compared cannot be asked
+
+        def ask(cast: Autocast | None) -> Outcome:
+            if guessed:
+                return self._ask_guessing(operation, target, cast)
+            return self._ask(operation, target, args, kwargs, cast)
+
         symbols = self.made
         outcome: Outcome | None = None
         with contextlib.suppress(NotASpec):
-            ask = self._ask_guessing if guessed else self._ask
-            outcomes = [ask(operation, target, args, kwargs, casts[0])]
+            outcomes = [ask(casts[0])]
             for cast in casts[1:]:
                 # Sizes do not depend on the autocast, and dtypes do not depend on sizes.
                 kind = (without_sizes(target), without_sizes(args), without_sizes(given), cast, grad)
@@ -423,7 +428,7 @@ class TensorOperations(Autograd):
                 if isinstance(alike, Result) and isinstance(first, Result):
                     outcomes.append(Result(with_dtypes(first.value, alike.value), first.facts))
                     continue
-                outcomes.append(ask(operation, target, args, kwargs, cast))
+                outcomes.append(ask(cast))
                 joint[kind] = outcomes[-1]
             outcome = outcomes[0] if len(outcomes) == 1 else autocast.common(outcomes)
         if symbols == self.made:
@@ -465,14 +470,7 @@ class TensorOperations(Autograd):
             return outcome
         return self.oracle.call(target, args, kwargs, fresh, grad, cast)
 
-    def _ask_guessing(
-        self,
-        operation: Operation,
-        target: Target,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        cast: Autocast | None,
-    ) -> Outcome:
+    def _ask_guessing(self, operation: Operation, target: Target, cast: Autocast | None) -> Outcome:
         """Operands of unknown dtype: shapes are decided with a dtype that the operator accepts. An error stands
         only if it is the same whichever dtype is tried."""
         failures = []

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from torchsleuth.syntax.trees import captured
+
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _MISSING = frozenset(
     "ImportError ModuleNotFoundError AttributeError RuntimeError TypeError Exception BaseException".split()
@@ -140,10 +142,8 @@ class Names:
                 self._visit(value, scope, guarded)
                 guarded = guarded or _about_versions(value)
         else:
-            if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name is not None:
-                self._bind(node.name, scope, guarded)
-            elif isinstance(node, ast.MatchMapping) and node.rest is not None:
-                self._bind(node.rest, scope, guarded)
+            if (bound := captured(node)) is not None:
+                self._bind(bound, scope, guarded)
             self._children(node, scope, guarded)
 
     def _children(self, node: ast.AST, scope: _Scope, guarded: bool) -> None:

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
-_KEPT = 128
+_KEPT = 16
 """Trees whose index is kept."""
 
 
@@ -54,6 +54,13 @@ class Index:
         while trail[-1] in self.parents:
             trail.append(self.parents[trail[-1]])
         return trail[::-1] if trail[-1] is self.nodes[0] else []
+
+
+def captured(node: ast.AST) -> str | None:
+    """The name that an exception handler or a part of a pattern binds."""
+    if isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+        return node.name
+    return node.rest if isinstance(node, ast.MatchMapping) else None
 
 
 def _place(node: Any) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from torchsleuth.syntax.parse import parse_with_errors
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.syntax.trees import captured
 
 Unfinished = Literal["same", "broken", "unbound"]
 """What a change of a text amounts to that gives an analysis nothing new.
@@ -228,8 +229,5 @@ def _bound(tree: ast.AST) -> Iterator[str]:
             yield node.asname or node.name.partition(".")[0]
         elif isinstance(node, ast.Global | ast.Nonlocal):
             yield from node.names
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
-            if node.name:
-                yield node.name
-        elif isinstance(node, ast.MatchMapping) and node.rest:
-            yield node.rest
+        elif name := captured(node):
+            yield name

@@ -48,6 +48,9 @@ class Analyzer(Protocol):
         seconds: float = math.inf,
     ) -> FileAnalysis: ...
 
+    @property
+    def unrepaired(self) -> bool: ...
+
     def vocabulary(self) -> list[str]: ...
 
     def save(self) -> None: ...
@@ -79,7 +82,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
         write(answers, answer(engine, request))
         if inbox.empty():
             engine.save()
-            collector.tidy()
+            collector.tidy(passing=engine.unrepaired)
     return 0
 
 

@@ -93,6 +93,11 @@ class Engine:
             del self._repairs[path]
         return repairs.result
 
+    @property
+    def unrepaired(self) -> bool:
+        """Whether analyses are kept whose fixes are still to be verified."""
+        return bool(self._repairs)
+
     def vocabulary(self) -> list[str]:
         """The attributes of the installed libraries, by which a word that is still being typed is told from others."""
         return self.oracle.vocabulary()
