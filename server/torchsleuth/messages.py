@@ -584,6 +584,7 @@ ENGLISH: dict[str, str] = {
     "fix.rename": "Rename {old} to {new}",
     "fix.append": "Write {expression}{suffix}",
     "fix.replace": "Change {old} to {new}",
+    "fix.chain": "{title}; and {count} more that these lead to",
     "fix.together": "{title}, with {count} more of this kind",
     "fix.add_argument": "Add {argument}",
     "fix.remove_argument": "Remove {argument}",

@@ -70,7 +70,7 @@ class Edit:
 @dataclass(frozen=True)
 class Fix:
     """A repair. `safe`: behaviour is what the author evidently meant. `verified`: applied in memory and
-    re-analysed (or re-run), the diagnostic is gone and no other appeared."""
+    re-analysed (or re-run), the diagnostic is gone and nothing appeared that the repair may have caused."""
 
     title: str
     edits: tuple[Edit, ...]

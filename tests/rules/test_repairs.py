@@ -590,3 +590,93 @@ def test_a_view_and_the_layer_after_it_are_made_for_the_picture() -> None:
     """
     fixed = repaired(text)
     assert "nn.Linear(1176, 10)" in fixed and "x = x.flatten(1)" in fixed
+
+
+def test_what_a_repair_uncovers_is_repaired_with_it() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.conv = nn.Conv2d(1, 6, 5)
+                self.fc1 = nn.Linear(6 * 14 * 14, 120)
+                self.fc2 = nn.Linear(100, 84)  # hidden
+
+            def forward(self, x):
+                x = torch.relu(self.conv(x)).flatten(1)
+                return self.fc2(torch.relu(self.fc1(x)))
+
+        out = Net()(torch.randn(8, 1, 28, 28))
+    """
+    after = repaired(text, "to 3456; Change in_features of `fc2` (Linear) from 100 to 120")
+    assert "nn.Linear(3456, 120)\n        self.fc2 = nn.Linear(120, 84)  # hidden\n" in after
+
+
+def test_two_layers_of_a_sequential_are_repaired_together() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        net = nn.Sequential(
+            nn.Linear(20, 64),
+            nn.ReLU(),
+            nn.Linear(32, 64),
+            nn.ReLU(),
+            nn.Linear(32, 5),
+        )
+        out = net(torch.randn(16, 20))
+    """
+    after = repaired(text)
+    assert "nn.Linear(64, 64)" in after and "nn.Linear(64, 5)" in after
+
+
+def test_a_wrong_width_changes_in_every_layer() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Block(nn.Module):
+            def __init__(self, heads):
+                super().__init__()
+                self.norm = nn.LayerNorm(64)
+                self.attn = nn.MultiheadAttention(64, heads, batch_first=True)
+                self.mlp = nn.Sequential(nn.Linear(64, 256), nn.GELU(), nn.Linear(256, 64))
+
+            def forward(self, x):
+                h = self.norm(x)
+                x = x + self.attn(h, h, h)[0]
+                return x + self.mlp(x)
+
+        out = Block(8)(torch.randn(2, 10, 96))
+    """
+    after = repaired(text, "and 2 more that these lead to")
+    assert "64" not in after and after.count("96") == 5
+
+
+def test_a_repair_alone_is_offered_where_it_cannot_have_caused_what_is_left() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        model = nn.Linear(10, 3)
+        loss = nn.CrossEntropyLoss()(model(torch.randn(8, 12)), torch.randint(0, 3, (8,)).float())
+    """
+    fixes = engine().analyze("script.py", dedent(text).lstrip("\n")).diagnostics[0].fixes
+    first, second = (fix.title for fix in fixes)
+    assert first == "Change in_features of Linear from 10 to 12; Remove .float()"
+    assert second == "Change in_features of Linear from 10 to 12"
+
+
+def test_a_repair_that_breaks_the_next_line_is_not_offered() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        a, b = torch.randn(8, 5), torch.randn(5, 8)
+        total = a + b.reshape(5, 2, 4)
+        out = nn.functional.scaled_dot_product_attention(total, total, torch.randn(3, 3, 3))
+    """
+    found = engine().analyze("script.py", dedent(text).lstrip("\n")).diagnostics
+    assert [item.code for item in found] == ["TS103"] and not found[0].fixes

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import heapq
+import re
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import TypeVar
 
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Candidate
-from torchsleuth.schema import Diagnostic, Edit, Fix
+from torchsleuth.schema import Diagnostic, Edit, Fix, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 
@@ -19,57 +22,176 @@ MAX_FIXES = 3
 """Fixes offered for one diagnostic."""
 MAX_TRIALS = 12
 """Candidates tried for one diagnostic."""
+MAX_LINKS = 5
+"""Repairs that build on each other."""
+MAX_CHAINED = 16
+"""Candidates tried for what the repairs of one diagnostic uncover."""
+MAX_BRANCHES = 3
+"""Candidates tried for an error that a repair uncovered."""
 MAX_TOGETHER = 6
 """Findings of one code that are repaired together."""
+_APART = (
+    (r"TS1(?!15)", r"TS2|TS30[1-79]|TS[457]"),  # sizes are neither devices nor dtypes, nor the order of a loop
+    (r"TS2", r"TS[1357]"),
+    (r"TS30[127]", r"TS[1257]"),  # a conversion changes no size
+)
+"""What a repair does not cause: codes of repairs, and of the findings that it can only uncover."""
 
 
 @dataclass(frozen=True)
 class Checked:
-    """The diagnostics of one analysis, and how many operators it could not decide."""
+    """One analysis: what it found, with the candidates for each; how many operators it could not decide; its texts."""
 
-    diagnostics: tuple[Diagnostic, ...]
+    found: tuple[tuple[Diagnostic, tuple[Candidate, ...]], ...]
     undecided: int
+    source_of: Callable[[str], SourceText]
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How often each code was found."""
+        return Counter(item.code for item, _ in self.found)
+
+    @cached_property
+    def faults(self) -> Counter[str]:
+        """The same without hints."""
+        return Counter(item.code for item, _ in self.found if item.severity != "hint")
 
 
-Recheck = Callable[[Mapping[str, str]], Checked]
-"""The result of analysing again with the texts of these files replaced."""
+Recheck = Callable[[Mapping[str, str]], Checked | None]
+"""The result of analysing again with the texts of these files replaced; None where that cannot be done."""
 Trials = Generator[None, None, T]
 """Work that pauses after each text it has analysed again, so that more urgent things can be done in between."""
+Place = tuple[str, str, int]
+"""What is said, of which file, and of which offset in it."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What a candidate, or several one after another, have led to. `texts`: those that are changed. `known`: where the
+    other findings of the first analysis are in these texts. `moved`: where an offset of the state before is here."""
+
+    texts: Mapping[str, str]
+    checked: Checked
+    known: frozenset[Place]
+    titles: tuple[str, ...] = ()
+    safe: bool = True
+    moved: Callable[[Place], Place] = lambda place: place
+
+    def after(self, candidate: Candidate, recheck: Recheck) -> State | None:
+        sources = {path: self.checked.source_of(path) for path in {edit.path for edit in candidate.edits}}
+        texts = {**self.texts, **{path: source.apply(candidate.edits) for path, source in sources.items()}}
+        checked = recheck(texts)
+        if checked is None:
+            return None
+
+        def moved(place: Place) -> Place:
+            what, path, offset = place
+            return what, path, edits.moved(sources[path], candidate.edits, offset) if path in sources else offset
+
+        known = frozenset(map(moved, self.known))
+        return State(texts, checked, known, (*self.titles, candidate.title), self.safe and candidate.safe, moved)
+
+    def place(self, item: Diagnostic | Related, what: str) -> Place:
+        return what, item.path, self.checked.source_of(item.path).offset(item.start)
+
+    @cached_property
+    def uncovered(self) -> list[tuple[Diagnostic, tuple[Candidate, ...]]]:
+        """The faults that the first analysis did not find, as the execution did not come so far."""
+        found = [pair for pair in self.checked.found if pair[0].severity != "hint"]
+        return [pair for pair in found if self.place(pair[0], pair[0].code) not in self.known]
+
+    def fails_with(self, diagnostic: Diagnostic, before: State) -> bool:
+        """Whether what was found in the state before is still there: the same is said of the same places. Of two layers
+        in one call, each is another finding."""
+        old = before.identity(diagnostic)
+        same = [self.moved(place) for place in old]
+        return any(self.identity(item) == same for item, _ in self.uncovered)
+
+    def identity(self, item: Diagnostic) -> list[Place]:
+        return [self.place(item, item.code + item.message), *(self.place(part, part.message) for part in item.related)]
+
+    def as_fix(self, before: Checked) -> Fix:
+        changes = [edit for path, text in self.texts.items() for edit in edits.between(before.source_of(path), text)]
+        title, more = "; ".join(self.titles[:2]), len(self.titles) - 2
+        title = message("fix.chain", title=title, count=more) if more > 0 else title
+        return Fix(title, tuple(changes), self.safe, verified=True)
 
 
 def verified_fixes(
-    diagnostic: Diagnostic,
-    candidates: tuple[Candidate, ...],
-    before: Checked,
-    source_of: Callable[[str], SourceText],
-    recheck: Recheck,
+    diagnostic: Diagnostic, candidates: tuple[Candidate, ...], before: Checked, recheck: Recheck
 ) -> Trials[tuple[Fix, ...]]:
-    """The candidates that work, as verified fixes: the safe ones first, then those that leave fewer findings, in order."""
+    """The candidates that work, as verified fixes: the safe ones first, then those that leave fewer findings, in order.
+    Where none does alone: one that works together with repairs of what it uncovers, if the execution ended here."""
     kept: list[tuple[int, Fix]] = []
+    opened: list[State] = []
+    start = State({}, before, frozenset())
+    others = frozenset(start.place(item, item.code) for item, _ in before.found if item != diagnostic)
+    start = replace(start, known=others)
     different = {candidate.edits: candidate for candidate in reversed(candidates)}
     tried = [candidate for candidate in candidates if different[candidate.edits] is candidate]
     for candidate in tried[:MAX_TRIALS]:
         if len(kept) == MAX_FIXES:
             break
-        texts = {path: source_of(path).apply(candidate.edits) for path in {edit.path for edit in candidate.edits}}
-        after = recheck(texts)
+        state = start.after(candidate, recheck)
         yield
-        if repaired(diagnostic, before, after):
-            left = sum(item.severity != "hint" for item in after.diagnostics)
+        if state is None:
+            continue
+        if repaired(diagnostic, before, state.checked):
+            left = state.checked.faults.total()
             kept.append((left, Fix(candidate.title, candidate.edits, candidate.safe, verified=True)))
-    return tuple(fix for _, fix in sorted(kept, key=lambda item: (not item[1].safe, item[0])))
+        elif diagnostic.severity == "error" and not state.fails_with(diagnostic, start):
+            opened.append(state)
+    if kept or not opened:
+        return tuple(fix for _, fix in sorted(kept, key=lambda item: (not item[1].safe, item[0])))
+    chain = yield from _chained(diagnostic, before, opened, recheck)
+    alone = next((state for state in opened if _harmless(diagnostic, before, state)), None)
+    return tuple(state.as_fix(before) for state in (chain, alone) if state is not None)
 
 
 def repaired(diagnostic: Diagnostic, before: Checked, after: Checked) -> bool:
-    """One finding of this code less, none of any code more, and nothing hidden: as much is decided as before."""
-    old, new = (Counter(item.code for item in checked.diagnostics) for checked in (before, after))
-    fewer = new[diagnostic.code] < old[diagnostic.code] and all(count <= old[code] for code, count in new.items())
-    return fewer and after.undecided <= before.undecided
+    """One finding of this code less, no other fault more, and nothing hidden: as much is decided as before."""
+    fewer = after.counts[diagnostic.code] < before.counts[diagnostic.code]
+    return fewer and after.faults <= before.faults and after.undecided <= before.undecided
 
 
-def together(
-    found: list[Diagnostic], before: Checked, source_of: Callable[[str], SourceText], recheck: Recheck
-) -> Trials[list[Diagnostic]]:
+def _chained(diagnostic: Diagnostic, before: Checked, opened: list[State], recheck: Recheck) -> Trials[State | None]:
+    """From one of these states, repair what was uncovered, and so on, until all is repaired.
+
+    What was preferred everywhere is followed to its end first, then what was second best at one place, and so on; a state
+    in which the same call fails again is second best."""
+    own = diagnostic.code, diagnostic.path
+    ways: list[tuple[int, int, int, State]] = []
+    for rank, state in enumerate(opened):
+        again = any((item.code, item.path) == own for item, _ in state.uncovered)
+        heapq.heappush(ways, (rank + again, -1, len(ways), state))
+    trials = 0
+    while ways:
+        cost, depth, _, state = heapq.heappop(ways)
+        item, candidates = state.uncovered[0] if state.uncovered else (diagnostic, ())
+        for rank, candidate in enumerate(candidates[:MAX_BRANCHES]):
+            if trials == MAX_CHAINED:
+                return None
+            trials += 1
+            reached = state.after(candidate, recheck)
+            yield
+            if reached is None or reached.fails_with(item, state):
+                continue
+            if repaired(diagnostic, before, reached.checked):
+                return reached
+            if depth > 1 - MAX_LINKS:
+                heapq.heappush(ways, (cost + rank, depth - 1, trials, reached))
+    return None
+
+
+def _harmless(diagnostic: Diagnostic, before: Checked, state: State) -> bool:
+    """Whether all that a repair uncovers was there before: it is of a kind that such a repair does not cause."""
+    fewer = state.checked.counts[diagnostic.code] < before.counts[diagnostic.code]
+    apart = next((found for repairs, found in _APART if re.match(repairs, diagnostic.code)), "(?!)")
+    known = all(re.match(apart, item.code) for item, _ in state.uncovered)
+    return fewer and known and state.checked.undecided <= before.undecided
+
+
+def together(found: list[Diagnostic], before: Checked, recheck: Recheck) -> Trials[list[Diagnostic]]:
     """The diagnostics, with one fix more where several of one code have their own: all of these at once, as the script
     still fails with only one of them."""
     groups: dict[str, list[Diagnostic]] = {}
@@ -83,11 +205,11 @@ def together(
             continue
         if any(edits.meet(one, other) for one, other in combinations(changes, 2)):
             continue
-        after = recheck({path: source_of(path).apply(changes) for path in {edit.path for edit in changes}})
+        after = recheck({path: before.source_of(path).apply(changes) for path in {edit.path for edit in changes}})
         yield
-        old, new = (Counter(item.code for item in checked.diagnostics) for checked in (before, after))
-        gone = new[code] == old[code] - len(members) and all(count <= old[other] for other, count in new.items())
-        if gone and after.undecided <= before.undecided:
+        if after is None or after.counts[code] != before.counts[code] - len(members):
+            continue
+        if after.faults <= before.faults and after.undecided <= before.undecided:
             more[code] = changes
     return [_with(diagnostic, groups, more) for diagnostic in found]
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchsleuth.messages import message
-from torchsleuth.rules.casts import casts
+from torchsleuth.rules.casts import casts, unconverted
 from torchsleuth.rules.operands import operand, suffixed
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
@@ -41,7 +41,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             dtype=target.spec.dtype,
             loss=operation.target.rpartition(".")[2],
         )
-        candidates: list[Candidate] = [*suffixed(analysis, target, ".float()"), *casts(analysis, target, "float32")]
+        candidates: list[Candidate] = [
+            *unconverted(analysis, target),
+            *suffixed(analysis, target, ".float()"),
+            *casts(analysis, target, "float32"),
+        ]
         unique = {candidate.edits: candidate for candidate in candidates}
         yield Finding(operation.site.span, text, trail(analysis, failure), tuple(unique.values()))
 

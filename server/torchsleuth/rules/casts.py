@@ -15,16 +15,28 @@ _METHODS = {
     "float32": "float", "float64": "double", "float16": "half", "bfloat16": "bfloat16",
     "int64": "long", "int32": "int", "bool": "bool",
 }  # fmt: skip
+_CONVERSIONS = frozenset({*_METHODS.values(), "to", "type"})
 _TAKES_DTYPE = frozenset(
     "tensor as_tensor zeros ones empty full rand randn randint arange linspace zeros_like ones_like eye".split()
 )
 
 
 def casts(analysis: Analysis, used: Operand, dtype: str) -> Iterator[Candidate]:
-    """Ways to give an operand a dtype: where it was made, so that every use of it is repaired, then where it is used."""
+    """Ways to give an operand a dtype: without the conversion that took it away, where it was made, so that every use of
+    it is repaired, then where it is used."""
+    yield from unconverted(analysis, used)
     yield from born_as(analysis, used.tensor, dtype)
     if dtype in _METHODS:
         yield from suffixed(analysis, used, f".{_METHODS[dtype]}()")
+
+
+def unconverted(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
+    """Take a conversion away from what may have the dtype without it: ``y.float()``."""
+    node = used.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CONVERSIONS:
+        edit = edits.without_attribute(source_at(analysis, used.site), node, node.func.attr)
+        if edit is not None:
+            yield Candidate(message("fix.remove", text=f".{node.func.attr}()"), (edit,))
 
 
 def born_as(analysis: Analysis, tensor: Tensor, dtype: str) -> Iterator[Candidate]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import itertools
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from torchsleuth.schema import Edit, Position
 from torchsleuth.syntax.text import SourceText
@@ -181,6 +183,36 @@ def meet(one: Edit, other: Edit) -> bool:
     if one.path != other.path or one == other:
         return False
     return one.start <= other.end and other.start <= one.end
+
+
+def moved(source: SourceText, changes: Iterable[Edit], offset: int) -> int:
+    """Where an offset of a text is after those of the edits that are of it; what they replace moves to its start."""
+    result = offset
+    for edit in changes:
+        if edit.path != source.path:
+            continue
+        start, end = source.offset(edit.start), source.offset(edit.end)
+        if end <= offset:
+            result += len(edit.new_text) - (end - start)
+        elif start < offset:
+            result -= offset - start
+    return result
+
+
+def between(source: SourceText, text: str) -> tuple[Edit, ...]:
+    """The edits that make this text of a source: for each run of lines that differ, what differs in them."""
+    old, new = source.text.splitlines(keepends=True), text.splitlines(keepends=True)
+    found: list[Edit] = []
+    offset = 0
+    for kind, i, j, k, m in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        before, after = "".join(old[i:j]), "".join(new[k:m])
+        if kind != "equal":
+            head = len(os.path.commonprefix([before, after]))
+            tail = len(os.path.commonprefix([before[head:][::-1], after[head:][::-1]]))
+            start, end = source.position(offset + head), source.position(offset + len(before) - tail)
+            found.append(Edit(source.path, start, end, after[head : len(after) - tail]))
+        offset += len(before)
+    return tuple(found)
 
 
 def enclosing_statement(tree: ast.AST, node: ast.AST) -> ast.stmt | None:

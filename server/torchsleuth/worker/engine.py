@@ -142,24 +142,24 @@ class Engine:
     ) -> Iterator[tuple[Diagnostic, ...]]:
         """The diagnostics with the fixes verified so far, after each trial."""
         diagnostics = [diagnostic for diagnostic, _ in found]
-        before = Checked(tuple(diagnostics), analysis.trace.undecided)
+        before = Checked(tuple(found), analysis.trace.undecided, analysis.source_of)
         spent = 0.0
 
-        def recheck(texts: Mapping[str, str]) -> Checked:
+        def recheck(texts: Mapping[str, str]) -> Checked | None:
             nonlocal spent
             if spent > VERIFY_SECONDS or any(not parses(text) for text in texts.values()):
-                return before
+                return None
             began = time.process_time()
             again = self.interpret(path, {**files, **texts}, roots)
-            checked = Checked(tuple(item for item, _ in self._diagnose(again, rules)), again.trace.undecided)
+            checked = Checked(tuple(self._diagnose(again, rules)), again.trace.undecided, again.source_of)
             spent += time.process_time() - began
             return checked
 
         for number, (diagnostic, candidates) in enumerate(found):
-            trials = verified_fixes(diagnostic, candidates, before, analysis.source_of, recheck)
+            trials = verified_fixes(diagnostic, candidates, before, recheck)
             fixes = yield from _paused(trials, diagnostics)
             diagnostics[number] = diagnostic.with_fixes(fixes)
-        diagnostics = yield from _paused(together(diagnostics, before, analysis.source_of, recheck), diagnostics)
+        diagnostics = yield from _paused(together(diagnostics, before, recheck), diagnostics)
         yield tuple(diagnostics)
 
 
