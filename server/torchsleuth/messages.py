@@ -197,6 +197,7 @@ ENGLISH: dict[str, str] = {
     "grad.no_graph.plain": "{tensor} has no gradient: nothing that it was computed from requires grad",
     "grad.severed": "backward() stops at {tensor}: {cut} cut it off from the model, and no parameter gets a gradient",
     "grad.rewrapped": "{call} makes a new tensor without the graph: the backward() of {tensor} never reaches the model",
+    "grad.rewrapped.part": "{call} makes a new tensor without the graph: as a term of {tensor}, it trains nothing",
     "grad.frozen": "{tensor} has no gradient: {cut} froze every parameter that it depends on",
     "grad.term.first_order": (
         "this term of the loss trains nothing: without create_graph=True, the gradient in it is a constant for backward()"

@@ -451,9 +451,13 @@ class Autograd:
 
     def _reaches_nothing(self, order: list[GraphNode], site: Site, tensor: Tensor) -> None:
         """Backward runs, but no parameter gets a gradient, or one of zero."""
+        leaves = tuple(dict.fromkeys(leaf for part in order for leaf in part.leaves))
+        for leaf in leaves:
+            cut = cut_of(leaf)
+            if cut is not None and cut.kind == "rewrapped" and leaf.spec.shape == ():
+                self.fault(AutogradFault("severed_part", site, tensor, cut, leaves=(leaf,)))
         if any(part.open for part in order):
             return
-        leaves = tuple(dict.fromkeys(leaf for part in order for leaf in part.leaves))
         trained = any(part.module is not None for part in order)
         cuts = [cut_of(leaf) for leaf in leaves]
         if not trained and leaves and all(cuts):

@@ -549,6 +549,8 @@ class TensorOperations(Autograd):
             requires_grad = False
         elif self.grad and (self.is_trainable(operation.module) or any(part.spec.requires_grad for part in tensors)):
             requires_grad = True
+        elif self._without_graph(operation, tensors):
+            requires_grad = False
         shape = () if operation.module is not None and library.is_reduced_loss(operation.module) else None
         if name in _REDUCTIONS and len(operation.args) == 1 and not operation.kwargs:
             shape = ()
@@ -556,6 +558,16 @@ class TensorOperations(Autograd):
         tensor = make(TensorSpec(shape, None, place, bool(requires_grad)))
         self.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=requires_grad))
         return tensor
+
+    @staticmethod
+    def _without_graph(operation: Operation, tensors: list[Tensor]) -> bool:
+        """Whether nothing that an operator was given can carry a graph."""
+        module = operation.module
+        if module is not None and (module.children is not None or library.has_own_parameters(module)):
+            return False
+        given = (*operation.args, *operation.kwargs.values())
+        plain = all(isinstance(value, Tensor | bool | int | float | str | Scalar | Dim | None) for value in given)
+        return plain and all(tensor.spec.requires_grad is False for tensor in tensors)
 
     def _in_place(self, operation: Operation, value: Value) -> Value:
         """Methods ending in an underscore change their receiver and return it."""

@@ -28,7 +28,8 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.graph import AutogradFault
-from torchsleuth.interp.values import Site
+from torchsleuth.interp.library.optim import trained_parts
+from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import call_place, carried_names, faults, name_of, repeated_block
 from torchsleuth.rules.loops import place_in, statement_of
@@ -65,7 +66,14 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
         for name, _ in fault.carried:
             yield from _detached(analysis, name, first, fault.at)
     else:
-        yield from _computed_anew(analysis, fault)
+        wanted = _is_trained(analysis, fault)
+        anew = (*_refreshed(analysis, fault), *_computed_anew(analysis, fault))
+        if wanted:
+            yield from anew
+        for name, _ in () if wanted else fault.carried:
+            yield from _detached(analysis, name, first, fault.at)
+        if not wanted:
+            yield from anew
         block = repeated_block(analysis, fault.at)
         around = edits.path_to(analysis.tree(fault.at.span.path), block)[-2:-1]
         before: list[ast.stmt] = getattr(around[0], "body", []) if around else []
@@ -73,6 +81,46 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
             analysis, fault, [part for part in before if part.lineno < first.span.start.line]
         )
     yield from _retained(analysis, first)
+
+
+def _is_trained(analysis: Analysis, fault: AutogradFault) -> bool:
+    """Whether an optimizer that steps in the rounds trains what the shared piece was computed with."""
+    block, reached = repeated_block(analysis, fault.at), fault.node.reached[0] if fault.node is not None else ()
+    for step in analysis.events("step"):
+        place = place_in(step.site, fault.at.frame.function)
+        if place is None or not isinstance(step.subject, LibraryObject):
+            continue
+        inside = isinstance(block, ast.Module) or block.lineno <= place.span.start.line <= (block.end_lineno or 0)
+        if inside and any(id(part) in reached for part in trained_parts(step.subject)):
+            return True
+    return False
+
+
+def _refreshed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    """A call of the method that computes an attribute, at the start of each round: ``model.refresh()``."""
+    block = repeated_block(analysis, fault.at)
+    if not isinstance(block, ast.For | ast.While) or block.body[0].lineno == block.lineno:
+        return
+    source = analysis.source_of(fault.at.span.path)
+    for path, _ in fault.carried:
+        owner, _, attribute = path.rpartition(".")
+        held = fault.at.frame.names.get(owner)
+        methods = held.cls.slots.values() if isinstance(held, Instance) else ()
+        for method in methods:
+            if isinstance(method, Function) and method.name != "__init__" and _sets(method.node, attribute):
+                needed = [*method.node.args.args, *method.node.args.posonlyargs, *method.node.args.kwonlyargs]
+                if len(needed) == 1:
+                    text = f"{owner}.{method.name}()"
+                    edit = edits.insert_line_before(source, block.body[0], text)
+                    yield Candidate(message("fix.insert", text=text), (edit,), safe=False)
+
+
+def _sets(method: ast.AST, attribute: str) -> bool:
+    """Whether a method sets an attribute of its object."""
+    return any(
+        isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and part.attr == attribute
+        for part in ast.walk(method)
+    )
 
 
 def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
@@ -91,6 +139,8 @@ def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candida
         if statement is block:
             break
         loads = {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)}
+        if statement in made and _makes_object(statement, fault):
+            return  # the model itself, not what it computes
         if statement in made or (isinstance(statement, ast.Assign) and loads & names):
             moved.append(statement)
             names |= {
@@ -105,6 +155,12 @@ def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candida
     removed = [edits.remove_line(source, statement.lineno) for statement in moved]
     title = message("fix.compute_anew", name=", ".join(sorted(names)), line=block.lineno)
     yield Candidate(title, (*removed, *lines), safe=False)
+
+
+def _makes_object(statement: ast.stmt, fault: AutogradFault) -> bool:
+    """Whether a statement binds an object of a class."""
+    names = [part.id for part in ast.walk(statement) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    return any(isinstance(fault.at.frame.names.get(name), Instance | LibraryModule) for name in names)
 
 
 def _one_sum(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidate]:

@@ -183,6 +183,8 @@ def _target(analysis: Analysis, place: _Place, conditional: bool) -> ast.expr | 
 
 def _ends(place: _Place) -> bool:
     """Whether the loop is left right after the state was taken."""
+    if not any(isinstance(part, ast.For | ast.While) for part in place.blocks):
+        return False  # what is left is a function that the loop calls
     around = place.blocks[0]
     block = around.body if isinstance(around, ast.If) else []
     return bool(block) and isinstance(block[-1], ast.Break | ast.Return)

@@ -2,7 +2,8 @@
 
 What it finds
     `total += loss`, or `outputs.append(out)`, in a loop where the value carries its graph, though no backward() goes
-    through it: the backward() of the iteration has done its work, or there is none.
+    through it: the backward() of the iteration has done its work, or there is none. Also in dicts and tuples that are
+    appended.
 Why it hurts
     Every iteration's graph, with what it saved, stays in memory as long as the sum or the list does. Memory grows step by
     step until it runs out, long after the line that causes it.
@@ -32,9 +33,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import GraphNode, node_of
 from torchsleuth.interp.trace import LibraryCall, LoopPoint, Operation
-from torchsleuth.interp.values import ListValue, Tensor
+from torchsleuth.interp.values import DictValue, ListValue, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.iterations import next_iteration
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
@@ -71,12 +73,16 @@ class _Kept:
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     backwards = [one for path in _BACKWARD for call in analysis.calls.get(path, ()) for one in _passes(call)]
-    reported: set[Span] = set()
+    wasted: dict[Span, dict[ast.expr | None, _Kept]] = {}
     for kept in (*_sums(analysis), *_lists(analysis)):
-        if kept.at not in reported and kept.at.path == analysis.source.path and _is_waste(analysis, kept, backwards):
-            reported.add(kept.at)
-            name = "the running value" if kept.into is None else f"`{analysis.source.segment(kept.into)}`"
-            yield Finding(kept.at, message("graph.kept", name=name), (), tuple(_fixes(analysis, kept)))
+        here = wasted.get(kept.at, {})
+        if kept.term not in here and kept.at.path == analysis.source.path and _is_waste(analysis, kept, backwards):
+            wasted[kept.at] = {**here, kept.term: kept}
+    for at, terms in wasted.items():
+        kept = next(iter(terms.values()))
+        name = "the running value" if kept.into is None else f"`{analysis.source.segment(kept.into)}`"
+        fixes = _fixes(analysis, kept) if len(terms) == 1 else _detached(analysis, [term for term in terms if term])
+        yield Finding(at, message("graph.kept", name=name), (), tuple(fixes))
 
 
 @dataclass(frozen=True)
@@ -137,18 +143,44 @@ def _lists(analysis: Analysis) -> Iterator[_Kept]:
     for call in analysis.calls.get("list.append", ()):
         if not call.loops or not call.certain or len(call.args) != 1:
             continue
-        node, value = call.site.node, call.args[0]
-        kept = _node(value)
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or kept is None:
+        node = call.site.node
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         if call.receiver.identity in analysis.trace.emptied:
             continue
         key = (node, call.receiver.identity)
         last, before[key] = before.get(key), call
         point = next_iteration(last.loops, call.loops) if last is not None else None
-        if point is not None:
-            term = node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None
-            yield _Kept(call.site.span, _is_called(call), value, kept, term, node.func.value, point, None)
+        written = node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None
+        for tensor, term in _parts(call.args[0], written, call.site.frame) if point is not None else ():
+            kept = _node(tensor)
+            if kept is not None and point is not None:
+                yield _Kept(call.site.span, _is_called(call), tensor, kept, term, node.func.value, point, None)
+
+
+def _parts(value: Value, node: ast.expr | None, frame: Frame) -> Iterator[tuple[Tensor, ast.expr | None]]:
+    """The tensors in what is appended, and how each is written, where that is in this file."""
+    if isinstance(value, Tensor):
+        yield value, node
+    elif isinstance(value, tuple):
+        written = node.elts if isinstance(node, ast.Tuple | ast.List) and len(node.elts) == len(value) else ()
+        for position, part in enumerate(value):
+            yield from _parts(part, written[position] if written else None, frame)
+    elif isinstance(value, DictValue):
+        entries = _entries(node, frame)
+        for key, part in (value.items or {}).items():
+            yield from _parts(part, entries.get(key), frame)
+
+
+def _entries(node: ast.expr | None, frame: Frame) -> dict[object, ast.expr]:
+    """How the entries of a dict are written: in a display, or as the keyword arguments of the call that made it."""
+    if isinstance(node, ast.Dict):
+        return {key.value: value for key, value in zip(node.keys, node.values) if isinstance(key, ast.Constant)}
+    function = frame.function.node.args if frame.function is not None else None
+    if isinstance(node, ast.Name) and function is not None and function.kwarg is not None and frame.caller is not None:
+        if function.kwarg.arg == node.id and isinstance(frame.call, ast.Call) and frame.caller.path == frame.path:
+            return {keyword.arg: keyword.value for keyword in frame.call.keywords if keyword.arg is not None}
+    return {}
 
 
 def _carries(node: GraphNode | None, addition: ast.AST) -> GraphNode | None:
@@ -229,6 +261,15 @@ def _fixes(analysis: Analysis, kept: _Kept) -> Iterator[Candidate]:
     for suffix in (".item()", ".detach()") if is_number else (".detach()",):
         title = message("fix.append", expression=" ".join(expression.split()), suffix=suffix)
         yield Candidate(title, (edits.replace(analysis.source, kept.term, f"{expression}{suffix}"),))
+
+
+def _detached(analysis: Analysis, terms: list[ast.expr]) -> Iterator[Candidate]:
+    """Several values that are kept in one place, each without its graph."""
+    texts = [operand(analysis, term) for term in terms]
+    title = message("fix.append", expression=", ".join(" ".join(text.split()) for text in texts), suffix=".detach()")
+    changes = [edits.replace(analysis.source, term, f"{text}.detach()") for term, text in zip(terms, texts)]
+    if changes:
+        yield Candidate(title, tuple(changes))
 
 
 def _is_plain(analysis: Analysis, kept: _Kept) -> bool:

@@ -9,7 +9,7 @@ from torchsleuth.interp.graph import AutogradFault, Cut
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.values import ListValue, Site, Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import receiver_text, statement_of
+from torchsleuth.rules.loops import place_in, receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
@@ -259,7 +259,7 @@ def carried_names(analysis: Analysis, fault: AutogradFault) -> dict[str, bool]:
     """Variables that bring a freed graph to the same backward() of a later iteration, and whether each is a tuple."""
     if fault.cause is None or fault.cause.span != fault.at.span:
         return {}
-    return {name: several for name, several in fault.carried if _is_carried(analysis, name, fault.at)}
+    return {name: several for name, several in fault.carried if _is_carried(analysis, name, fault)}
 
 
 def repeated_block(analysis: Analysis, site: Site) -> ast.stmt | ast.Module:
@@ -272,20 +272,18 @@ def repeated_block(analysis: Analysis, site: Site) -> ast.stmt | ast.Module:
     return tree
 
 
-def _is_carried(analysis: Analysis, name: str, site: Site) -> bool:
+def _is_carried(analysis: Analysis, name: str, fault: AutogradFault) -> bool:
     """Whether one round leaves the variable to the next: an attribute that is set anew, a result, or a variable that is
     read and then set."""
+    site = fault.at
     tree, scope = analysis.tree(site.span.path), repeated_block(analysis, site)
     path = name.partition("[")[0]
     name, _, attribute = path.partition(".")
     if attribute:
         functions = [part for part in ast.walk(tree) if isinstance(part, ast.FunctionDef) and part.name != "__init__"]
-        set_anew = any(
-            isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and f".{path}".endswith(f".{part.attr}")
-            for block in [scope, *functions]
-            for part in ast.walk(block)
-        )
-        if set_anew:
+        if _sets_attribute(scope, path) or (
+            any(_sets_attribute(function, path) for function in functions) and _is_made_within(fault, scope)
+        ):
             return True
     if isinstance(scope, ast.FunctionDef):
         returned = [part.value for part in ast.walk(scope) if isinstance(part, ast.Return) and part.value is not None]
@@ -301,6 +299,21 @@ def _is_carried(analysis: Analysis, name: str, site: Site) -> bool:
         if any(isinstance(part.ctx, ast.Store) for part in names):
             return read
     return False
+
+
+def _sets_attribute(block: ast.AST, path: str) -> bool:
+    return any(
+        isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and f".{path}".endswith(f".{part.attr}")
+        for part in ast.walk(block)
+    )
+
+
+def _is_made_within(fault: AutogradFault, scope: ast.stmt | ast.Module) -> bool:
+    """Whether the freed piece of graph was made in a round, and not before the first one."""
+    place = place_in(fault.node.site, fault.at.frame.function) if fault.node is not None else None
+    if place is None or place.span.path != fault.at.span.path or isinstance(scope, ast.Module):
+        return place is not None
+    return scope.lineno <= place.span.start.line <= (scope.end_lineno or 0)
 
 
 def _targets(statement: ast.AugAssign, name: str) -> bool:

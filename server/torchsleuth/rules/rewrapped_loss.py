@@ -2,7 +2,7 @@
 
 What it finds
     torch.tensor(loss), torch.tensor(loss.item()), torch.tensor([l1, l2]) and their like between the model and
-    backward(), also with requires_grad=True.
+    backward(), also with requires_grad=True, and also for one of several terms of the loss.
 Why it hurts
     torch.tensor copies numbers. The copy has no history: backward() either raises "does not require grad", or, with
     requires_grad=True, runs and gives no parameter a gradient, so that the model silently never learns.
@@ -31,10 +31,11 @@ CODE = "TS402"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for fault in faults(analysis, "no_graph", "severed"):
+    for fault in faults(analysis, "no_graph", "severed", "severed_part"):
         cut = fault.cut
         if cut is not None and cut.kind == "rewrapped" and not gradient_is_used(analysis, fault):
-            text = message("grad.rewrapped", call=f"`{text_of(analysis, cut.site)}`", tensor=name_of(analysis, fault))
+            key = "grad.rewrapped.part" if fault.kind == "severed_part" else "grad.rewrapped"
+            text = message(key, call=f"`{text_of(analysis, cut.site)}`", tensor=name_of(analysis, fault))
             places = (call_place(analysis, fault.at, message("grad.backward")),)
             repairs = (*uncut(analysis, cut), *as_tensors(analysis, fault))
             yield Finding(cut.site.span, text, places, repairs)

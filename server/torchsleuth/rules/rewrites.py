@@ -25,6 +25,7 @@ _IN_TORCH = {
     **{"power": "pow", "clip": "clamp", "concatenate": "cat", "absolute": "abs"},
 }
 """Functions of NumPy, and what computes the same of tensors."""
+_IN_LINALG = frozenset("norm det inv pinv solve eigh eigvalsh cholesky matrix_rank".split())
 _CASTS = frozenset("float long int double to squeeze view_as".split())
 _DISTANCES = frozenset({"mse_loss", "l1_loss", "smooth_l1_loss"})
 
@@ -108,7 +109,9 @@ def _of_tensors(source: SourceText, path: str, node: ast.AST) -> Iterator[Edit]:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
     name = path.rpartition(".")[2]
-    if path.startswith("numpy.") and name in _IN_TORCH:
+    if path.startswith("numpy.linalg.") and name in _IN_LINALG:
+        yield edits.replace(source, node.func, f"torch.linalg.{name}")
+    elif path.startswith("numpy.") and name in _IN_TORCH:
         yield edits.replace(source, node.func, f"torch.{_IN_TORCH[name]}")
     elif path.startswith("torch.") and name in _MAKERS and node.args:
         data = node.args[0]

@@ -66,12 +66,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _clearing(analysis: Analysis, step: Event) -> Event | None:
-    """The zero_grad() right before a step, with a backward() of the same iteration before it."""
+    """The zero_grad() right before a step, with a backward() of the same iteration before it that gave gradients."""
     clearing: Event | None = None
     for event in reversed(analysis.trace.events[: step.index]):
         if not same_iteration(step, event) or (event.kind == "step" and event.subject is step.subject):
             return None
-        if event.kind == "backward":
+        if event.kind == "backward" and feeds(event, step.subject) is not False:
             return clearing
         if event.kind == "zero_grad" and _clears(event, step.subject):
             if not event.certain and not same_block(analysis, event, step):

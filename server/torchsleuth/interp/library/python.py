@@ -161,7 +161,11 @@ def transposed(interp: Interpreter, path: str, rows: Value, node: ast.AST, frame
 
 @_model("reversed")
 def _reversed(interp: Interpreter, call: Arguments) -> Value:
-    items = interp.sequence(call.get(0, "sequence"), call.node, call.frame)
+    sequence = call.get(0, "sequence")
+    if isinstance(sequence, ListValue) and isinstance(sequence.elements, Several) and "iteration" not in sequence.slots:
+        # They stand for elements anywhere in it.
+        return ListValue(sequence.elements)
+    items = interp.sequence(sequence, call.node, call.frame)
     return ListValue(None if items is None else tuple(reversed(items)))
 
 
@@ -187,7 +191,7 @@ def _list(interp: Interpreter, call: Arguments) -> Value:
     iteration = interp.iterate(call.args[0], call.node, call.frame)
     if not iteration.exact:
         elements = iteration.items if iteration.last is None else (*iteration.items, iteration.last)
-        return ListValue(Several(elements) if UNKNOWN not in elements else None)
+        return ListValue(Several.counted(elements, iteration.count) if UNKNOWN not in elements else None)
     return ListValue(iteration.items)
 
 
@@ -228,14 +232,15 @@ def _dict(interp: Interpreter, call: Arguments) -> Value:
 def _map(interp: Interpreter, call: Arguments) -> Value:
     from torchsleuth.interp.calls import Arguments as Args
 
-    sequences = [interp.sequence(value, call.node, call.frame) for value in call.args[1:]]
-    if not sequences or any(sequence is None for sequence in sequences):
+    iterations = [interp.iterate(value, call.node, call.frame) for value in call.args[1:]]
+    exact = all(iteration.exact for iteration in iterations)
+    if not iterations or (not exact and (len(iterations) > 1 or UNKNOWN in iterations[0].items)):
         return ListValue(None)
-    results = [
-        interp.call(call.args[0], Args(tuple(items), {}, call.node, call.frame))
-        for items in zip(*(sequence or () for sequence in sequences))
-    ]
-    return ListValue(tuple(results))
+    results = tuple(
+        interp.call(call.args[0], Args(items, {}, call.node, call.frame))
+        for items in zip(*(iteration.items for iteration in iterations))
+    )
+    return ListValue(results if exact else interp.heap.several(results))
 
 
 @_model("filter")
