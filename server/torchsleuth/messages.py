@@ -121,6 +121,9 @@ ENGLISH: dict[str, str] = {
     "nll.logits": "{tensor} is the raw output of {layer}, and {loss} wants log probabilities: use {whole}",
     "nll.probabilities": "{tensor} holds softmax probabilities, and {loss} wants their logarithm: use log_softmax",
     # loop
+    "zero_grad.missing.closure": (
+        "the closure does not clear the gradients of {optimizer}, which calls it several times in a step: they add up"
+    ),
     "zero_grad.missing": (
         "gradients of {optimizer} are not cleared in this loop: each backward() adds to those of the steps before"
     ),
@@ -230,6 +233,7 @@ ENGLISH: dict[str, str] = {
     "grad.module": "setting {attribute} on the module {owner} changes none of its parameters: requires_grad_() does",
     "fix.remove": "Remove {text}",
     "fix.unfreeze": "Let the parameters require grad",
+    "fix.out_of_block": "Record gradients here: move {text} out of the block",
     "fix.dissolve": "Record gradients here: dissolve the no_grad block",
     "fix.undecorate": "Record gradients here: remove the decorator",
     "fix.reduce": "Reduce with .{method}()",

@@ -70,3 +70,121 @@ def test_a_distance_in_numpy_becomes_one_in_torch() -> None:
         loss.backward()
     """
     assert "    a, b = a, b\n    return torch.linalg.norm(a - b, axis=1)\n" in repaired(text)
+
+
+def test_a_loss_is_computed_after_the_step_that_changes_its_weights() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        gen = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+        disc = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+        g_opt, d_opt = torch.optim.Adam(gen.parameters()), torch.optim.Adam(disc.parameters())
+        for _ in range(5):
+            fake = gen(torch.randn(16, 4))
+            d_loss = disc(fake.detach()).mean() - disc(torch.randn(16, 2)).mean()
+            g_loss = -disc(fake).mean()
+            d_opt.zero_grad()
+            d_loss.backward()
+            d_opt.step()
+            g_opt.zero_grad()
+            g_loss.backward()
+            g_opt.step()
+    """
+    assert "    d_opt.step()\n    g_loss = -disc(fake).mean()\n" in repaired(text)
+
+
+def test_the_student_leaves_the_block_of_the_teacher() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        teacher, student = nn.Linear(4, 2), nn.Linear(4, 2)
+        x = torch.randn(8, 4)
+        with torch.no_grad():
+            wanted = teacher(x)
+            given = student(x)
+        nn.functional.mse_loss(given, wanted).backward()
+    """
+    assert "    wanted = teacher(x)\ngiven = student(x)\n" in repaired(text)
+    first = text.replace(
+        "wanted = teacher(x)\n            given = student(x)", "given = student(x)\n            wanted = teacher(x)"
+    )
+    assert "given = student(x)\nwith torch.no_grad():\n    wanted = teacher(x)\n" in repaired(first)
+
+
+def test_a_loss_that_a_method_is_given_goes_backward_there() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Trainer:
+            def __init__(self):
+                self.model = nn.Linear(4, 1)
+                self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+
+            def optimize(self, loss):
+                self.optimizer.zero_grad()
+                self.optimizer.step()
+
+            def run(self):
+                for _ in range(5):
+                    loss = nn.functional.mse_loss(self.model(torch.randn(8, 4)), torch.randn(8, 1))
+                    self.optimize(loss)
+
+        Trainer().run()
+    """
+    assert "        loss.backward()\n        self.optimizer.step()\n" in repaired(text)
+
+
+def test_the_sampler_is_told_the_epoch_in_the_loop_that_counts_them() -> None:
+    text = """
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+        from torch.utils.data.distributed import DistributedSampler
+
+        class Trainer:
+            def __init__(self):
+                data = TensorDataset(torch.randn(64, 4), torch.randn(64, 1))
+                self.loader = DataLoader(data, 8, sampler=DistributedSampler(data, num_replicas=2, rank=0))
+                self.model = nn.Linear(4, 1)
+                self.optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+
+            def one_epoch(self):
+                for x, y in self.loader:
+                    self.optimizer.zero_grad()
+                    nn.functional.mse_loss(self.model(x), y).backward()
+                    self.optimizer.step()
+
+            def fit(self):
+                for epoch in range(3):
+                    self.one_epoch()
+
+        Trainer().fit()
+    """
+    assert "            self.loader.sampler.set_epoch(epoch)\n            self.one_epoch()\n" in repaired(text)
+
+
+def test_a_meter_is_given_a_loss_without_its_graph() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Smooth:
+            def __init__(self):
+                self.value = None
+
+            def update(self, x):
+                self.value = x if self.value is None else 0.9 * self.value + 0.1 * x
+
+        model, smooth = nn.Linear(4, 1), Smooth()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(10):
+            loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            smooth.update(loss)
+    """
+    assert "    smooth.update(loss.detach())\n" in repaired(text)

@@ -25,12 +25,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.data import option
-from torchsleuth.interp.trace import LoopPoint
+from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.interp.values import LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import made_here
-from torchsleuth.rules.loops import loop_statement
+from torchsleuth.rules.loops import is_simple, loop_statement, name_in, place_in
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 
@@ -45,7 +46,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             if not _shuffles(sampler) or id(sampler) in seen or not event.certain or _is_told(analysis, point):
                 continue
             seen.add(id(sampler))
-            yield _finding(analysis, outer, point)
+            yield _finding(analysis, outer, point, event)
 
 
 def _is_told(analysis: Analysis, point: LoopPoint) -> bool:
@@ -61,7 +62,7 @@ def _shuffles(sampler: object) -> bool:
     return sampler.argument(3, "shuffle", True) is True
 
 
-def _finding(analysis: Analysis, outer: LoopPoint, point: LoopPoint) -> Finding:
+def _finding(analysis: Analysis, outer: LoopPoint, point: LoopPoint, event: Event) -> Finding:
     statement, above = loop_statement(analysis, point), loop_statement(analysis, outer)
     span = point.span
     if isinstance(point.node, ast.For):
@@ -74,7 +75,27 @@ def _finding(analysis: Analysis, outer: LoopPoint, point: LoopPoint) -> Finding:
             text = f"{source.segment(name)}.sampler.set_epoch({above.target.id})"
             edit = edits.insert_line_before(source, statement, text)
             candidates.append(Candidate(message("fix.insert", text=text), (edit,)))
+    if isinstance(above, ast.For) and isinstance(above.target, ast.Name) and not candidates:
+        candidates += _told_outside(analysis, above, above.target.id, point, event)
     return Finding(span, message("data.set_epoch"), made_here(analysis, point.loader), tuple(candidates))
+
+
+def _told_outside(
+    analysis: Analysis, above: ast.For, epoch: str, point: LoopPoint, event: Event
+) -> Iterator[Candidate]:
+    """set_epoch() at the start of the loop over epochs, where the loop over batches is in a function that it calls."""
+    frame: Frame | None = event.site.frame
+    while frame is not None:
+        here = frame.path == analysis.source.path and place_in(event.site, frame.function)
+        inside = here and above.body[0].lineno <= here.span.start.line <= (above.end_lineno or 0)
+        name = name_in(frame, point.loader) if inside else None
+        first = above.body[0]
+        if name is not None and is_simple(first, analysis, frame.path):
+            text = f"{name}.sampler.set_epoch({epoch})"
+            edit = edits.insert_line_before(analysis.source_of(frame.path), first, text)
+            yield Candidate(message("fix.insert", text=text), (edit,))
+            return
+        frame = frame.caller
 
 
 def _loader_name(node: ast.expr) -> ast.expr | None:

@@ -62,7 +62,7 @@ class _Kept:
     """
 
     at: Span
-    frame_is_called: bool
+    frame: Frame
     tensor: Tensor
     node: GraphNode
     term: ast.expr | None
@@ -131,9 +131,8 @@ def _sums(analysis: Analysis) -> Iterator[_Kept]:
             if holder is None or term is None or holder in term.members:
                 continue
             into = parts[mine] if isinstance(parts[mine], ast.Name | ast.Attribute | ast.Subscript) else None
-            called = _is_called(operation)
             tensor: Tensor = operation.args[other]
-            yield _Kept(operation.site.span, called, tensor, term, parts[other], into, point, holder)
+            yield _Kept(operation.site.span, operation.site.frame, tensor, term, parts[other], into, point, holder)
             break
 
 
@@ -155,7 +154,7 @@ def _lists(analysis: Analysis) -> Iterator[_Kept]:
         for tensor, term in _parts(call.args[0], written, call.site.frame) if point is not None else ():
             kept = _node(tensor)
             if kept is not None and point is not None:
-                yield _Kept(call.site.span, _is_called(call), tensor, kept, term, node.func.value, point, None)
+                yield _Kept(call.site.span, call.site.frame, tensor, kept, term, node.func.value, point, None)
 
 
 def _parts(value: Value, node: ast.expr | None, frame: Frame) -> Iterator[tuple[Tensor, ast.expr | None]]:
@@ -197,9 +196,8 @@ def _carries(node: GraphNode | None, addition: ast.AST) -> GraphNode | None:
     return None
 
 
-def _is_called(at: Operation | LibraryCall) -> bool:
+def _is_called(frame: Frame) -> bool:
     """Whether the analysis knows who called the function, and so what becomes of its results."""
-    frame = at.site.frame
     while frame.function is not None:
         if frame.call is None or frame.caller is None:
             return False
@@ -241,7 +239,7 @@ def _is_only_looked_at(analysis: Analysis, kept: _Kept) -> bool:
     """Whether it is the result of a model, for each batch of a loader, in a script that trains nothing. A model in
     evaluation mode is TS506's."""
     trace = analysis.trace
-    if not kept.point.over_loader or not kept.frame_is_called or trace.optimizers:
+    if not kept.point.over_loader or not _is_called(kept.frame) or trace.optimizers:
         return False
     if any(word in analysis.source.text for word in ("backward", "autograd", "torch.func")):
         return False
@@ -256,11 +254,30 @@ def _is_only_looked_at(analysis: Analysis, kept: _Kept) -> bool:
 def _fixes(analysis: Analysis, kept: _Kept) -> Iterator[Candidate]:
     if kept.term is None:
         return
-    expression = operand(analysis, kept.term)
     is_number = kept.holder is not None and kept.tensor.spec.shape == () and _is_plain(analysis, kept)
-    for suffix in (".item()", ".detach()") if is_number else (".detach()",):
-        title = message("fix.append", expression=" ".join(expression.split()), suffix=suffix)
-        yield Candidate(title, (edits.replace(analysis.source, kept.term, f"{expression}{suffix}"),))
+    # A sum is best told of a number; what a list holds is what it was given.
+    places = [] if kept.holder is None else list(_given(kept))
+    for place in (*places, kept.term):
+        expression = operand(analysis, place)
+        for suffix in (".item()", ".detach()") if is_number else (".detach()",):
+            title = message("fix.append", expression=" ".join(expression.split()), suffix=suffix)
+            yield Candidate(title, (edits.replace(analysis.source, place, f"{expression}{suffix}"),))
+
+
+def _given(kept: _Kept) -> Iterator[ast.expr]:
+    """The argument of the call in which a function was given what it adds: ``meter.update(loss)``."""
+    frame, term = kept.frame, kept.term
+    if frame.function is None or frame.caller is None or frame.caller.path != frame.path or term is None:
+        return
+    if not isinstance(frame.call, ast.Call):
+        return
+    names = [part.arg for part in frame.function.node.args.args][frame.function.owner is not None :]
+    given = dict(zip(names, frame.call.args)) | {word.arg: word.value for word in frame.call.keywords if word.arg}
+    used = {part.id for part in ast.walk(term) if isinstance(part, ast.Name)}
+    kinds = {name: frame.names.get(name) for name in names if name in used}
+    tensors = [name for name, value in kinds.items() if isinstance(value, Tensor) and value.spec.requires_grad]
+    if len(tensors) == 1 and tensors[0] in given and not isinstance(given[tensors[0]], ast.Starred):
+        yield given[tensors[0]]
 
 
 def _detached(analysis: Analysis, terms: list[ast.expr]) -> Iterator[Candidate]:

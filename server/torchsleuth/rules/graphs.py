@@ -9,9 +9,9 @@ from torchsleuth.interp.graph import AutogradFault, Cut
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.values import ListValue, Site, Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import place_in, receiver_text, statement_of
+from torchsleuth.rules.loops import is_alone, place_in, receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, related
-from torchsleuth.schema import Edit, Related
+from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import CPU
@@ -101,6 +101,7 @@ def uncut(analysis: Analysis, cut: Cut | None) -> Iterator[Candidate]:
         edit = edits.add_argument(source, node, "create_graph=True")
         yield Candidate(message("fix.add", text="create_graph=True"), (edit,))
     elif cut.kind == "no_grad" and cut.mode is not None:
+        yield from _moved_out(analysis, cut.site, cut.mode)
         yield from _recorded(analysis, cut.mode)
 
 
@@ -216,6 +217,27 @@ def _unfrozen(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     for part in ast.walk(statement) if statement is not None else ():
         if isinstance(part, ast.Constant) and part.value is False:
             yield Candidate(message("fix.unfreeze"), (edits.replace(source, part, "True"),), safe=False)
+
+
+def _moved_out(analysis: Analysis, site: Site, mode: Site) -> Iterator[Candidate]:
+    """The last statement of a block without gradients behind it, or the first one in front of it."""
+    source, block, statement = analysis.source_of(mode.span.path), mode.node, statement_of(analysis, site)
+    if not isinstance(block, ast.With) or site.span.path != mode.span.path or len(block.body) < 2 or statement is None:
+        return
+    first, last = block.body[0], block.body[-1]
+    lines = [(part.lineno, part.end_lineno) for part in (first, last)]
+    place = (statement.lineno, statement.end_lineno)
+    if place not in lines or statement.lineno == block.lineno or not is_alone(statement, analysis, mode.span.path):
+        return
+    text = source.segment(statement)
+    changes: tuple[Edit, ...]
+    if place == lines[1]:
+        outer, inner = block.col_offset + 1, statement.col_offset + 1
+        line = statement.lineno
+        changes = (Edit(source.path, Position(line, outer), Position(line, inner), ""),)
+    else:
+        changes = (edits.insert_line_before(source, block, text), edits.remove_line(source, statement.lineno))
+    yield Candidate(message("fix.out_of_block", text=text), changes, safe=False)
 
 
 def _recorded(analysis: Analysis, mode: Site) -> Iterator[Candidate]:

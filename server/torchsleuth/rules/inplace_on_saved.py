@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import call_place, constructor_of, faults, text_of
-from torchsleuth.rules.loops import is_simple, statement_of
+from torchsleuth.rules.loops import blocks_of, is_alone, is_simple, receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 
@@ -60,8 +60,9 @@ def _is_step(node: ast.AST) -> bool:
 
 
 def _step_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
-    """The optimizer's step after the backward() that needs the old weights."""
+    """The loss computed after the optimizer's step, or the step after the backward() that needs the old weights."""
     path = fault.at.span.path
+    yield from _loss_later(analysis, fault)
     step = statement_of(analysis, fault.at)
     backward = statement_of(analysis, fault.cause) if fault.cause is not None else None
     if isinstance(step, ast.Expr) and backward is not None and fault.cause and fault.cause.span.path == path:
@@ -70,6 +71,26 @@ def _step_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]
             text = source.segment(step)
             changes = (edits.remove_line(source, step.lineno), edits.insert_line_after(source, backward, text))
             yield Candidate(message("fix.move_after", text=text, line=backward.lineno), changes, safe=False)
+
+
+def _loss_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    """``loss = …`` moved behind the step that changes the weights."""
+    source, step = analysis.source_of(fault.at.span.path), statement_of(analysis, fault.at)
+    name = receiver_text(analysis, fault.cause) if fault.cause is not None else None
+    block = next((block for block in blocks_of(analysis.tree(fault.at.span.path)) if step in block), [])
+    before = block[: block.index(step)] if step in block else []
+    given = [part for part in before if isinstance(part, ast.Assign) and _names(part.targets[0], ast.Store) == {name}]
+    if step is None or name is None or len(given) != 1 or not is_alone(given[0], analysis, fault.at.span.path):
+        return
+    between = before[before.index(given[0]) + 1 :]
+    if not any(name in _names(part, ast.Load) for part in between):
+        text = source.segment(given[0])
+        changes = (edits.remove_line(source, given[0].lineno), edits.insert_line_after(source, step, text))
+        yield Candidate(message("fix.move_after", text=text, line=step.lineno), changes, safe=False)
+
+
+def _names(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, context)}
 
 
 def _kept_apart(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:

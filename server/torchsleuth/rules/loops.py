@@ -135,7 +135,7 @@ def place_in(site: Site, function: Function | None) -> Site | None:
 
 def name_in(frame: Frame, value: Value) -> str | None:
     """What a value is called in a function: a variable, or an attribute of self."""
-    for names in (frame.names, frame.globals):
+    for names in (frame.names, *frame.closure, frame.globals):
         for name, held in names.items():
             if held is value:
                 return str(name)

@@ -116,10 +116,14 @@ def _finding(analysis: Analysis, forward: Event, step: Event) -> Finding:
 
 
 def _loss_name(analysis: Analysis, step: Event) -> str | None:
-    """The scalar that was assigned last before the step, in the same function."""
-    held = step.site.frame.names
+    """The scalar that was assigned last before the step, in the same function, or else one that it was given."""
+    held, function = step.site.frame.names, step.site.frame.function
     line = step.site.span.start.line
     found: list[tuple[bool, int, str]] = []
+    for argument in function.node.args.args if function is not None else ():
+        value = held.get(argument.arg)
+        if isinstance(value, Tensor) and value.spec.shape == () and value.spec.requires_grad:
+            found.append(("loss" in argument.arg.lower(), argument.lineno, argument.arg))
     for node in analysis.index(step.site.span.path).nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < line:
             value = held.get(node.id)

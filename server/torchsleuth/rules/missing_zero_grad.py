@@ -2,7 +2,8 @@
 
 What it finds
     An optimizer that steps again and again in a loop, with a backward() before each step, while nothing in that loop
-    clears the gradients: no optimizer.zero_grad(), no model.zero_grad(), no `grad = None`.
+    clears the gradients: no optimizer.zero_grad(), no model.zero_grad(), no `grad = None`. Also the closure of LBFGS,
+    which every step calls several times.
 Why it hurts
     backward() adds to `.grad`. Without clearing, each step follows the sum of all gradients so far; training drifts
     or diverges without an error.
@@ -27,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.interp.values import UNKNOWN, LibraryObject
@@ -50,8 +52,12 @@ CODE = "TS501"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    optimizers = [o for o in analysis.trace.optimizers if o.type_name != "LBFGS"]
-    found = [(optimizer, between) for optimizer in optimizers if (between := _piled_up(analysis, optimizer))]
+    found: list[tuple[LibraryObject, tuple[Event, Event]]] = []
+    for optimizer in analysis.trace.optimizers:
+        piled = _in_closure if optimizer.type_name == "LBFGS" else _piled_up
+        between = piled(analysis, optimizer)
+        if between is not None:
+            found.append((optimizer, between))
     if found and not unseen(analysis, "zero_grad") and not changes_gradients(analysis):
         for optimizer, (backward, step) in found:
             yield _finding(analysis, optimizer, backward, step)
@@ -82,6 +88,32 @@ def _piled_up(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Even
     return None
 
 
+def _in_closure(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Event] | None:
+    """The second backward() of a closure that one step of LBFGS calls again and again, where nothing clears what the first
+    one left."""
+    if optimizer.identity in analysis.trace.escaped:
+        return None
+    for step in analysis.events("step"):
+        if step.subject is not optimizer:
+            continue
+        inside = [event for event in analysis.trace.events[: step.index] if _is_called_by(event, step)]
+        fed = [event for event in inside if event.kind == "backward" and event.certain]
+        fed = [event for event in fed if feeds(event, optimizer) is True]
+        if len(fed) > 1 and not any(_may_clear(event, optimizer) for event in inside):
+            return fed[1], step
+    return None
+
+
+def _is_called_by(event: Event, step: Event) -> bool:
+    """Whether an event happened in the closure that a step calls."""
+    frame: Frame | None = event.site.frame
+    while frame is not None:
+        if frame.call is step.site.node:
+            return event.loops[: len(step.loops)] == step.loops
+        frame = frame.caller
+    return False
+
+
 def _may_clear(event: Event, optimizer: LibraryObject) -> bool:
     if event.kind != "zero_grad":
         return False
@@ -104,7 +136,8 @@ def _finding(analysis: Analysis, optimizer: LibraryObject, backward: Event, step
     shown = f"`{name}`" if name else "the optimizer"
     source = analysis.source_of(step.site.span.path)
     places = (related(source, step.site.node, message("zero_grad.step", optimizer=shown)),)
-    text = message("zero_grad.missing", optimizer=shown)
+    closure = optimizer.type_name == "LBFGS"
+    text = message("zero_grad.missing.closure" if closure else "zero_grad.missing", optimizer=shown)
     return Finding(backward.site.span, text, places, tuple(_repairs(analysis, optimizer, backward, step)))
 
 
@@ -122,6 +155,8 @@ def _repairs(analysis: Analysis, optimizer: LibraryObject, backward: Event, step
     if name and statement is not None and is_simple(statement, analysis, path):
         edit = edits.insert_line_before(analysis.source_of(path), statement, f"{name}.zero_grad()")
         yield Candidate(message("fix.zero_grad", optimizer=name), (edit,))
+    if optimizer.type_name == "LBFGS":
+        return
     name, path, statement = optimizer_text(analysis, step), step.site.span.path, statement_of(analysis, step.site)
     if name and statement is not None and is_simple(statement, analysis, path):
         edit = edits.insert_line_after(analysis.source_of(path), statement, f"{name}.zero_grad()")

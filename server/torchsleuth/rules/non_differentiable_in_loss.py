@@ -65,6 +65,10 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
         for term in terms:
             node = node_of(term) if len(terms) > 1 else None
             step = flat_step(node) if node is not None else None
+            # `x - x.floor()` has the gradient of x.
+            others = [other for other in terms if other is not term]
+            if step is not None and any(node_of(one) in step.inputs or one in step.leaves for one in others):
+                continue
             if step is not None and step.site.span not in seen:
                 seen.add(step.site.span)
                 text = message("grad.term.zero", operation=f"`{text_of(analysis, step.site)}`")
