@@ -28,6 +28,7 @@ ENGLISH: dict[str, str] = {
     "norm.features": (
         "{tensor} is {shape} with {features} in dimension {dim}, but {layer} was built with {argument}={built}"
     ),
+    "conv.groups": "{layer} has groups={groups}, which does not divide {argument}={channels}",
     "norm.groups": "{layer} cannot divide {channels} channels into {groups} groups of one size",
     "rnn.input": "{tensor} is {shape} with {got} features, but {layer} was built with input_size={built}",
     "rnn.rank": "{layer} takes sequences of vectors, with 3 dimensions, but {tensor} is given",
@@ -232,6 +233,7 @@ ENGLISH: dict[str, str] = {
     "grad.typo": "{attribute} is no attribute of {owner}: requires_grad is meant, and this line changes nothing",
     "grad.module": "setting {attribute} on the module {owner} changes none of its parameters: requires_grad_() does",
     "fix.remove": "Remove {text}",
+    "fix.remove_line": "Remove {text} of line {line}",
     "fix.unfreeze": "Let the parameters require grad",
     "fix.out_of_block": "Record gradients here: move {text} out of the block",
     "fix.dissolve": "Record gradients here: dissolve the no_grad block",

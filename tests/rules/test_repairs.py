@@ -680,3 +680,183 @@ def test_a_repair_that_breaks_the_next_line_is_not_offered() -> None:
     """
     found = engine().analyze("script.py", dedent(text).lstrip("\n")).diagnostics
     assert [item.code for item in found] == ["TS103"] and not found[0].fixes
+
+
+def test_groups_that_do_not_divide_the_channels() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        out = nn.Conv2d(6, 8, 3, groups=3)(torch.randn(2, 6, 10, 10))
+    """
+    assert "groups=2)" in repaired(text) and "nn.Conv2d(6, 9, 3" in repaired(text, "out_channels")
+
+
+def test_a_depthwise_convolution_gets_its_channels_at_once() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        net = nn.Sequential(nn.Conv2d(32, 32, 3, groups=32), nn.Conv2d(16, 64, 1))
+        out = net(torch.randn(2, 16, 10, 10))
+    """
+    assert "nn.Conv2d(16, 16, 3, groups=16), nn.Conv2d(16, 64, 1)" in repaired(text)
+
+
+def test_unflatten_in_a_decoder() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        decoder = nn.Sequential(nn.Linear(32, 400), nn.ReLU(), nn.Unflatten(1, (8, 7, 7)), nn.ConvTranspose2d(8, 1, 4))
+        image = decoder(torch.randn(4, 32))
+    """
+    assert "nn.Linear(32, 392)" in repaired(text)
+
+
+def test_the_sizes_of_unflatten() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        maps = nn.Unflatten(dim=1, unflattened_size=(8, 7, 7))(torch.randn(4, 288))
+        heads = torch.randn(4, 9, 96).unflatten(-1, (10, 8))
+    """
+    assert "unflattened_size=(8, 6, 6)" in repaired(text, "7, 7") and "(12, 8)" in repaired(text, "Change 10")
+
+
+def test_an_accuracy_as_a_loss() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        model, x, y = nn.Linear(10, 3), torch.randn(16, 10), torch.randint(0, 3, (16,))
+        logits = model(x)
+        accuracy = (logits.argmax(dim=1) == y).float().mean()
+        loss = 1 - accuracy
+        loss.backward()
+    """
+    assert "loss = nn.functional.cross_entropy(logits, y)\n" in repaired(text)
+
+
+def test_an_error_rate_as_a_loss() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        net, x, y = nn.Linear(10, 1), torch.randn(16, 10), torch.randint(0, 2, (16, 1))
+        wrong = ((net(x) > 0) != y).float()
+        loss = wrong.mean().requires_grad_()
+        loss.backward()
+    """
+    after = repaired(text)
+    assert "wrong = nn.functional.binary_cross_entropy_with_logits(net(x), y.float())\nloss = wrong\n" in after
+
+
+def test_a_term_without_a_gradient_is_left_out() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        net, x, y = nn.Linear(10, 4), torch.randn(16, 10), torch.randint(0, 4, (16,))
+        logits = net(x)
+        pred = logits.argmax(dim=1)
+        loss = nn.functional.cross_entropy(logits, y) + 0.5 * (pred != y).float().mean()
+        loss.backward()
+    """
+    assert "loss = nn.functional.cross_entropy(logits, y)\n" in repaired(text, "Remove 0.5")
+
+
+def test_a_distance_of_classes_behind_a_softmax() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        net = nn.Sequential(nn.Linear(20, 5), nn.Softmax(dim=-1))
+        x, y = torch.randn(9, 20), torch.randint(0, 5, (9, 1))
+        loss = nn.functional.mse_loss(net(x), y.float())
+    """
+    after = repaired(text)
+    assert "nn.Sequential(nn.Linear(20, 5))" in after and "cross_entropy(net(x), y.squeeze(1))" in after
+
+
+def test_labels_that_numpy_draws() -> None:
+    text = """
+        import numpy as np
+        import torch
+        from torch import nn
+
+        labels = torch.from_numpy(np.random.randint(0, 7, 300))
+        loss = nn.CrossEntropyLoss()(torch.randn(300, 4), labels)
+    """
+    assert "randint(0, 4, 300)" in repaired(text)
+
+
+def test_images_become_tensors() -> None:
+    text = """
+        from torch.utils.data import DataLoader
+        from torchvision import datasets, transforms
+
+        plain = DataLoader(datasets.MNIST("data"), batch_size=64)
+        for images, labels in plain:
+            print(images.shape)
+        crop = transforms.Compose([transforms.RandomCrop(28)])
+        for images, labels in DataLoader(datasets.CIFAR10("data", transform=crop), batch_size=64):
+            print(images.shape)
+    """
+    assert 'datasets.MNIST("data", transform=transforms.ToTensor())' in repaired(text, "Add transform")
+    assert "[transforms.RandomCrop(28), transforms.ToTensor()]" in repaired(text, "Insert")
+
+
+def test_transforms_that_are_called_in_the_wrong_order() -> None:
+    text = """
+        from PIL import Image
+        from torchvision import transforms
+
+        normalize, to_tensor = transforms.Normalize((0.5,), (0.5,)), transforms.ToTensor()
+        image = Image.open("cat.png").convert("L")
+        image = normalize(image)
+        image = to_tensor(image)
+    """
+    assert "image = to_tensor(image)\nimage = normalize(image)\n" in repaired(text)
+    nested = text.replace("image = normalize(image)", "").replace("to_tensor(image)", "to_tensor(normalize(image))")
+    assert "image = normalize(to_tensor(image))\n" in repaired(nested)
+
+
+def test_the_length_of_what_a_base_class_holds() -> None:
+    text = """
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+
+        class Rows(Dataset):
+            def __init__(self, x):
+                self.x = x
+
+            def __getitem__(self, i):
+                return self.x[i]
+
+        class Noisy(Rows):
+            def __getitem__(self, i):
+                return super().__getitem__(i) + torch.randn(3)
+
+        for batch in DataLoader(Noisy(torch.randn(20, 3)), batch_size=4, shuffle=True):
+            print(batch)
+    """
+    assert "return len(self.x)\n\n    def __getitem__(self, i):\n        return self.x[i]" in repaired(text)
+
+
+def test_a_loss_that_is_sent_back_again_as_part_of_another() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        model, x, y = nn.Linear(6, 2), torch.randn(8, 6), torch.randint(0, 2, (8,))
+        opt = torch.optim.SGD(model.parameters(), lr=0.1)
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        penalized = loss + 0.01 * sum(p.pow(2).sum() for p in model.parameters())
+        penalized.backward()
+        opt.step()
+    """
+    after = repaired(text)
+    assert "\nloss.backward()" not in after and "penalized.backward()\n" in after

@@ -6,14 +6,14 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import TypeVar
 
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Candidate
-from torchsleuth.schema import Diagnostic, Edit, Fix, Related
+from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.schema import Diagnostic, Edit, Fix, Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 
@@ -37,19 +37,51 @@ _APART = (
 )
 """What a repair does not cause: codes of repairs, and of the findings that it can only uncover."""
 
+Place = tuple[str, str, int]
+"""What is said, of which file, and of which offset in it."""
+
 
 @dataclass(frozen=True)
 class Checked:
-    """One analysis: what it found, with the candidates for each; how many operators it could not decide; its texts."""
+    """One analysis, and what was found in it, with the candidates for each."""
 
     found: tuple[tuple[Diagnostic, tuple[Candidate, ...]], ...]
-    undecided: int
-    source_of: Callable[[str], SourceText]
+    analysis: Analysis
+
+    @property
+    def undecided(self) -> int:
+        """Operators whose outcome it could not decide."""
+        return self.analysis.trace.undecided
+
+    def source_of(self, path: str) -> SourceText:
+        return self.analysis.source_of(path)
+
+    def place(self, item: Diagnostic | Related | Span, what: str = "") -> Place:
+        return what, item.path, self.source_of(item.path).offset(item.start)
+
+    def ends(self, item: Diagnostic | Span) -> tuple[Place, Place]:
+        return self.place(item), ("", item.path, self.source_of(item.path).offset(item.end))
+
+    def places(self, item: Diagnostic) -> list[Place]:
+        """What a finding says, and of which places."""
+        return [self.place(item, item.code + item.message), *(self.place(part, part.message) for part in item.related)]
 
     @cached_property
     def counts(self) -> Counter[str]:
         """How often each code was found."""
         return Counter(item.code for item, _ in self.found)
+
+    @cached_property
+    def settled(self) -> frozenset[Span]:
+        """The operations that worked, on operands whose sizes were all known, in every execution."""
+        trace = self.analysis.trace
+        clear = (seen for place, seen in trace.facts.items() if place not in trace.obscure)
+        worked = {seen.site.span for seen in clear if all(spec.shape is not None for spec in seen.specs)}
+        for part in trace.operations:
+            shapes = [("?",) if spec.shape is None else spec.shape for spec in part.specs]
+            if not shapes or not all(isinstance(size, int) for shape in shapes for size in shape):
+                worked.discard(part.site.span)
+        return frozenset(worked - {failure.operation.site.span for failure in trace.failures})
 
     @cached_property
     def faults(self) -> Counter[str]:
@@ -61,21 +93,21 @@ Recheck = Callable[[Mapping[str, str]], Checked | None]
 """The result of analysing again with the texts of these files replaced; None where that cannot be done."""
 Trials = Generator[None, None, T]
 """Work that pauses after each text it has analysed again, so that more urgent things can be done in between."""
-Place = tuple[str, str, int]
-"""What is said, of which file, and of which offset in it."""
 
 
 @dataclass(frozen=True)
 class State:
-    """What a candidate, or several one after another, have led to. `texts`: those that are changed. `known`: where the
-    other findings of the first analysis are in these texts. `moved`: where an offset of the state before is here."""
+    """What a candidate, or several one after another, have led to. `texts`: those that are changed. `start`: the first
+    analysis, and which of its findings is repaired. `moved`: where an offset of the text before is here, `since` that
+    of the first one."""
 
     texts: Mapping[str, str]
     checked: Checked
-    known: frozenset[Place]
+    start: tuple[Checked, Diagnostic]
     titles: tuple[str, ...] = ()
     safe: bool = True
     moved: Callable[[Place], Place] = lambda place: place
+    since: Callable[[Place], Place] = lambda place: place
 
     def after(self, candidate: Candidate, recheck: Recheck) -> State | None:
         sources = {path: self.checked.source_of(path) for path in {edit.path for edit in candidate.edits}}
@@ -88,30 +120,36 @@ class State:
             what, path, offset = place
             return what, path, edits.moved(sources[path], candidate.edits, offset) if path in sources else offset
 
-        known = frozenset(map(moved, self.known))
-        return State(texts, checked, known, (*self.titles, candidate.title), self.safe and candidate.safe, moved)
-
-    def place(self, item: Diagnostic | Related, what: str) -> Place:
-        return what, item.path, self.checked.source_of(item.path).offset(item.start)
+        titles, safe = (*self.titles, candidate.title), self.safe and candidate.safe
+        return State(texts, checked, self.start, titles, safe, moved, lambda place: moved(self.since(place)))
 
     @cached_property
-    def uncovered(self) -> list[tuple[Diagnostic, tuple[Candidate, ...]]]:
-        """The faults that the first analysis did not find, as the execution did not come so far."""
+    def new(self) -> list[tuple[Diagnostic, tuple[Candidate, ...]]]:
+        """The faults that the first analysis did not find."""
+        before, repaired = self.start
+        known = {self.since(before.place(item, item.code)) for item, _ in before.found if item != repaired}
         found = [pair for pair in self.checked.found if pair[0].severity != "hint"]
-        return [pair for pair in found if self.place(pair[0], pair[0].code) not in self.known]
+        return [pair for pair in found if self.checked.place(pair[0], pair[0].code) not in known]
+
+    @cached_property
+    def uncovers(self) -> bool:
+        """Whether there are new faults, and none of them at an operation that worked in the first analysis: the execution
+        ended before it came there."""
+        worked = (
+            {tuple(map(self.since, self.start[0].ends(span))) for span in self.start[0].settled} if self.new else ()
+        )
+        return bool(self.new) and not any(self.checked.ends(item) in worked for item, _ in self.new)
 
     def fails_with(self, diagnostic: Diagnostic, before: State) -> bool:
         """Whether what was found in the state before is still there: the same is said of the same places. Of two layers
         in one call, each is another finding."""
-        old = before.identity(diagnostic)
-        same = [self.moved(place) for place in old]
-        return any(self.identity(item) == same for item, _ in self.uncovered)
+        same = [self.moved(place) for place in before.checked.places(diagnostic)]
+        return any(self.checked.places(item) == same for item, _ in self.new)
 
-    def identity(self, item: Diagnostic) -> list[Place]:
-        return [self.place(item, item.code + item.message), *(self.place(part, part.message) for part in item.related)]
-
-    def as_fix(self, before: Checked) -> Fix:
-        changes = [edit for path, text in self.texts.items() for edit in edits.between(before.source_of(path), text)]
+    @property
+    def fix(self) -> Fix:
+        source_of = self.start[0].source_of
+        changes = [edit for path, text in self.texts.items() for edit in edits.between(source_of(path), text)]
         title, more = "; ".join(self.titles[:2]), len(self.titles) - 2
         title = message("fix.chain", title=title, count=more) if more > 0 else title
         return Fix(title, tuple(changes), self.safe, verified=True)
@@ -124,9 +162,7 @@ def verified_fixes(
     Where none does alone: one that works together with repairs of what it uncovers, if the execution ended here."""
     kept: list[tuple[int, Fix]] = []
     opened: list[State] = []
-    start = State({}, before, frozenset())
-    others = frozenset(start.place(item, item.code) for item, _ in before.found if item != diagnostic)
-    start = replace(start, known=others)
+    start = State({}, before, (before, diagnostic))
     different = {candidate.edits: candidate for candidate in reversed(candidates)}
     tried = [candidate for candidate in candidates if different[candidate.edits] is candidate]
     for candidate in tried[:MAX_TRIALS]:
@@ -139,13 +175,13 @@ def verified_fixes(
         if repaired(diagnostic, before, state.checked):
             left = state.checked.faults.total()
             kept.append((left, Fix(candidate.title, candidate.edits, candidate.safe, verified=True)))
-        elif diagnostic.severity == "error" and not state.fails_with(diagnostic, start):
+        elif state.uncovers and not state.fails_with(diagnostic, start):
             opened.append(state)
     if kept or not opened:
         return tuple(fix for _, fix in sorted(kept, key=lambda item: (not item[1].safe, item[0])))
     chain = yield from _chained(diagnostic, before, opened, recheck)
     alone = next((state for state in opened if _harmless(diagnostic, before, state)), None)
-    return tuple(state.as_fix(before) for state in (chain, alone) if state is not None)
+    return tuple(state.fix for state in (chain, alone) if state is not None)
 
 
 def repaired(diagnostic: Diagnostic, before: Checked, after: Checked) -> bool:
@@ -162,12 +198,12 @@ def _chained(diagnostic: Diagnostic, before: Checked, opened: list[State], reche
     own = diagnostic.code, diagnostic.path
     ways: list[tuple[int, int, int, State]] = []
     for rank, state in enumerate(opened):
-        again = any((item.code, item.path) == own for item, _ in state.uncovered)
+        again = any((item.code, item.path) == own for item, _ in state.new)
         heapq.heappush(ways, (rank + again, -1, len(ways), state))
     trials = 0
     while ways:
         cost, depth, _, state = heapq.heappop(ways)
-        item, candidates = state.uncovered[0] if state.uncovered else (diagnostic, ())
+        item, candidates = state.new[0]
         for rank, candidate in enumerate(candidates[:MAX_BRANCHES]):
             if trials == MAX_CHAINED:
                 return None
@@ -178,7 +214,7 @@ def _chained(diagnostic: Diagnostic, before: Checked, opened: list[State], reche
                 continue
             if repaired(diagnostic, before, reached.checked):
                 return reached
-            if depth > 1 - MAX_LINKS:
+            if depth > 1 - MAX_LINKS and reached.uncovers:
                 heapq.heappush(ways, (cost + rank, depth - 1, trials, reached))
     return None
 
@@ -187,7 +223,7 @@ def _harmless(diagnostic: Diagnostic, before: Checked, state: State) -> bool:
     """Whether all that a repair uncovers was there before: it is of a kind that such a repair does not cause."""
     fewer = state.checked.counts[diagnostic.code] < before.counts[diagnostic.code]
     apart = next((found for repairs, found in _APART if re.match(repairs, diagnostic.code)), "(?!)")
-    known = all(re.match(apart, item.code) for item, _ in state.uncovered)
+    known = all(re.match(apart, item.code) for item, _ in state.new)
     return fewer and known and state.checked.undecided <= before.undecided
 
 

@@ -65,6 +65,7 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
         yield from _one_sum(analysis, first, fault.at)
         for name, _ in fault.carried:
             yield from _detached(analysis, name, first, fault.at)
+        yield from _once(analysis, first, fault.at)
     else:
         wanted = _is_trained(analysis, fault)
         anew = (*_refreshed(analysis, fault), *_computed_anew(analysis, fault))
@@ -179,6 +180,35 @@ def _one_sum(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidat
         text = f"({texts[0]} + {texts[1]}).backward()"
         changes = (edits.remove_line(source, one.lineno), edits.replace(source, other, text))
         yield Candidate(message("fix.out_of_place", text=text), changes)
+
+
+def _once(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidate]:
+    """Only one backward() where the second loss is made of the first: its own, or else that of the first."""
+    statements = [statement_of(analysis, site) for site in (first, second)]
+    names = [_receiver(statement) for statement in statements]
+    scope = _scope(analysis.tree(second.span.path), second)
+    made = [
+        part.value
+        for part in ast.walk(scope)
+        if isinstance(part, ast.Assign) and first.span.start.line < part.lineno < second.span.start.line
+        if any(isinstance(target, ast.Name) and target.id == names[1] for target in part.targets)
+    ]
+    if names[0] is None or first.span.path != second.span.path:
+        return
+    if not any(isinstance(part, ast.Name) and part.id == names[0] for value in made for part in ast.walk(value)):
+        return
+    source = analysis.source_of(second.span.path)
+    for statement in statements:
+        if statement is not None and statement.lineno == statement.end_lineno:
+            title = message("fix.remove_line", text=source.segment(statement), line=statement.lineno)
+            yield Candidate(title, (edits.remove_line(source, statement.lineno),), safe=False)
+
+
+def _receiver(statement: ast.stmt | None) -> str | None:
+    """``loss`` of ``loss.backward()``."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    owner = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+    return owner.id if isinstance(owner, ast.Name) else None
 
 
 def _detached(analysis: Analysis, name: str, first: Site, second: Site) -> Iterator[Candidate]:

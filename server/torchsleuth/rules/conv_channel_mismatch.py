@@ -19,26 +19,32 @@ References
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import LibraryModule
 from torchsleuth.messages import message
-from torchsleuth.rules.constructors import change_argument
+from torchsleuth.rules.constructors import change_argument, given_argument
 from torchsleuth.rules.describe import expression_text, layer_text, operand_node, shape_text
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 
 CODE = "TS102"
+_CHANNELS = ((0, "in_channels"), (1, "out_channels"), (6, "groups"))
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     plain = list(generic(analysis, CODE))
     for failure, finding in zip(failures(analysis, CODE), plain):
         module = failure.operation.module
-        named = module is not None and module.type_name.startswith("Conv") and bool(failure.operation.specs)
-        yield _conv(analysis, failure, module) if named and module is not None else finding
+        if module is None or not module.type_name.startswith("Conv"):
+            yield finding
+        elif failure.operation.specs:
+            yield _conv(analysis, failure, module)
+        else:
+            yield _undivided(analysis, module, finding)
 
 
 def _conv(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule) -> Finding:
@@ -64,11 +70,43 @@ def _conv(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule) ->
         edit = edits.insert_after_node(source, node, ".unsqueeze(1)")
         candidates.append(Candidate(message("fix.unsqueeze", tensor=name), (edit,)))
     if isinstance(got, int) and batched:
+        candidates += _depthwise(analysis, layer, got)
         candidates += change_argument(analysis, layer, 0, "in_channels", got)
         for previous in _producers(analysis, failure):
             made = change_argument(analysis, previous, 1, "out_channels", wanted) if isinstance(wanted, int) else ()
             candidates += [Candidate(item.title, item.edits, safe=False) for item in made]
     return Finding(operation.site.span, text, trail(analysis, failure, "in_channels", wanted), tuple(candidates))
+
+
+def _depthwise(analysis: Analysis, layer: LibraryModule, channels: int) -> Iterator[Candidate]:
+    """Another number of channels for a convolution that has a group, and an output, for each."""
+    sizes = [given_argument(layer, position, name) for position, name in _CHANNELS]
+    if not isinstance(sizes[0], int) or sizes.count(sizes[0]) != len(sizes):
+        return
+    made = [change_argument(analysis, layer, position, name, channels) for position, name in _CHANNELS]
+    for parts in zip(*made):
+        yield Candidate(parts[0].title, tuple(dict.fromkeys(edit for part in parts for edit in part.edits)))
+
+
+def _undivided(analysis: Analysis, layer: LibraryModule, plain: Finding) -> Finding:
+    """Groups that do not divide the channels: the nearest number that does, or the nearest multiple."""
+    sizes = [given_argument(layer, position, name) for position, name in _CHANNELS]
+    inner, outer, groups = (size if isinstance(size, int) and size > 0 else 0 for size in sizes)
+    if not inner or not outer or not groups or inner % groups == outer % groups == 0:
+        return plain
+    name, channels = ("in_channels", inner) if inner % groups else ("out_channels", outer)
+    text = message("conv.groups", layer=layer_text(layer), groups=groups, argument=name, channels=channels)
+    common = math.gcd(inner, outer)
+    fitting = [number for number in range(2, common + 1) if common % number == 0] or [1]
+    candidates: list[Candidate] = []
+    for wanted in sorted(fitting, key=lambda number: (abs(number - groups), number))[:2]:
+        candidates += list(change_argument(analysis, layer, *_CHANNELS[2], wanted))[:1]
+    if inner % groups == 0:
+        wanted = groups * max(1, round(outer / groups))
+        candidates += list(change_argument(analysis, layer, *_CHANNELS[1], wanted))[:1]
+    return Finding(
+        plain.at, text, plain.related, tuple(Candidate(part.title, part.edits, False) for part in candidates)
+    )
 
 
 def _producers(analysis: Analysis, failure: OperatorFailure) -> list[LibraryModule]:

@@ -182,7 +182,9 @@ def _without_item(source: SourceText, data: ast.expr) -> str:
 
 
 def _differentiable(source: SourceText, node: ast.AST) -> Iterator[Candidate]:
-    """The operand of a comparison, of a conversion to integers or of argmax."""
+    """The operand of a comparison with a threshold, of a conversion to integers or of argmax."""
+    if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+        return
     if isinstance(node, ast.Compare):
         yield _replaced(source, node, source.segment(node.left), safe=False)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

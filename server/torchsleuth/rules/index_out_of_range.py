@@ -42,6 +42,7 @@ _CLASSES = (
     "torch.nn.functional.cross_entropy",
     "torch.nn.functional.nll_loss",
 )
+_DRAWS = ("randint", "integers")
 
 
 @dataclass(frozen=True)
@@ -184,11 +185,15 @@ def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds
 
 
 def _drawn_lower(analysis: Analysis, lookup: Lookup) -> Iterator[Candidate]:
-    """The end of randint set to the size of the table."""
+    """The end of randint, PyTorch's or NumPy's, set to the size of the table."""
     born = birth(lookup.index.tensor)
-    if born is None or born.name != "randint":
+    if born is None:
         return
-    numbers = [node for node in born.call.args if not isinstance(node, ast.Tuple | ast.List)]
+    calls = [born.call] if born.name == "randint" else [part for part in ast.walk(born.call) if _draws(part)]
+    if len(calls) != 1 or not isinstance(calls[0], ast.Call):
+        return
+    numbers = [node for node in calls[0].args if not isinstance(node, ast.Tuple | ast.List)]
+    numbers = numbers if born.name == "randint" else numbers[:2]
     end = numbers[-1] if 0 < len(numbers) < 3 else None
     layer = lookup.layer
     written = argument_node(layer, 0, "num_embeddings") if layer is not None and lookup.kind == "table" else None
@@ -197,6 +202,11 @@ def _drawn_lower(analysis: Analysis, lookup: Lookup) -> Iterator[Candidate]:
         if isinstance(written, ast.Name) and written.id in born.site.frame.names:
             new = written.id
         yield replaced(analysis, born.site, end, new)
+
+
+def _draws(node: ast.AST) -> bool:
+    """``np.random.randint(…)`` or ``rng.integers(…)``."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _DRAWS
 
 
 def _fixed(analysis: Analysis, operation: Operation, error: str, places: tuple[Related, ...]) -> Finding:

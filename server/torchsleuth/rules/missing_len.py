@@ -31,7 +31,7 @@ from difflib import get_close_matches
 
 from torchsleuth.interp.library.data import option
 from torchsleuth.interp.pipeline import DataFault
-from torchsleuth.interp.values import Instance
+from torchsleuth.interp.values import ClassValue, Instance
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import head, made_here
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
@@ -62,7 +62,13 @@ def _definition(analysis: Analysis, dataset: Instance) -> tuple[Related, ...]:
 
 
 def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
-    cls = fault.dataset.cls
+    for cls in fault.dataset.cls.mro():
+        if isinstance(cls, ClassValue):
+            yield from _defined(analysis, cls)
+
+
+def _defined(analysis: Analysis, cls: ClassValue) -> Iterator[Candidate]:
+    """``__len__`` in a class, before its ``__getitem__``."""
     source = analysis.source_of(cls.path)
     methods = [part for part in cls.node.body if isinstance(part, ast.FunctionDef)]
     for method in methods:
@@ -106,27 +112,34 @@ def _indexed(getitem: ast.FunctionDef) -> Iterator[str]:
 
 
 def windows(getitem: ast.FunctionDef) -> Iterator[str]:
-    """How many windows ``self.series[index : index + self.window + 1]`` can be."""
+    """How many windows ``self.series[index : index + self.window + 1]`` can be, with ``self.series[index + self.window]``
+    behind them."""
     if len(getitem.args.args) < 2:
         return
     index = getitem.args.args[1].arg
+    behind: list[str] = []
     for part in ast.walk(getitem):
         if not isinstance(part, ast.Subscript) or not isinstance(part.value, ast.Attribute):
             continue
         cut = part.slice.elts[0] if isinstance(part.slice, ast.Tuple) and part.slice.elts else part.slice
-        starts = _terms(cut.lower) if isinstance(cut, ast.Slice) and cut.lower is not None else []
-        if not isinstance(cut, ast.Slice) or not any(
-            isinstance(term, ast.Name) and term.id == index for term in starts
-        ):
-            continue
-        terms = _terms(cut.upper) if cut.upper is not None else []
-        rest = [term for term in terms if not (isinstance(term, ast.Name) and term.id == index)]
-        if len(rest) == len(terms) - 1 and rest:
-            constants = [term.value for term in rest if isinstance(term, ast.Constant)]
-            number = 1 - sum(value for value in constants if isinstance(value, int))
-            names = [ast.unparse(term) for term in rest if not isinstance(term, ast.Constant)]
-            text = " - ".join([f"len({ast.unparse(part.value)})", *names])
-            yield text if number == 0 else f"{text} {'+' if number > 0 else '-'} {abs(number)}"
+        if isinstance(cut, ast.BinOp):
+            behind += _without(part.value, cut, index, 0)
+        elif isinstance(cut, ast.Slice) and cut.lower is not None and cut.upper is not None:
+            if any(isinstance(term, ast.Name) and term.id == index for term in _terms(cut.lower)):
+                behind += [*_without(part.value, cut.upper, index, 1)]
+    yield from sorted(dict.fromkeys(behind), key=lambda text: "+" in text)
+
+
+def _without(data: ast.Attribute, end: ast.expr, index: str, number: int) -> Iterator[str]:
+    """The length of the data without the terms that an end has beside the index."""
+    terms = _terms(end)
+    rest = [term for term in terms if not (isinstance(term, ast.Name) and term.id == index)]
+    if len(rest) == len(terms) - 1 and rest:
+        constants = [term.value for term in rest if isinstance(term, ast.Constant)]
+        number -= sum(value for value in constants if isinstance(value, int))
+        names = [ast.unparse(term) for term in rest if not isinstance(term, ast.Constant)]
+        text = " - ".join([f"len({ast.unparse(data)})", *names])
+        yield text if number == 0 else f"{text} {'+' if number > 0 else '-'} {abs(number)}"
 
 
 def _terms(node: ast.expr) -> list[ast.expr]:

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.activations import renamed, short_name, written_call
+from torchsleuth.rules.activations import applied, removals, renamed, short_name, written_call
 from torchsleuth.rules.constructors import constructor_related
 from torchsleuth.rules.describe import call_trail
 from torchsleuth.rules.operands import Operand, lineage, operand, same, source_at
@@ -91,20 +91,24 @@ def _finding(analysis: Analysis, operation: Operation, prediction: Operand, targ
         places += constructor_related(analysis, operation.module, None, None)
     places += call_trail(operation.site.frame, limit=1)
     fails = any(failure.operation.site is operation.site for failure in analysis.trace.failures)
-    candidates = tuple(_candidates(analysis, operation, target))
+    candidates = tuple(_candidates(analysis, operation, prediction, target))
     return Finding(operation.site.span, text, tuple(places), candidates, "error" if fails else None)
 
 
-def _candidates(analysis: Analysis, operation: Operation, target: Operand) -> Iterator[Candidate]:
+def _candidates(analysis: Analysis, operation: Operation, prediction: Operand, target: Operand) -> Iterator[Candidate]:
     name = short_name(operation)
     site = written_call(operation)
     edit = renamed(analysis, site, LOSSES[name]) if site is not None else None
     if edit is None:
         return
     title = message("fix.replace", old=name, new=LOSSES[name])
-    yield Candidate(title, (edit,))
-    if target.node is not None:
-        yield Candidate(title, (edit, _as_classes(analysis, target)))
+    changes = [(edit,)] if target.node is None else [(edit,), (edit, _as_classes(analysis, target))]
+    softmax = applied(analysis, prediction.tensor, ("softmax", "Softmax"))
+    if softmax is None or "softmax" not in prediction.tensor.tags:
+        yield from (Candidate(title, change) for change in changes)
+        return
+    for removal in removals(analysis, softmax, "softmax"):
+        yield from (Candidate(f"{title}; {removal.title}", (*change, *removal.edits)) for change in changes)
 
 
 def _as_classes(analysis: Analysis, target: Operand) -> Edit:

@@ -28,7 +28,7 @@ from torchsleuth.interp.graph import cut_of, flat_step, node_of
 from torchsleuth.interp.values import Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, text_of, uncut
-from torchsleuth.rules.rewrites import as_loss
+from torchsleuth.rules.rewrites import as_loss, without_term
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
@@ -81,7 +81,9 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
                 seen.add(cut.site.span)
                 text = message(f"grad.term.{cut.kind}", cut=f"`{text_of(analysis, cut.site)}`")
                 places = (call_place(analysis, event.site, message("grad.backward")),)
-                repairs = tuple(uncut(analysis, cut)) if cut.kind == "first_order" else ()
+                repairs = tuple(
+                    uncut(analysis, cut) if cut.kind == "first_order" else without_term(analysis, event.site, cut.site)
+                )
                 yield Finding(cut.site.span, text, places, repairs)
 
 

@@ -29,7 +29,7 @@ from torchsleuth.interp.values import Instance, LibraryModule, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import change_argument, given_argument, passed_for
 from torchsleuth.rules.describe import expression_text, operand_node, shape_text
-from torchsleuth.rules.operands import replaced
+from torchsleuth.rules.operands import layers_behind, replaced
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
@@ -69,6 +69,9 @@ def _reshape(analysis: Analysis, failure: OperatorFailure) -> Finding:
 def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) -> Iterator[Candidate]:
     operation = failure.operation
     source = analysis.source_of(operation.site.span.path)
+    if operation.target.rpartition(".")[2] in ("unflatten", "Unflatten"):
+        yield from _unflattened(analysis, operation)
+        return
     receiver, sizes = _sizes(operation.target, node)
     if receiver is None or not sizes:
         return
@@ -105,6 +108,38 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
             yield from _where_written(analysis, failure, size, [new])
     for size, value in zip(sizes, values):
         yield from _where_written(analysis, failure, size, _divisors(value, operation.specs[0].shape))
+
+
+def _unflattened(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
+    """The layer before with as many features as the sizes take, or sizes that take what there is."""
+    layer, shape = operation.module, operation.specs[0].shape
+    given = layer if layer is not None else operation
+    values = given.args if layer is not None else given.args[1:]
+    keyword = "unflattened_size" if layer is not None else "sizes"
+    names = dict(zip(("dim", keyword), values)) | given.kwargs
+    dim, sizes = names.get("dim"), names.get(keyword)
+    call = (layer.site if layer is not None else operation.site) or operation.site
+    if not shape or not isinstance(dim, int) or not isinstance(sizes, tuple) or not -len(shape) <= dim < len(shape):
+        return
+    width, held = shape[dim], dims.product(sizes)
+    if isinstance(held, int) and held > 0:
+        for before in layers_behind(analysis, operation.tensors[0], "Linear"):
+            yield from change_argument(analysis, before, 1, "out_features", held)
+            break
+    if not isinstance(call.node, ast.Call):
+        return
+    written = next(
+        (part.value for part in call.node.keywords if part.arg == keyword),
+        call.node.args[-1] if call.node.args else None,
+    )
+    if not isinstance(written, ast.Tuple | ast.List) or len(written.elts) != len(sizes):
+        return
+    source = analysis.source_of(call.span.path)
+    yield from _equal_sides(source, [written, *written.elts], [-1, *sizes], (1, width))
+    for index, node in enumerate(written.elts):
+        rest = dims.product((*sizes[:index], *sizes[index + 1 :]))
+        if isinstance(width, int) and isinstance(rest, int) and rest > 0 and width % rest == 0:
+            yield replaced(analysis, Site(source.span(node), node, call.frame), node, str(width // rest), safe=False)
 
 
 def _layers_for(operation: Operation, width: object) -> Iterator[LibraryModule]:

@@ -127,24 +127,52 @@ def _of_tensors(source: SourceText, path: str, node: ast.AST) -> Iterator[Edit]:
 
 
 def as_loss(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
-    """Cross entropy of the scores, for a loss that compares the classes that they predict: ``(x.argmax(1) != y)``."""
+    """Cross entropy of the scores, for a loss that compares the classes that they predict: ``(x.argmax(1) != y)``, also
+    where it is made of an accuracy."""
     path, chain = fault.at.span.path, _chain(analysis, fault.at)
     if fault.cut is None or fault.cut.kind != "integers" or fault.cut.site.span.path != path or not chain.statements:
         return
     loss, source = chain.statements[0], analysis.source_of(path)
-    for left, right in _compared(loss.value):
-        for predicted, target in ((left, right), (right, left)):
-            for name, scores in _scores(chain, predicted):
-                inside = any(part is scores for part in ast.walk(loss.value))
-                if not inside and not isinstance(scores, ast.Name | ast.Attribute):
-                    continue  # what computes them would be called twice
-                call, imports = named(analysis, fault.at, f"torch.nn.functional.{name}")
-                text = f"{call}({source.segment(scores)}, {source.segment(_uncast(target))})"
-                title = message("fix.replace", old=_short(source.segment(loss.value)), new=_short(text))
-                yield Candidate(title, (*imports, edits.replace(source, loss.value, text)), safe=False)
-                if name != "cross_entropy":
-                    text = f"{call}({source.segment(scores)}, {source.segment(_uncast(target))}.float())"
-                    yield Candidate(title, (*imports, edits.replace(source, loss.value, text)), safe=False)
+    for statement in chain.statements:
+        for left, right in _compared(statement.value):
+            for predicted, target in ((left, right), (right, left)):
+                for name, scores in _scores(chain, predicted):
+                    inside = any(part is scores for part in ast.walk(statement.value))
+                    if not inside and not isinstance(scores, ast.Name | ast.Attribute):
+                        continue  # what computes them would be called twice
+                    call, imports = named(analysis, fault.at, f"torch.nn.functional.{name}")
+                    text = f"{call}({source.segment(scores)}, {source.segment(_uncast(target))}"
+                    plain = isinstance(scores, ast.Name | ast.Attribute)
+                    for end in (")",) if name == "cross_entropy" else (")", ".float())"):
+                        made = _loss_of(source, loss, loss if plain else statement, text + end)
+                        title = message("fix.replace", old=_short(source.segment(loss.value)), new=_short(text + end))
+                        yield Candidate(title, (*imports, *made), safe=False)
+
+
+def _loss_of(source: SourceText, loss: ast.Assign, place: ast.Assign, text: str) -> Iterator[Edit]:
+    """The loss computed in one of the statements that it is made of."""
+    yield edits.replace(source, place.value, text)
+    if place is not loss:
+        yield edits.replace(source, loss.value, source.segment(place.targets[0]))
+
+
+def without_term(analysis: Analysis, backward: Site, dead: Site) -> Iterator[Candidate]:
+    """A sum without the term that trains nothing."""
+    chain, source = _chain(analysis, backward), analysis.source_of(backward.span.path)
+    names = {name for part in chain.statements if _holds(source, part.value, dead) for name in _targets(part)}
+    for statement in chain.statements:
+        for part in ast.walk(statement.value):
+            if not isinstance(part, ast.BinOp) or not isinstance(part.op, ast.Add | ast.Sub):
+                continue
+            used = {name.id for name in ast.walk(part.right) if isinstance(name, ast.Name)}
+            if _holds(source, part.right, dead) or used & names:
+                text = source.segment(part.left)
+                title = message("fix.remove", text=_short(source.segment(part.right)))
+                yield Candidate(title, (edits.replace(source, part, text),), safe=False)
+
+
+def _holds(source: SourceText, node: ast.expr, site: Site) -> bool:
+    return any(isinstance(part, ast.expr) and source.span(part) == site.span for part in ast.walk(node))
 
 
 def _short(text: str, limit: int = 50) -> str:
@@ -212,4 +240,4 @@ def stored_without_graph(analysis: Analysis, fault: AutogradFault, around: list[
                 yield Candidate(title, (edits.replace(source, kept, f"{text}.detach()"),), safe=False)
 
 
-__all__ = ["as_loss", "as_tensors", "stored_without_graph"]
+__all__ = ["as_loss", "as_tensors", "stored_without_graph", "without_term"]

@@ -31,10 +31,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.interp.library import vision
 from torchsleuth.interp.pipeline import DataFault, Refusal
-from torchsleuth.interp.values import Array, DictValue, Function, Image, Instance, ListValue, Value
+from torchsleuth.interp.values import Array, DictValue, Function, Image, Instance, LibraryObject, ListValue, Value
 from torchsleuth.messages import message
-from torchsleuth.rules.loaders import affected, dataset_text, free_name, made_here, spelled, with_collate
+from torchsleuth.rules.loaders import affected, dataset_text, free_name, keyword, made_here, spelled, with_collate
 from torchsleuth.rules.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Related, Span
@@ -55,6 +56,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         places = (*made_at(analysis, fault), *made_here(analysis, fault.loader))
         candidates = tuple(_collated(analysis, fault, refusal)) if refusal.kind == "type" else ()
+        if isinstance(refusal.values[0], Image):
+            candidates = tuple(_as_tensor(analysis, fault))
         if refusal.values[0] is None and fault.getitem is not None:
             candidates = (*returned(analysis, fault.getitem.path), *candidates)
         yield Finding(fault.at.span, _text(fault, refusal), places, candidates)
@@ -121,6 +124,47 @@ def _collated(analysis: Analysis, fault: DataFault, refusal: Refusal) -> Iterato
         safe = False
     if changes:
         yield Candidate(title, changes, safe)
+
+
+def _as_tensor(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
+    """ToTensor as the transform of the dataset that was given none, or behind those that it was given."""
+    dataset = fault.dataset
+    site = dataset.site if isinstance(dataset, Instance | LibraryObject) else None
+    if site is None or not isinstance(site.node, ast.Call):
+        return
+    path, call = site.span.path, site.node
+    convert, imports = spelled(analysis, path, "torchvision.transforms.ToTensor")
+    given = keyword(call, "transform")
+    transform = _transform_of(dataset)
+    if given is None and transform is None:
+        if vision.is_dataset(dataset) or (isinstance(dataset, Instance) and _takes_transform(dataset)):
+            text = f"transform={convert}()"
+            edit = edits.add_argument(analysis.source_of(path), call, text)
+            yield Candidate(message("fix.add_argument", argument=text), (*imports, edit))
+    elif isinstance(transform, LibraryObject) and transform.site is not None:
+        source, made = analysis.source_of(transform.site.span.path), transform.site.node
+        listed = made.args[0] if isinstance(made, ast.Call) and made.args and transform.type_name == "Compose" else None
+        text = f"{source.segment(made.func).rpartition('.')[0]}.ToTensor()" if isinstance(made, ast.Call) else ""
+        if isinstance(listed, ast.List) and listed.elts and not text.startswith("."):
+            edit = edits.insert_after_node(source, listed.elts[-1], f", {text}")
+            yield Candidate(message("fix.insert", text=text), (edit,))
+
+
+def _transform_of(dataset: Value) -> Value:
+    if isinstance(dataset, Instance):
+        return dataset.slots.get("transform")
+    return (
+        vision.option(dataset, "transform")
+        if isinstance(dataset, LibraryObject) and vision.is_dataset(dataset)
+        else None
+    )
+
+
+def _takes_transform(dataset: Instance) -> bool:
+    """Whether the constructor of a dataset has a parameter for a transform."""
+    made = next((part for part in dataset.cls.node.body if getattr(part, "name", "") == "__init__"), None)
+    arguments = [*made.args.args, *made.args.kwonlyargs] if isinstance(made, ast.FunctionDef) else []
+    return any(argument.arg == "transform" for argument in arguments)
 
 
 def _is_always_none(fault: DataFault, place: object) -> bool:

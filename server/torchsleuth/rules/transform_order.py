@@ -60,6 +60,7 @@ def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, giv
     source = analysis.source_of(path)
     found = _in_list(analysis, path, transform)
     if found is None:
+        yield from _by_hand(analysis, fault)
         return
     elements, index = found
     name = transform.type_name
@@ -78,6 +79,27 @@ def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, giv
         text = f"{prefix}{conversion}"
         edit = edits.insert(source, source.start_of(elements[index]), f"{text}, ")
         yield Candidate(message("fix.insert", text=text), (edit,), safe=False)
+
+
+def _by_hand(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
+    """Transforms that are called one after the other: the one that refuses exchanged with one that follows."""
+    source, first = analysis.source_of(fault.at.span.path), fault.at.node
+    function = fault.at.frame.function
+    scope: ast.AST = function.node if function is not None else analysis.tree(source.path)
+    if not isinstance(first, ast.Call):
+        return
+    later = [
+        part
+        for part in ast.walk(scope)
+        if isinstance(part, ast.Call) and len(part.args) == 1 and part.lineno >= first.lineno
+        if isinstance(getattr(part.func, "value", part.func), ast.Name)
+        if source.segment(part.func) != source.segment(first.func)
+        if part.lineno > first.lineno or any(inner is first for inner in ast.walk(part.args[0]))
+    ]
+    for call in sorted(later, key=lambda part: (part.lineno, -part.col_offset))[:3]:
+        one, other = source.segment(first.func), source.segment(call.func)
+        changes = (edits.replace(source, first.func, other), edits.replace(source, call.func, one))
+        yield Candidate(message("fix.swap", first=one, second=other), changes)
 
 
 def _in_list(analysis: Analysis, path: str, transform: LibraryObject) -> tuple[list[ast.expr], int] | None:

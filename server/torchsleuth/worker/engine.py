@@ -142,7 +142,7 @@ class Engine:
     ) -> Iterator[tuple[Diagnostic, ...]]:
         """The diagnostics with the fixes verified so far, after each trial."""
         diagnostics = [diagnostic for diagnostic, _ in found]
-        before = Checked(tuple(found), analysis.trace.undecided, analysis.source_of)
+        before = Checked(tuple(found), analysis)
         spent = 0.0
 
         def recheck(texts: Mapping[str, str]) -> Checked | None:
@@ -151,7 +151,7 @@ class Engine:
                 return None
             began = time.process_time()
             again = self.interpret(path, {**files, **texts}, roots)
-            checked = Checked(tuple(self._diagnose(again, rules)), again.trace.undecided, again.source_of)
+            checked = Checked(tuple(self._diagnose(again, rules)), again)
             spent += time.process_time() - began
             return checked
 

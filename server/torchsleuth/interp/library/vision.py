@@ -87,7 +87,7 @@ def is_dataset(value: Value) -> bool:
     return isinstance(value, LibraryObject) and value.path.startswith(DATASETS) and value.type_name in _KNOWN
 
 
-def _option(dataset: LibraryObject, name: str, default: Value = None) -> Value:
+def option(dataset: LibraryObject, name: str, default: Value = None) -> Value:
     if name in dataset.slots:
         return dataset.slots[name]
     options = _KNOWN[dataset.type_name].options
@@ -99,11 +99,11 @@ def length(interp: Interpreter, value: LibraryObject) -> Size | None:
     if not is_dataset(value):
         return None
     if value.type_name == "FakeData":
-        size = interp.resolved(_option(value, "size", 1000))
+        size = interp.resolved(option(value, "size", 1000))
         return size if is_int(size) else None
     known = _KNOWN[value.type_name]
     split = "train" if "train" in known.options else "split"
-    chosen = _option(value, split, True if split == "train" else "train")
+    chosen = option(value, split, True if split == "train" else "train")
     return known.lengths.get(chosen) if isinstance(chosen, bool | str) else None
 
 
@@ -114,14 +114,14 @@ def sample(interp: Interpreter, dataset: LibraryObject, node: ast.AST, frame: Fr
     known = _KNOWN[dataset.type_name]
     image: Value = Image(known.channels, known.size, known.size)
     if dataset.type_name == "FakeData":
-        shape = interp.resolved(_option(dataset, "image_size", (3, 224, 224)))
+        shape = interp.resolved(option(dataset, "image_size", (3, 224, 224)))
         items = interp.sequence(shape, node, frame) if isinstance(shape, tuple | ListValue) else None
         if items is None or len(items) != 3 or not all(isinstance(item, int) for item in items):
             return UNKNOWN
         image = Image(*items)
     label: Value = interp.fresh_size("label", positive=False)
     for name in ("transform", "target_transform"):
-        function = _option(dataset, name)
+        function = option(dataset, name)
         if function is None:
             continue
         if name == "transform":
