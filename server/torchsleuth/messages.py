@@ -594,6 +594,7 @@ ENGLISH: dict[str, str] = {
     "fix.chain": "{title}; and {count} more that these lead to",
     "fix.together": "{title}, with {count} more of this kind",
     "fix.add_argument": "Add {argument}",
+    "fix.add_argument_to": "Add {argument} to {layer}",
     "fix.remove_argument": "Remove {argument}",
     "fix.pick": "Index with a column of {index}, and take the column away again",
     "fix.turned": "Transpose {tensor} for the layer, and its result back",

@@ -860,3 +860,49 @@ def test_a_loss_that_is_sent_back_again_as_part_of_another() -> None:
     """
     after = repaired(text)
     assert "\nloss.backward()" not in after and "penalized.backward()\n" in after
+
+
+def test_a_token_for_every_sample() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        token, x = nn.Parameter(torch.zeros(1, 1, 64)), torch.randn(4, 16, 64)
+        x = torch.cat([token, x], dim=1)
+    """
+    assert "[token.expand(x.size(0), -1, -1), x]" in repaired(text)
+
+
+def test_a_convolution_of_maps_is_not_taken_for_channels_last() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        net = nn.Sequential(nn.Conv2d(3, 24, 3, padding=1), nn.Conv2d(16, 8, 1))
+        out = net(torch.randn(2, 3, 16, 16))
+    """
+    assert "nn.Conv2d(24, 8, 1)" in repaired(text)
+
+
+def test_rows_for_numbers_that_start_at_one() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        words = ["a", "b", "c"]
+        ids = {word: index for index, word in enumerate(words, start=1)}
+        embed = nn.Embedding(len(words), 5)
+        out = embed(torch.tensor([ids["a"], ids["c"]]))
+    """
+    assert "nn.Embedding(len(words) + 1, 5)" in repaired(text)
+
+
+def test_a_condition_on_many_elements() -> None:
+    text = """
+        import torch
+
+        scores = torch.randn(5)
+        if scores > 0.5:
+            print("found")
+    """
+    assert "if (scores > 0.5).any():" in repaired(text)

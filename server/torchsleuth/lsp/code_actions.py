@@ -71,14 +71,14 @@ def quick_fixes(
     documents: Documents,
     versioned: bool = True,
 ) -> Iterator[types.CodeAction]:
-    """The fixes of the diagnostics that overlap a range, each once; the first safe one is preferred."""
+    """The fixes of the diagnostics that overlap a range, each once; the first safe one is preferred, or the only one."""
     offered: set[tuple[Edit, ...]] = set()
     for finding in findings:
         diagnostic = finding.diagnostic
         if not _is_current(finding, document) or finding.stale or diagnostic.end < start or end < diagnostic.start:
             continue
         offerable = [fix for fix in diagnostic.fixes if fix.verified or fix.edits in finding.measured]
-        preferred = next((fix for fix in offerable if fix.safe), None)
+        preferred = next((fix for fix in offerable if fix.safe or len(offerable) == 1), None)
         for fix in offerable:
             if fix.edits not in offered:
                 offered.add(fix.edits)

@@ -109,6 +109,8 @@ def _candidates(
         yield from padded(analysis, used, others)
         yield from resampled(analysis, used, others)
     for used, others in ((odd, first), (first, odd)):
+        yield from _expanded(analysis, used, others, dim)
+    for used, others in ((odd, first), (first, odd)):
         for suffix, shape in transposed(used.shape):
             if _agree(shape, others.shape, dim):
                 yield from suffixed(analysis, used, suffix, safe=False)
@@ -119,6 +121,18 @@ def _candidates(
             source = source_at(analysis, failure.operation.site)
             new = f"{utilities}.pad_sequence({source.segment(call.args[0])}, batch_first=True)"
             yield replaced(analysis, failure.operation.site, call, new, safe=False)
+
+
+def _expanded(analysis: Analysis, used: Operand, others: Operand, dim: int) -> Iterator[Candidate]:
+    """One for all samples: ``token.expand(x.size(0), -1, -1)``."""
+    rank = len(used.shape)
+    single = [axis for axis in range(rank) if used.shape[axis] == 1 and axis != dim % max(rank, 1)]
+    made = [others.shape[axis] if axis in single else size for axis, size in enumerate(used.shape)]
+    if single and len(others.shape) == rank and isinstance(others.node, ast.Name | ast.Attribute):
+        if _agree(tuple(made), others.shape, dim):
+            text = source_at(analysis, others.site).segment(others.node)
+            sizes = [f"{text}.size({axis})" if axis in single else "-1" for axis in range(rank)]
+            yield from suffixed(analysis, used, f".expand({', '.join(sizes)})")
 
 
 def _filled(analysis: Analysis, used: Operand, others: Operand, dim: int) -> Iterator[Candidate]:

@@ -47,6 +47,8 @@ def change_argument(
     node = argument_node(module, position, name)
     if node is None or module.site is None:
         return
+    if given_argument(module, position, name) == wanted:
+        return
     frame, layer = module.site.frame, layer_text(module)
     seen: set[str] = set()
     for step in range(4):

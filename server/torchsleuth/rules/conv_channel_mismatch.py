@@ -62,10 +62,13 @@ def _conv(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule) ->
     )
     candidates: list[Candidate] = []
     source = analysis.source_of(operation.site.span.path)
+    turned: list[Candidate] = []
     if node is not None and batched and shape[-1] == wanted and got != wanted:
         order = ", ".join(str(axis) for axis in (0, spatial + 1, *range(1, spatial + 1)))
         edit = edits.insert_after_node(source, node, f".permute({order})")
-        candidates.append(Candidate(message("fix.permute", tensor=name), (edit,)))
+        turned.append(Candidate(message("fix.permute", tensor=name), (edit,)))
+    if not _producers(analysis, failure):
+        candidates, turned = turned, []
     if node is not None and len(shape) == spatial + 1 and wanted == 1:
         edit = edits.insert_after_node(source, node, ".unsqueeze(1)")
         candidates.append(Candidate(message("fix.unsqueeze", tensor=name), (edit,)))
@@ -75,6 +78,7 @@ def _conv(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule) ->
         for previous in _producers(analysis, failure):
             made = change_argument(analysis, previous, 1, "out_channels", wanted) if isinstance(wanted, int) else ()
             candidates += [Candidate(item.title, item.edits, safe=False) for item in made]
+    candidates += turned
     return Finding(operation.site.span, text, trail(analysis, failure, "in_channels", wanted), tuple(candidates))
 
 

@@ -164,6 +164,12 @@ def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: B
 
 def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds) -> Iterator[Candidate]:
     wanted = bounds.high + 1
+    if lookup.kind == "table" and lookup.layer is not None and lookup.layer.site is not None:
+        rows = argument_node(lookup.layer, 0, "num_embeddings")
+        if bounds.high >= lookup.size and rows is not None and not isinstance(rows, ast.Constant):
+            source = analysis.source_of(lookup.layer.site.span.path)
+            text = f"{source.segment(rows)} + {wanted - lookup.size}"
+            yield replaced(analysis, lookup.layer.site, rows, text)
     if bounds.low == 1 and bounds.high == lookup.size:
         yield from suffixed(analysis, lookup.index, " - 1")
     if bounds.high >= lookup.size:

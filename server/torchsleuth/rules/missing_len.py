@@ -77,6 +77,7 @@ def _defined(analysis: Analysis, cls: ClassValue) -> Iterator[Candidate]:
             edit = Edit(source.path, source.position(start), source.position(start + len(method.name)), "__len__")
             yield Candidate(message("fix.rename", old=method.name, new="__len__"), (edit,))
     getitem = next((method for method in methods if method.name == "__getitem__"), None)
+    getitem = getitem or next((method for method in methods if any(_indexed(method))), None)
     if getitem is None:
         return
     end = edits.line_ending(source)

@@ -23,6 +23,7 @@ from dataclasses import replace
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
+from torchsleuth.rules.operands import operands, suffixed
 from torchsleuth.rules.operators import failures, generic
 from torchsleuth.rules.results import one_part, state_unpacked
 from torchsleuth.rules.returns import returned
@@ -36,7 +37,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for failure, finding in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
         forgotten = returned(analysis, finding.at.path) if "NoneType" in finding.message else ()
         candidates = (*_called(analysis, failure), *one_part(analysis, failure), *forgotten)
-        candidates = (*candidates, *state_unpacked(analysis, failure))
+        candidates = (*candidates, *state_unpacked(analysis, failure), *_one_number(analysis, failure))
         yield replace(finding, candidates=(*finding.candidates, *candidates))
 
 
@@ -56,6 +57,19 @@ def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]
         new = f"{source.segment(node.func)}()"
         title = message("fix.replace", old=source.segment(node.func), new=new)
         yield Candidate(title, (edits.insert_after_node(source, node.func, "()"),))
+
+
+def _one_number(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """Of several elements, what a condition or a number can be made of."""
+    error, given = failure.failure.message, operands(failure.operation)
+    if not given or given[0].node is None:
+        return
+    if "Boolean value of Tensor" in error:
+        for suffix in (".any()", ".all()"):
+            yield from suffixed(analysis, given[0], suffix, safe=False)
+    elif "only one element tensors" in error or "cannot be converted to Scalar" in error:
+        for suffix in (".mean()", ".sum()"):
+            yield from suffixed(analysis, given[0], suffix, safe=False)
 
 
 RULE = Rule(CODE, "operator-error", "error", "shape", __doc__, find)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.values import LibraryModule
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import argument_node, names_for
+from torchsleuth.rules.describe import layer_text
 from torchsleuth.rules.operands import Operand, layers_behind, package_name, replaced, same, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
@@ -81,7 +82,7 @@ def padding(analysis: Analysis, layer: LibraryModule, amount: int | None = None)
             yield replaced(analysis, site, node, str(wanted))
     elif wanted:
         text = f"padding={wanted}"
-        title = message("fix.add_argument", argument=text)
+        title = message("fix.add_argument_to", argument=text, layer=layer_text(layer))
         yield Candidate(title, (edits.add_argument(source, site.node, text),))
 
 

@@ -75,7 +75,7 @@ def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, giv
         yield Candidate(message("fix.remove", text=text), (edits.remove_element(source, elements, index),))
     conversion = _conversion(transform, given)
     prefix = _prefix(source, elements[index])
-    if conversion is not None and prefix is not None and later is None:
+    if conversion is not None and prefix is not None and (later is None or conversion == "ToPILImage()"):
         text = f"{prefix}{conversion}"
         edit = edits.insert(source, source.start_of(elements[index]), f"{text}, ")
         yield Candidate(message("fix.insert", text=text), (edit,), safe=False)
@@ -92,7 +92,7 @@ def _by_hand(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
         part
         for part in ast.walk(scope)
         if isinstance(part, ast.Call) and len(part.args) == 1 and part.lineno >= first.lineno
-        if isinstance(getattr(part.func, "value", part.func), ast.Name)
+        if isinstance(getattr(part.func, "value", part.func), ast.Name | ast.Call)
         if source.segment(part.func) != source.segment(first.func)
         if part.lineno > first.lineno or any(inner is first for inner in ast.walk(part.args[0]))
     ]
