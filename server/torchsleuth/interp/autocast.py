@@ -7,7 +7,7 @@ from typing import Any
 
 from torchsleuth.interp.values import UNKNOWN, Choice, LibraryObject, Value
 from torchsleuth.tensors.device import Device, parse
-from torchsleuth.tensors.spec import Autocast, DType, ListSpec, Result, StructSpec, TensorSpec
+from torchsleuth.tensors.spec import Autocast, DType, ListSpec, PartCall, Result, StructSpec, TensorSpec
 
 Regions = dict[str, tuple[str | None, ...]]
 """For each kind of device the dtypes that may be in effect, None for none."""
@@ -112,6 +112,9 @@ def _common(values: list[Any]) -> Any:
         return tuple(_common(list(items)) for items in zip(*values))
     if isinstance(first, StructSpec):
         return StructSpec(first.fields, _common([value.items for value in values]))
+    if isinstance(first, PartCall) and len({value.part for value in values}) == 1:
+        kwargs = _common([value.kwargs for value in values])
+        return PartCall(first.part, _common([value.args for value in values]), kwargs)
     if isinstance(first, ListSpec):
         return ListSpec(_common([value.items for value in values]))
     raise ValueError

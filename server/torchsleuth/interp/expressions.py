@@ -515,6 +515,8 @@ class Expressions(Calls):
             return self.any_of(items) if items and is_int(key) else UNKNOWN
         if isinstance(items, tuple | str):
             index = self.resolved(key)
+            if isinstance(index, str) and isinstance(items, NamedResult):
+                return items[items.fields.index(index)] if index in items.fields else UNKNOWN
             if isinstance(index, int) and not isinstance(index, bool):
                 return items[index] if -len(items) <= index < len(items) else UNKNOWN
             if isinstance(index, SliceValue):

@@ -59,6 +59,7 @@ from torchsleuth.tensors.spec import (
     Native,
     ObjectSpec,
     Outcome,
+    PartCall,
     Result,
     SliceSpec,
     StructSpec,
@@ -225,15 +226,19 @@ class TensorOperations(Autograd):
             return SliceSpec(*(self.to_spec(part) for part in (value.start, value.stop, value.step)))
         if isinstance(value, Native) and value.kind in ("function", "module-class", "class"):
             return value
+        if isinstance(value, Native) and value.path.startswith(library.MODEL_PACKAGES):
+            return value
         if isinstance(value, LibraryModule):
             return self.recipe(value)
-        if library.is_distribution(value):
+        if library.is_distribution(value) or (library.is_configuration(value) and not value.slots):
             kwargs = sorted((name, self.to_spec(item)) for name, item in value.kwargs.items())
             return ObjectSpec(value.path, tuple(self.to_spec(item) for item in value.args), tuple(kwargs))
         raise NotASpec(type(value).__name__)
 
     def recipe(self, module: LibraryModule) -> ModuleSpec:
         """How to build the module. Raises NotASpec if that depends on something unknown."""
+        if module.built is not None:
+            return library.recipe_of_part(self.interpreter, module)
         if module.slots["children"] is not None or module.slots["attributes"] or module.broken:
             raise NotASpec("a container or a changed module")
         kwargs = {
@@ -261,7 +266,12 @@ class TensorOperations(Autograd):
             return ListValue(tuple(self.from_spec(item, make) for item in value.items))
         if isinstance(value, DictSpec):
             return DictValue({key: self.from_spec(item, make) for key, item in value.items})
-        return Scalar(value.type) if isinstance(value, Hole) else value
+        if isinstance(value, PartCall):
+            kwargs = tuple((name, self.from_spec(item, make)) for name, item in value.kwargs)
+            return PartCall(value.part, tuple(self.from_spec(item, make) for item in value.args), kwargs)
+        if isinstance(value, Hole):
+            return UNKNOWN if value.type == "?" else Scalar(value.type)
+        return value
 
     # -- operators ---------------------------------------------------------------------------------
 
@@ -298,6 +308,8 @@ class TensorOperations(Autograd):
 
     def apply_module(self, module: LibraryModule, call: Any) -> Value:
         """Call a library module."""
+        if module.built is not None:
+            return library.run_built(self.interpreter, module, call)
         operation = self.operation(module.path, call.args, call.kwargs, call.node, call.frame, module, call.written)
         place = self._common_device(operation)
         if library.is_loss(module.path):
@@ -312,6 +324,10 @@ class TensorOperations(Autograd):
             self.demand(operation)
             return self._undecided(operation, place)
         return self._apply(operation, target, place)
+
+    def apply_built(self, operation: Operation, target: ModuleSpec, forget_dtype: bool) -> Value:
+        """Call a model of another package: its value, a `PartCall` of a part that has to be called, or a `PartAnswer`."""
+        return self._apply(operation, target, self._common_device(operation), forget_dtype)
 
     def operation(
         self,
@@ -330,9 +346,10 @@ class TensorOperations(Autograd):
         site = self.site(node, frame)
         return Operation(target, site, args, kwargs, module, specs, written, nodes, points, certain, tuple(tensors))
 
-    def _apply(self, operation: Operation, target: Target, place: Device | None) -> Value:
+    def _apply(self, operation: Operation, target: Target, place: Device | None, forget_dtype: bool = False) -> Value:
         self.tick(3)
-        self.trace.operations.append(operation)
+        if not self.trace.operations or self.trace.operations[-1] is not operation:
+            self.trace.operations.append(operation)
         if operation.module is not None or operation.target.startswith(_TENSORS_ONLY):
             site = operation.site
             if library.takes_list(self.interpreter, operation.args, site.node, site.frame):
@@ -359,7 +376,8 @@ class TensorOperations(Autograd):
             self.learn(fact)
         # A layer with weights takes operands of their dtype alone.
         weighted = operation.module is not None and library.has_own_parameters(operation.module)
-        value = self.from_spec(outcome.value, self._maker(operation, place, guessed and not weighted))
+        forget_dtype = forget_dtype or (guessed and not weighted)
+        value = self.from_spec(outcome.value, self._maker(operation, place, forget_dtype))
         return self._in_place(operation, value)
 
     def _given_module(
@@ -542,7 +560,7 @@ class TensorOperations(Autograd):
             isinstance(value, Tensor | Dim | bool | int | float | Scalar) for value in operation.args
         ):
             return UNKNOWN
-        if operation.module is not None and not library.returns_tensor(operation.module.path):
+        if operation.module is not None and not library.returns_tensor(operation.module):
             return UNKNOWN
         requires_grad: bool | None = None
         if self.grad is False:

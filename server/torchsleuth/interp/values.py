@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.schema import Span
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Dim, Size
-from torchsleuth.tensors.spec import Native, TensorSpec
+from torchsleuth.tensors.spec import ModuleSpec, Native, TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.frames import Frame
@@ -432,8 +432,21 @@ class Instance(Ref):
         return self.cls.is_module()
 
 
+@dataclass(frozen=True)
+class Built:
+    """Where a module comes from that a package built: the recipe of the model, the dotted name of the part, and the names
+    of the parts below."""
+
+    model: ModuleSpec
+    part: str
+    names: frozenset[str]
+
+    def is_part(self, model: ModuleSpec, part: str) -> bool:
+        return self.part == part and self.model == model
+
+
 class LibraryModule(Ref):
-    """A module of torch.nn, by its constructor and arguments.
+    """A module of torch.nn, by its constructor and arguments, or of a model that another package has `built`.
 
     Slots: training, device (None: not known), dtype, requires_grad; containers have `children`, a tuple of (name, module), or UNKNOWN.
     `attributes`: what was set on it and changes it; `tied`: parameters of others in the place of its own.
@@ -456,6 +469,7 @@ class LibraryModule(Ref):
         self.site = site
         self.name: str | None = None
         self.broken = False
+        self.built: Built | None = None
 
     @property
     def type_name(self) -> str:
@@ -471,6 +485,12 @@ class LibraryModule(Ref):
     def requires_grad(self) -> bool | None:
         """Whether the parameters require grad, None where that is not known, or not the same for all."""
         state = self.slots["requires_grad"]
+        if self.built is not None and any(
+            part.requires_grad is not state
+            for _, part in self.children or ()
+            if isinstance(part, LibraryModule) and part.built is not None
+        ):
+            return None
         return state if isinstance(state, bool) else None
 
     @property

@@ -239,11 +239,18 @@ def _same_layout(shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
 
 def _object(recipe: ObjectSpec, convert: Any) -> Any:
     """A library object of a recipe. Distributions don't look at the values of their parameters."""
-    cls = names.load(recipe.path)
+    cls = _named(Native(recipe.path, "class"))
     kwargs = {name: convert(item) for name, item in recipe.kwargs}
     if issubclass(cls, torch.distributions.Distribution):
         kwargs["validate_args"] = False
     return cls(*(convert(item) for item in recipe.args), **kwargs)
+
+
+def _named(value: Native) -> Any:
+    try:
+        return (names.load if value.path.startswith(tuple(names.ALLOWED_PACKAGES)) else names.published)(value.path)
+    except LookupError as error:
+        raise Unsupported(value.path) from error
 
 
 def plain_argument(value: Any, convert: Any) -> Any:
@@ -265,7 +272,7 @@ def plain_argument(value: Any, convert: Any) -> Any:
     if isinstance(value, SliceSpec):
         return slice(convert(value.start), convert(value.stop), convert(value.step))
     if isinstance(value, Native):
-        return names.load(value.path)
+        return _named(value)
     if isinstance(value, ObjectSpec):
         return _object(value, convert)
     raise Unsupported(type(value).__name__)
@@ -284,6 +291,17 @@ def _struct_fields(cls: type) -> tuple[str, ...]:
     return tuple(members[: cls.n_sequence_fields])
 
 
+def _record(value: Mapping[str, Any], convert: Any) -> StructSpec:
+    """What models of transformers return: fields that are also items by position and by name. Caches are not described."""
+    items: list[Any] = []
+    for item in value.values():
+        try:
+            items.append(convert(item))
+        except Unsupported:
+            items.append(Hole("?"))
+    return StructSpec(tuple(value), tuple(items))
+
+
 def plain_result(value: Any, convert: Any) -> Any:
     """Everything but tensors and sizes, from Python to spec."""
     if value is None or isinstance(value, bool | int | float | complex | str):
@@ -294,6 +312,8 @@ def plain_result(value: Any, convert: Any) -> Any:
         return StructSpec(fields, items) if fields else items
     if isinstance(value, list):
         return ListSpec(tuple(convert(item) for item in value))
+    if isinstance(value, Mapping) and hasattr(value, "to_tuple"):
+        return _record(value, convert)
     if isinstance(value, Mapping):
         return DictSpec(tuple((convert(key), convert(item)) for key, item in value.items()))
     if isinstance(value, torch.dtype):

@@ -22,14 +22,14 @@ def construct(recipe: ModuleSpec, convert: Any) -> torch.nn.Module:
     with casting(None):
         module: torch.nn.Module = cls(*args, **kwargs)
     if recipe.dtype is not None:
-        _cast(module, getattr(torch, recipe.dtype))
+        cast(module, getattr(torch, recipe.dtype))
     if not recipe.requires_grad:
         module.requires_grad_(False)
     module.train(recipe.training)
     return module
 
 
-def _cast(module: torch.nn.Module, dtype: torch.dtype) -> None:
+def cast(module: torch.nn.Module, dtype: torch.dtype) -> None:
     """``module.to(dtype)``, which cannot replace fake parameters."""
     made: dict[torch.Tensor, torch.Tensor] = {}
     for part in module.modules():

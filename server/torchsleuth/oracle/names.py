@@ -18,6 +18,9 @@ from torchsleuth.tensors.spec import DType, Native
 ALLOWED_PACKAGES = frozenset({"torch", "math", "einops", "operator"})
 """Packages the analysis may import; everything else stays unknown. User code is never imported."""
 
+MODEL_PACKAGES = frozenset({"torchvision", "timm", "transformers"})
+"""Packages that are imported when a script builds one of their models, and known by name only for all the rest."""
+
 _COMMON = tuple(
     "torch torch.Tensor torch.Size torch.device torch.dtype torch.Generator torch.nn torch.nn.Module torch.nn.functional "
     "torch.nn.init torch.nn.utils torch.nn.utils.rnn torch.nn.Sequential torch.nn.ModuleList torch.nn.ModuleDict "
@@ -37,6 +40,25 @@ def load(path: str) -> Any:
     package = path.partition(".")[0]
     if package not in ALLOWED_PACKAGES or path.startswith(_FORBIDDEN):
         raise LookupError(path)
+    return _object_at(path)
+
+
+@cache
+def published(path: str) -> Any:
+    """The object at a dotted path in a package of models, which is imported. Raises LookupError."""
+    if path.partition(".")[0] not in MODEL_PACKAGES:
+        raise LookupError(path)
+    return _object_at(path)
+
+
+def imported(path: str) -> Any:
+    """The same, of a package that is imported already. Raises LookupError."""
+    if path.partition(".")[0] not in sys.modules:
+        raise LookupError(path)
+    return published(path)
+
+
+def _object_at(path: str) -> Any:
     parts = path.split(".")
     value: Any = _imported(parts[0])
     for index, part in enumerate(parts[1:], start=2):

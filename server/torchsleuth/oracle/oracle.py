@@ -25,7 +25,7 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from torchsleuth.oracle import modules, names
+from torchsleuth.oracle import modules, names, published
 from torchsleuth.oracle.autocast import casting, moved
 from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
@@ -33,6 +33,7 @@ from torchsleuth.oracle.store import Store
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.spec import (
+    Answers,
     Autocast,
     DictSpec,
     DType,
@@ -44,6 +45,8 @@ from torchsleuth.tensors.spec import (
     Native,
     ObjectSpec,
     Outcome,
+    PartAnswer,
+    PartCall,
     Result,
     SliceSpec,
     StructSpec,
@@ -105,6 +108,7 @@ class Oracle:
         self._recent: dict[Any, Outcome] = {}
         self.joint: dict[Any, Outcome | None] = {}
         self._built: dict[tuple[ModuleSpec, str], torch.nn.Module] = {}
+        self._trees: dict[ModuleSpec, tuple[tuple[str, str, tuple[tuple[str, Any], ...]], ...]] = {}
         self._place = "cpu"
         self._fresh = itertools.count(1)
         self.hits = 0
@@ -200,7 +204,9 @@ class Oracle:
         """The value of an attribute of a library module as a spec: int, str, TensorSpec … Raises LookupError."""
         with self._quiet():
             try:
-                value = getattr(self._module(recipe), name)
+                value = operator.attrgetter(name)(self._module(recipe))
+                if isinstance(value, torch.nn.Module) and recipe.package:
+                    return self._recipe_of_part(recipe, value)
                 return Session(self._mode, symbolic=False).from_fake(value)
             except Exception as error:
                 raise LookupError(name) from error
@@ -237,6 +243,21 @@ class Oracle:
     def callable_module(self, recipe: ModuleSpec) -> bool:
         """Whether the recipe's constructor arguments can be turned into Python values at all."""
         return not isinstance(self.construct(recipe), Undecided)
+
+    def tree(self, recipe: ModuleSpec) -> tuple[tuple[str, str, tuple[tuple[str, Any], ...]], ...]:
+        """The submodules of a model of another package, as `published.tree`. Raises LookupError."""
+        if recipe not in self._trees:
+            with self._quiet():
+                try:
+                    self._trees[recipe] = published.tree(self._module(recipe))
+                except Exception as error:
+                    raise LookupError(recipe.path) from error
+        return self._trees[recipe]
+
+    @staticmethod
+    def package_of(path: str) -> str | None:
+        """The package whose model a call of this path builds, with its version; None where it builds none."""
+        return published.package_of(path)
 
     def resolve(self, path: str) -> Any:
         """The abstract value of a dotted library name. Raises LookupError."""
@@ -356,6 +377,8 @@ class Oracle:
             with self._mode:
                 fake_args = [session.to_fake(value) for value in args]
                 fake_kwargs = {name: session.to_fake(value) for name, value in kwargs.items()}
+                if isinstance(target, ModuleSpec) and target.package:
+                    return self._published(session, function, target, fake_args, fake_kwargs)
                 value = function(*fake_args, **fake_kwargs)
                 name = target.rpartition(".")[2] if isinstance(target, str) else "module"
                 soft = name not in _HARD_FACTS and isinstance(target, str)
@@ -372,6 +395,30 @@ class Oracle:
             if _asks_none(error):
                 return Failure("AttributeError", str(error), confirmed=False)
             return Undecided(f"{type(error).__name__}: {error}"[:200])
+
+    @staticmethod
+    def _published(
+        session: Session, model: Any, target: ModuleSpec, args: list[Any], kwargs: dict[str, Any]
+    ) -> Outcome:
+        """The outcome of a call of a model, or the call of one of its parts that is to be answered first, or that fails.
+        Raises whatever the model raises."""
+        with published.changed(model, target, session.to_fake) as answers:
+            try:
+                value = (model if target.method == "forward" else getattr(model, target.method))(*args, **kwargs)
+            except published.Reached as reached:
+                call = reached.part, reached.args_given, reached.kwargs_given
+            except (*_CHECKED_ERRORS, TypeError) as error:
+                failing = None if _is_internal(error) else published.innermost(model, error.__traceback__)
+                if failing is None:
+                    raise
+                call = failing
+            else:
+                if id(value) in answers:
+                    return Result(PartAnswer(*answers[id(value)]))
+                return Result(session.from_fake(value), session.facts(soft=False))
+        part, given, named = call
+        described = PartCall(part, session.from_fake(given), tuple(sorted(session.from_fake(dict(named)).items)))
+        return Result(described, session.facts(soft=False))
 
     def _function(self, target: str | ModuleSpec) -> Callable[..., Any]:
         if isinstance(target, ModuleSpec):
@@ -406,6 +453,8 @@ class Oracle:
 
     def _module(self, recipe: ModuleSpec) -> torch.nn.Module:
         """The module with fake parameters; its training flag and grad flag are those of the recipe."""
+        if recipe.package:
+            return self._part(recipe)
         module = self._built.get((recipe, self._place))
         if module is None:
             session = Session(self._mode, symbolic=False)
@@ -416,6 +465,34 @@ class Oracle:
                     module = moved(module, self._place)
             self._built[recipe, self._place] = module
         return module
+
+    def _part(self, recipe: ModuleSpec) -> torch.nn.Module:
+        """A part of a model of another package; the model is built once, whichever of its parts is asked for."""
+        whole = ModuleSpec(recipe.path, recipe.args, recipe.kwargs, dtype=recipe.dtype, package=recipe.package)
+        key = whole, self._place
+        model = self._built.get(key)
+        if model is None:
+            session = Session(self._mode, symbolic=False)
+            with torch.enable_grad(), casting(None):
+                model = published.build(whole, self._constructor_argument(session), self._mode)
+                with self._mode:
+                    if recipe.dtype is not None:
+                        modules.cast(model, getattr(torch, recipe.dtype))
+                    if self._place != "cpu":
+                        model = moved(model, self._place)
+            self._built[key] = model
+        part = model.get_submodule(recipe.part)
+        part.train(recipe.training)
+        part.requires_grad_(recipe.requires_grad)
+        return part
+
+    def _recipe_of_part(self, recipe: ModuleSpec, part: torch.nn.Module) -> ModuleSpec:
+        """Raises LookupError."""
+        whole = replace(recipe, part="")
+        found = (name for name, other in self._module(whole).named_modules(remove_duplicate=False) if other is part)
+        for name in found:
+            return replace(recipe, part=name)
+        raise LookupError(type(part).__name__)
 
     def _constructor_argument(self, session: Session) -> Callable[[Any], Any]:
         def convert(value: Any) -> Any:
@@ -506,6 +583,8 @@ class Oracle:
         self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], witness: Witness
     ) -> Any:
         """What the operator returns on real tensors; the error if it fails, Unsupported if it can't be tried."""
+        if isinstance(target, ModuleSpec) and target.package:
+            return Unsupported("a whole model")
 
         def convert(value: Any) -> Any:
             if isinstance(value, TensorSpec):
@@ -638,14 +717,12 @@ def _map_sizes(value: Any, convert: Callable[[Dim], Size]) -> Any:
     if isinstance(value, ObjectSpec):
         return ObjectSpec(value.path, _map_sizes(value.args, convert), _map_sizes(value.kwargs, convert))
     if isinstance(value, ModuleSpec):
-        return ModuleSpec(
-            value.path,
-            _map_sizes(value.args, convert),
-            _map_sizes(value.kwargs, convert),
-            value.training,
-            value.dtype,
-            value.requires_grad,
-        )
+        given = {name: _map_sizes(getattr(value, name), convert) for name in ("args", "kwargs", "changes")}
+        return replace(value, **given)
+    if isinstance(value, Answers):
+        return Answers(_map_sizes(value.items, convert))
+    if isinstance(value, PartCall):
+        return PartCall(value.part, _map_sizes(value.args, convert), _map_sizes(value.kwargs, convert))
     return value
 
 

@@ -122,7 +122,12 @@ class Hole:
 
 @dataclass(frozen=True)
 class ModuleSpec:
-    """A library module by its recipe: constructor and arguments; equal recipes behave equally."""
+    """A library module by its recipe: constructor and arguments; equal recipes behave equally.
+
+    Models that other packages define have a `package`, with its version. Of those, `part` is the dotted name of the
+    submodule that is meant (all of it if empty), `method` what is called, and `changes` what was set on it since, by
+    dotted name: plain values, and `Answers` for modules.
+    """
 
     path: str
     args: tuple[Any, ...]
@@ -130,6 +135,34 @@ class ModuleSpec:
     training: bool = True
     dtype: str | None = None
     requires_grad: bool = True
+    package: str = ""
+    part: str = ""
+    method: str = "forward"
+    changes: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the calls of a module return, in order; the evaluation ends at the next one, with a `PartCall`."""
+
+    items: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class PartCall:
+    """The call of a submodule that an evaluation has come to: one without answer, or one that fails."""
+
+    part: str
+    args: tuple[Any, ...]
+    kwargs: tuple[tuple[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class PartAnswer:
+    """The very value that a module answered at one of its calls."""
+
+    part: str
+    index: int
 
 
 @dataclass(frozen=True)
@@ -242,7 +275,10 @@ def without_sizes(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple([without_sizes(item) for item in value])
     if isinstance(value, ModuleSpec):
-        return value.path, without_sizes(value.args), without_sizes(value.kwargs), value.training, value.dtype
+        given = tuple([without_sizes(item) for item in (value.args, value.kwargs, value.changes)])
+        return value.path, given, value.training, value.dtype, value.package, value.part, value.method
+    if isinstance(value, Answers):
+        return without_sizes(value.items)
     if isinstance(value, ListSpec | DictSpec):
         return type(value), without_sizes(value.items)
     return (
@@ -262,6 +298,10 @@ def with_dtypes(value: Any, other: Any) -> Any:
     if isinstance(value, tuple):
         same = isinstance(other, tuple) and len(other) == len(value)
         return tuple(with_dtypes(*pair) for pair in zip(value, other if same else (None,) * len(value)))
+    if isinstance(value, PartCall):
+        same = isinstance(other, PartCall) and value.part == other.part
+        args = with_dtypes(value.args, other.args if same else None)
+        return replace(value, args=args, kwargs=with_dtypes(value.kwargs, other.kwargs if same else None))
     if isinstance(value, StructSpec | ListSpec):
         return replace(value, items=with_dtypes(value.items, other.items if type(other) is type(value) else None))
     return value

@@ -58,6 +58,10 @@ from torchsleuth.interp.library.packed import is_packed
 from torchsleuth.interp.library.packed import run as run_packed
 from torchsleuth.interp.library.parameters import listed as listed_parameters
 from torchsleuth.interp.library.parameters import parameter_at
+from torchsleuth.interp.library.published import PACKAGES as MODEL_PACKAGES
+from torchsleuth.interp.library.published import is_configuration
+from torchsleuth.interp.library.published import recipe as recipe_of_part
+from torchsleuth.interp.library.published import run as run_built
 from torchsleuth.interp.library.python import (
     builtin,
     decorated,
@@ -158,6 +162,10 @@ __all__ = [
     "listed_parameters",
     "parameter_at",
     "returns_tensor",
+    "recipe_of_part",
+    "is_configuration",
+    "run_built",
+    "MODEL_PACKAGES",
     "run_sequential",
     "set_child",
     "set_module_attribute",

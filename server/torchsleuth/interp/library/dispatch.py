@@ -55,6 +55,9 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
         return Bound(owner, name) if known is None else known
     if isinstance(owner, LibraryModule):
         return modules.module_attribute(interp, owner, name, frame)
+    if isinstance(owner, Bound) and isinstance(owner.receiver, LibraryModule) and isinstance(owner.function, str):
+        # ``model.config.hidden_size``: an attribute that is neither a part of the model nor plain.
+        return modules.module_attribute(interp, owner.receiver, f"{owner.function}.{name}", frame)
     if isinstance(owner, LibraryObject):
         if distributions.is_distribution(owner):
             statistic = distributions.attribute(interp, owner, name, node, frame)

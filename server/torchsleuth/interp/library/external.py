@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchsleuth.interp.graph import TAKES_ARRAYS
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import copies, dictionaries, draws, numpy, optim, records, vision
+from torchsleuth.interp.library import copies, dictionaries, draws, numpy, optim, published, records, vision
 from torchsleuth.interp.values import (
     UNKNOWN,
     Builtin,
@@ -83,6 +83,10 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
         if name in TAKES_ARRAYS:
             interp.converted_to_arrays(call.args, call.node, call.frame)
         return numpy.of_operands(numpy.call(interp, path, call), *call.args)
+    if path.startswith(published.PACKAGES):
+        made = published.build(interp, path, call)
+        if made is not UNKNOWN:
+            return made
     if path.startswith(_IMAGES):
         return vision.call(interp, path, call)
     if path in ("copy.copy", "copy.deepcopy") and call.args:

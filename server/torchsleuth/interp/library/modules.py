@@ -73,8 +73,8 @@ def is_reduced_loss(module: LibraryModule) -> bool:
     return module.path in LOSSES and module.kwargs.get("reduction", "mean") in ("mean", "sum")
 
 
-def returns_tensor(path: str) -> bool:
-    return path not in _TUPLE_RESULTS
+def returns_tensor(module: LibraryModule) -> bool:
+    return module.path.startswith("torch.nn.") and module.path not in _TUPLE_RESULTS
 
 
 def has_parameters(interp: Interpreter, module: LibraryModule) -> bool:
@@ -87,8 +87,12 @@ def has_parameters(interp: Interpreter, module: LibraryModule) -> bool:
 
 
 def has_own_parameters(module: LibraryModule) -> bool:
-    """Whether a module that is no container has parameters of its own."""
-    return module.children is None and not is_loss(module.path) and module.type_name not in _NO_PARAMETERS
+    """Whether a module that is no container may have parameters of its own."""
+    return (
+        (module.children is None or module.built is not None)
+        and not is_loss(module.path)
+        and module.type_name not in _NO_PARAMETERS
+    )
 
 
 def training_of(module: Value) -> bool | None:
@@ -229,8 +233,7 @@ def set_child(interp: Interpreter, module: LibraryModule, key: Value, value: Val
         return
     if module.path in ("torch.nn.ModuleDict", "torch.nn.ParameterDict") and isinstance(key, str):
         value = _as_parameter(interp, value) if module.path in PARAMETER_CONTAINERS else value
-        rest = tuple(item for item in children if item[0] != key)
-        interp.heap.set(module.slots, "children", (*rest, (key, value)))
+        interp.heap.set(module.slots, "children", tuple({**dict(children), key: value}.items()))
     elif isinstance(key, int) and -len(children) <= key < len(children):
         changed = list(children)
         changed[key] = (changed[key][0], value)
@@ -240,9 +243,10 @@ def set_child(interp: Interpreter, module: LibraryModule, key: Value, value: Val
 
 
 def set_module_attribute(interp: Interpreter, module: LibraryModule, name: str, value: Value) -> None:
+    if isinstance(value, LibraryModule | Instance) and value.name is None:
+        value.name = name
     if module.children is not None and is_module(value):
-        rest = tuple(item for item in module.children if item[0] != name)
-        interp.heap.set(module.slots, "children", (*rest, (name, value)))
+        interp.heap.set(module.slots, "children", tuple({**dict(module.children), name: value}.items()))
     elif isinstance(value, Tensor) and _replaces(interp, module, name, value):
         interp.heap.set(module.slots, "tied", {**module.slots["tied"], name: value})
     elif name not in _SETTABLE:
@@ -251,7 +255,7 @@ def set_module_attribute(interp: Interpreter, module: LibraryModule, name: str, 
 
 def _replaces(interp: Interpreter, module: LibraryModule, name: str, value: Tensor) -> bool:
     """Whether a tensor takes the place of a parameter of the same shape, as in ``decoder.weight = encoder.weight``."""
-    own = _parameter(interp, module, name)
+    own = parameter(interp, module, name)
     if not isinstance(own, Tensor):
         return False
     old, new = own.spec, interp.resolved_spec(value.spec)
@@ -289,8 +293,10 @@ def descendants(module: Value, seen: set[int] | None = None) -> Iterator[Value]:
 def _children_known(module: Value) -> bool:
     """Whether `named_children` are all the children that there are."""
     if isinstance(module, LibraryModule):
-        return module.children is not None or (
-            module.slots["children"] is None and not module.type_name.startswith(_COMPOSED)
+        return (
+            module.children is not None
+            or (module.built is not None and module.slots["children"] is None)
+            or (module.slots["children"] is None and not module.type_name.startswith(_COMPOSED))
         )
     if not isinstance(module, Instance) or module.cls.opaque or module.state.get("open"):
         return False
@@ -400,7 +406,7 @@ def is_module_method(name: str) -> bool:
 def module_method(interp: Interpreter, module: Value, name: str, call: Arguments) -> Value:
     """A method of nn.Module on a library module or an instance of a user's module class."""
     from torchsleuth.interp.expressions import device_of
-    from torchsleuth.interp.library import hooks
+    from torchsleuth.interp.library import hooks, published
 
     if name in ("to", "cuda", "cpu", "xpu", "mps", *_CASTS, "type"):
         device: Device | None = None
@@ -492,6 +498,8 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
                     interp.heap.set(value.slots, "transient", True)
             interp.heap.set(module.slots, key, value)
         return None
+    if isinstance(module, LibraryModule) and module.built is not None:
+        return published.method(interp, module, name, call)
     return UNKNOWN
 
 
@@ -534,6 +542,8 @@ def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Val
 
 def module_attribute(interp: Interpreter, module: LibraryModule, name: str, frame: Frame) -> Value:
     """An attribute of a library module: a set one, a child, a size, or a parameter."""
+    from torchsleuth.interp.library import published
+
     if name in module.slots["attributes"]:
         return module.slots["attributes"][name]
     if name in module.slots["tied"]:
@@ -546,10 +556,12 @@ def module_attribute(interp: Interpreter, module: LibraryModule, name: str, fram
                 return value
     if is_module_method(name):
         return Bound(module, name)
-    return module if name in WRAPPED else _parameter(interp, module, name)
+    if module.built is not None:
+        return published.attribute(interp, module, name)
+    return module if name in WRAPPED else parameter(interp, module, name)
 
 
-def _parameter(interp: Interpreter, module: LibraryModule, name: str) -> Value:
+def parameter(interp: Interpreter, module: LibraryModule, name: str) -> Value:
     """What the constructor of a module made: a size, or a parameter."""
     from torchsleuth.interp.tensors import NotASpec
 

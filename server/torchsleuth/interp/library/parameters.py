@@ -43,8 +43,9 @@ def _collect(interp: Interpreter, module: Value, prefix: str, found: dict[object
             for name, value in children:
                 found.setdefault(getattr(value, "identity", None), (f"{prefix}{name}", value))
             return module.children is not None and all(isinstance(value, Tensor) for _, value in children)
-        if module.children is None:
-            return _own(interp, module, prefix, found, buffers)
+        if module.children is None or module.built is not None:
+            if not _own(interp, module, prefix, found, buffers):
+                return False
     elif not isinstance(module, Instance) or not module.is_module or module.cls.opaque:
         return False
     else:
@@ -73,6 +74,8 @@ def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: dict[ob
     except (LookupError, NotASpec):
         return not modules.has_parameters(interp, module)
     for name, spec in entries:
+        if module.children is not None and "." in name:
+            continue  # of a part of a model, which is asked for its own
         tied = module.slots["tied"].get(name)
         if tied is UNKNOWN:
             return False

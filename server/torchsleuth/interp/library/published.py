@@ -1,0 +1,184 @@
+"""Models of torchvision, timm and transformers, where these are installed: what was built, and what was changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp.values import UNKNOWN, Bound, Built, LibraryModule, LibraryObject, Tensor, Value, is_module
+from torchsleuth.tensors.spec import Answers, Failure, ModuleSpec, PartAnswer, PartCall
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+PACKAGES = ("torchvision.models.", "timm.", "transformers.")
+MAX_CALLS = 64
+"""Calls of replaced parts in one call of a model."""
+_FORWARDS = ("forward_", "get_image_features", "get_text_features")
+_MAKES_NO_DIFFERENCE = frozenset({"progress"})
+
+
+def build(interp: Interpreter, path: str, call: Arguments) -> Value:
+    """A model and all its parts as modules; unknown where the package is not installed, or does not say."""
+    from torchsleuth.interp.tensors import NotASpec
+
+    if path.startswith("transformers.") and path.endswith("Config") and call.exact:
+        return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
+    package = interp.oracle.package_of(path) if call.exact else None
+    if package is None:
+        return UNKNOWN
+    try:
+        args = tuple(interp.to_spec(value) for value in call.args)
+        kwargs = {name: interp.to_spec(value) for name, value in call.kwargs.items()}
+    except NotASpec:
+        return UNKNOWN
+    given = tuple(sorted((name, value) for name, value in kwargs.items() if name not in _MAKES_NO_DIFFERENCE))
+    recipe = ModuleSpec(path, args, given, package=package)
+    verdict = interp.oracle.construct(recipe)
+    if isinstance(verdict, Failure):
+        interp.report(interp.operation(path, call.args, call.kwargs, call.node, call.frame, None), verdict)
+    if verdict is not None:
+        return UNKNOWN
+    parts: dict[str, LibraryModule] = {}
+    below: dict[str, list[tuple[str, Value]]] = {}
+    for name, cls, settings in interp.oracle.tree(recipe):
+        owner, _, own = name.rpartition(".")
+        made = LibraryModule(cls, (), dict(settings), interp.site(call.node, call.frame) if not name else None)
+        parts[name], below[name] = made, []
+        if name:
+            made.name = name
+            below[owner].append((own, made))
+    for name, made in parts.items():
+        made.built = Built(recipe, name, frozenset(own for own, _ in below[name]))
+        if below[name]:
+            made.slots["children"] = tuple(below[name])
+    return parts[""]
+
+
+def is_configuration(value: Value) -> bool:
+    """Whether a value is a configuration of transformers, of which models are built."""
+    return isinstance(value, LibraryObject) and value.path.startswith("transformers.")
+
+
+def recipe(interp: Interpreter, module: LibraryModule, answers: dict[str, list[Any]] | None = None) -> ModuleSpec:
+    """The recipe of a part of a model; with `answers`, which are added for the parts that were replaced, as it is to be
+    called. Raises NotASpec if that depends on something unknown."""
+    built = module.built
+    assert built is not None
+    changes: tuple[tuple[str, Any], ...] = ()
+    if answers is not None:
+        changes = tuple((name, _change(interp, name, value, answers)) for name, value in _changed(module))
+    return replace(
+        built.model,
+        part=built.part,
+        training=module.slots["training"] is not False,
+        dtype=module.slots["dtype"],
+        requires_grad=module.slots["requires_grad"] is not False,
+        changes=changes,
+    )
+
+
+def _change(interp: Interpreter, name: str, value: Value, answers: dict[str, list[Any]]) -> Any:
+    if is_module(value):
+        return Answers(tuple(answers.setdefault(name, [])))
+    return interp.to_spec(value)
+
+
+def _changed(module: LibraryModule, prefix: str = "") -> Iterator[tuple[str, Value]]:
+    """Attributes and parts of a model that are not as they were built, by their dotted names. Raises NotASpec."""
+    from torchsleuth.interp.tensors import NotASpec
+
+    built = module.built
+    assert built is not None
+    for name, value in module.slots["attributes"].items():
+        if name not in built.names and isinstance(value, bool | int | float | str | None):
+            yield f"{prefix}{name}", value
+        else:
+            raise NotASpec("an attribute that is not plain")
+    if module.slots["children"] is UNKNOWN or module.broken:
+        raise NotASpec("a model that was changed in an unknown way")
+    present = dict(module.children or ())
+    if not built.names <= present.keys():
+        raise NotASpec("a part of the model is missing")
+    for name, value in present.items():
+        path = f"{built.part}.{name}".lstrip(".")
+        if isinstance(value, LibraryModule) and value.built is not None and value.built.is_part(built.model, path):
+            yield from _changed(value, f"{prefix}{name}.")
+        elif name in built.names:
+            if not is_module(value):
+                raise NotASpec("a part that is not known")
+            yield f"{prefix}{name}", value
+
+
+def run(interp: Interpreter, module: LibraryModule, call: Arguments, method: str = "forward") -> Value:
+    """A call of a model, or of a part of it. Parts that were replaced are called as what they are now, and so is a part
+    whose call fails, which then says what is wrong."""
+    from torchsleuth.interp.tensors import NotASpec
+
+    operation = interp.operation(module.path, call.args, call.kwargs, call.node, call.frame, module, call.written)
+    answers: dict[str, list[Any]] = {}
+    values: dict[str, list[Value]] = {}
+    forget_dtype = False
+    for _ in range(MAX_CALLS):
+        try:
+            target = replace(recipe(interp, module, answers), method=method)
+        except NotASpec:
+            break
+        value = interp.apply_built(operation, target, forget_dtype)
+        if isinstance(value, PartAnswer):
+            return values[value.part][value.index]
+        if not isinstance(value, PartCall):
+            return value
+        result = interp.call(
+            _part(module, value.part), replace(call, args=value.args, kwargs=dict(value.kwargs), written=False)
+        )
+        if value.part not in answers:
+            break
+        dtypes = [tensor.spec.dtype for tensor in _tensors(result)]
+        forget_dtype = forget_dtype or None in dtypes
+        interp.assumed_dtype = "float32"
+        try:
+            answer = interp.to_spec(result)
+        except NotASpec:
+            break
+        finally:
+            interp.assumed_dtype = None
+        answers[value.part].append(answer)
+        values.setdefault(value.part, []).append(result)
+    interp.escape((*call.args, *call.kwargs.values()))
+    return UNKNOWN
+
+
+def _tensors(value: Value) -> list[Tensor]:
+    from torchsleuth.interp.library.modules import tensors_in
+
+    return tensors_in(value)
+
+
+def _part(module: LibraryModule, name: str) -> Value:
+    value: Value = module
+    for key in name.split("."):
+        value = dict(value.children or ()).get(key, UNKNOWN) if isinstance(value, LibraryModule) else UNKNOWN
+    return value
+
+
+def attribute(interp: Interpreter, module: LibraryModule, name: str) -> Value:
+    """An attribute that the package gave a model: plain, a parameter, a part by another name, or else bound to it."""
+    from torchsleuth.interp.library.modules import parameter
+
+    value = parameter(interp, module, name)
+    if isinstance(value, ModuleSpec):
+        built = module.built
+        below = f"{built.part}." if built is not None and built.part else ""
+        return _part(module, value.part.removeprefix(below)) if value.part.startswith(below) else UNKNOWN
+    return Bound(module, name) if value is UNKNOWN else value
+
+
+def method(interp: Interpreter, module: LibraryModule, name: str, call: Arguments) -> Value:
+    """A method of the model's own: one that computes, or one that may change the model."""
+    if name.startswith(_FORWARDS) and call.exact:
+        return run(interp, module, call, name)
+    interp.heap.set(module.slots, "children", UNKNOWN)
+    return UNKNOWN

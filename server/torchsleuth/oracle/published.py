@@ -1,0 +1,243 @@
+"""Models that other packages define: built by the package itself, on fake tensors and without its weights.
+
+Nothing is downloaded: weights are loaded as if there were none in the file, and a configuration of transformers is
+taken from its cache on this machine or not at all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import inspect
+import logging
+from collections.abc import Iterator
+from functools import cache
+from types import TracebackType
+from typing import Any
+from unittest import mock
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+
+from torchsleuth.oracle import names
+from torchsleuth.tensors.spec import Answers, ModuleSpec
+
+PRETRAINED = ".from_pretrained"
+FROM_CONFIG = ".from_config"
+_NO_BUILDERS = frozenset({"get_weight", "get_model_weights", "get_model_builder", "list_models"})
+_WEIGHTS = {"pretrained": False, "checkpoint_path": "", "cache_dir": None, "progress": False}
+"""Arguments of timm's and torchvision's builders that make no difference to what is built, and harmless values of them."""
+
+
+class Reached(Exception):
+    """A submodule without an answer was called."""
+
+    def __init__(self, part: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.part = part
+        self.args_given = args
+        self.kwargs_given = kwargs
+
+
+@cache
+def package_of(path: str) -> str | None:
+    """The package, with its version, that builds a model when this path is called; None where it is not installed, or
+    where the path names something else."""
+    package = path.partition(".")[0]
+    if package not in names.MODEL_PACKAGES:
+        return None
+    try:
+        _builder(path)
+        return f"{package} {importlib.metadata.version(package)}"
+    except (LookupError, importlib.metadata.PackageNotFoundError):
+        return None
+
+
+def _builder(path: str) -> Any:
+    """What is called to build a model. Raises LookupError."""
+    package, _, name = path.rpartition(".")
+    for ending in (PRETRAINED, FROM_CONFIG):
+        if path.endswith(ending) and path.startswith("transformers."):
+            return names.published(path.removesuffix(ending))
+    if path.startswith("torchvision.") and not path.startswith("torchvision.models."):
+        raise LookupError(path)
+    value = names.published(path)
+    if isinstance(value, type):
+        if issubclass(value, torch.nn.Module):
+            return value
+    elif inspect.isfunction(value) and not name.startswith("_") and name not in _NO_BUILDERS:
+        if path.startswith("torchvision.models.") and name in (*_torchvision_models(), "get_model"):
+            return value
+        if path.startswith("timm.") and (name == "create_model" or names.published("timm.is_model")(name)):
+            return value
+    raise LookupError(path)
+
+
+@cache
+def _torchvision_models() -> frozenset[str]:
+    return frozenset(names.published("torchvision.models.list_models")())
+
+
+def build(recipe: ModuleSpec, convert: Any, mode: FakeTensorMode) -> torch.nn.Module:
+    """The whole model of a recipe, with parameters and buffers of a fake mode. Raises whatever its package raises,
+    LookupError where it makes no module.
+
+    It is not built inside of the mode: constructors compute with tensors whose values they need, such as the rates of
+    stochastic depth. Parameters become fake as soon as they are registered, and buffers when all is there.
+    """
+    builder = _builder(recipe.path)
+    with _without_weights(), _fake_parameters(mode):
+        args = [convert(argument) for argument in recipe.args]
+        kwargs = {name: convert(argument) for name, argument in recipe.kwargs}
+        if recipe.path.endswith((PRETRAINED, FROM_CONFIG)):
+            made = _from_configuration(builder, recipe.path, args, kwargs)
+        else:
+            made = builder(*args, **_harmless(builder, args, kwargs))
+    if not isinstance(made, torch.nn.Module):
+        raise LookupError(recipe.path)
+    for part in made.modules():
+        for name, buffer in part._buffers.items():
+            if buffer is not None:
+                part._buffers[name] = mode.from_tensor(buffer)
+    return made
+
+
+@contextlib.contextmanager
+def _fake_parameters(mode: FakeTensorMode) -> Iterator[None]:
+    """Parameters are replaced by fake ones when modules register them: memory that is never written costs nothing."""
+    register = torch.nn.Module.register_parameter
+    made: dict[int, tuple[Any, Any]] = {}
+
+    def fake(module: torch.nn.Module, name: str, parameter: Any) -> None:
+        if parameter is not None and not isinstance(parameter, FakeTensor):
+            if id(parameter) not in made:
+                value = mode.from_tensor(parameter.detach())
+                made[id(parameter)] = parameter, torch.nn.Parameter(value, parameter.requires_grad)
+            parameter = made[id(parameter)][1]
+        register(module, name, parameter)
+
+    with mock.patch.object(torch.nn.Module, "register_parameter", fake):
+        yield
+
+
+def _harmless(builder: Any, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Keyword arguments without those that say where weights come from; `args` is changed likewise."""
+    if isinstance(builder, type) or not builder.__module__.startswith("timm."):
+        return kwargs
+    for index, name in enumerate(list(inspect.signature(builder).parameters)[: len(args)]):
+        args[index] = _WEIGHTS.get(name, args[index])
+    return {name: _WEIGHTS.get(name, value) for name, value in kwargs.items()}
+
+
+def _from_configuration(cls: Any, path: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """``from_pretrained`` and ``from_config`` of transformers: of a configuration that is there."""
+    if path.endswith(FROM_CONFIG):
+        return cls.from_config(*args, **kwargs)
+    kept = {name: value for name, value in kwargs.items() if name not in ("torch_dtype", "dtype", "device_map")}
+    config = kept.pop("config", None)
+    if config is None:
+        configurations = getattr(cls, "config_class", None) or names.published("transformers.AutoConfig")
+        config = configurations.from_pretrained(*args[:1], local_files_only=True, **kept)
+    return cls.from_config(config) if hasattr(cls, "from_config") else cls(config)
+
+
+@contextlib.contextmanager
+def _without_weights() -> Iterator[None]:
+    """Nothing is downloaded, loaded or drawn: fake tensors have no values."""
+
+    def kept(tensor: Any, *args: Any, **kwargs: Any) -> Any:
+        return tensor
+
+    with contextlib.ExitStack() as stack:
+
+        def patch(target: Any, name: str, value: Any) -> None:
+            if target is not None and hasattr(target, name):
+                stack.enter_context(mock.patch.object(target, name, value))
+
+        for name in dir(torch.nn.init):
+            if name.endswith("_") and not name.endswith("__"):
+                patch(torch.nn.init, name, kept)
+        patch(torch.hub, "load_state_dict_from_url", lambda *args, **kwargs: {})
+        patch(torch.nn.Module, "load_state_dict", lambda *args, **kwargs: None)
+        with contextlib.suppress(LookupError):
+            patch(names.imported("torchvision.models._api.WeightsEnum"), "get_state_dict", lambda *args, **kwargs: {})
+        disabled = logging.root.manager.disable
+        logging.disable(logging.CRITICAL)
+        stack.callback(logging.disable, disabled)
+        yield
+
+
+def tree(module: torch.nn.Module) -> tuple[tuple[str, str, tuple[tuple[str, Any], ...]], ...]:
+    """The submodules of a model, itself first: dotted name, canonical class, and the constructor's arguments that are
+    plain attributes, of layers of torch. One that has several names occurs under each of them."""
+    found = []
+    for name, part in module.named_modules(remove_duplicate=False):
+        cls = type(part)
+        path = names.canonical_class(cls, f"{cls.__module__}.{cls.__qualname__}")
+        found.append((name, path, _settings(part) if path.startswith("torch.nn.") else ()))
+    return tuple(found)
+
+
+def _settings(layer: torch.nn.Module) -> tuple[tuple[str, Any], ...]:
+    kept = []
+    for name in inspect.signature(type(layer)).parameters:
+        value = getattr(layer, name, None)
+        parts = value if isinstance(value, tuple) else (value,)
+        if value is not None and all(isinstance(part, bool | int | float | str) for part in parts):
+            kept.append((name, value))
+    return tuple(kept)
+
+
+class _Stand(torch.nn.Module):
+    """Stands in the place of a module and gives the answers that are known, in order."""
+
+    def __init__(self, part: str, answers: list[Any]) -> None:
+        super().__init__()
+        self.part = part
+        self.answers = answers
+        self.given = 0
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        if self.given == len(self.answers):
+            raise Reached(self.part, args, kwargs)
+        self.given += 1
+        return self.answers[self.given - 1]
+
+
+@contextlib.contextmanager
+def changed(module: torch.nn.Module, recipe: ModuleSpec, convert: Any) -> Iterator[dict[int, tuple[str, int]]]:
+    """The module with the changes of its recipe, for a while. Gives the parts and numbers of answers by their ids."""
+    answers: dict[int, tuple[str, int]] = {}
+    with contextlib.ExitStack() as stack:
+        for part, change in recipe.changes:
+            owner, _, name = part.rpartition(".")
+            holder = module.get_submodule(owner)
+            value = change
+            if isinstance(change, Answers):
+                given = [convert(item) for item in change.items]
+                answers.update({id(item): (part, index) for index, item in enumerate(given)})
+                value = _Stand(part, given)
+            stack.callback(_set, holder, name, getattr(holder, name))
+            _set(holder, name, value)
+        yield answers
+
+
+def _set(holder: torch.nn.Module, name: str, value: Any) -> None:
+    """Set an attribute; of modules in the order of the others."""
+    if name in holder._modules:
+        holder._modules[name] = value
+    else:
+        setattr(holder, name, value)
+
+
+def innermost(module: torch.nn.Module, trace: TracebackType | None) -> tuple[str, tuple[Any, ...], Any] | None:
+    """The submodule whose call raised an error: its name and the arguments of the call; None if the module itself did."""
+    found: tuple[Any, tuple[Any, ...], Any] | None = None
+    while trace is not None:
+        held = trace.tb_frame.f_locals
+        if trace.tb_frame.f_code is torch.nn.Module._call_impl.__code__ and held.get("self") is not module:
+            found = held["self"], held["args"], held["kwargs"]
+        trace = trace.tb_next
+    if found is None:
+        return None
+    name = next((name for name, part in module.named_modules(remove_duplicate=False) if part is found[0]), None)
+    return None if name is None else (name, found[1], found[2])
