@@ -292,6 +292,7 @@ ENGLISH: dict[str, str] = {
     "fix.flatten": "Use flatten(1) to keep the batch dimension",
     "fix.size": "Change {old} to {new}",
     "fix.transpose": "Transpose {tensor}",
+    "fix.repeat_channel": "Repeat the one channel of {tensor} {count} times",
     "fix.permute": "Permute {tensor} from channels-last to channels-first",
     "fix.unsqueeze": "Add the missing channel dimension to {tensor}",
     "fix.remove_softmax": "Remove {softmax}",

@@ -505,6 +505,9 @@ class Expressions(Calls):
             return library.of_operands(library.array_item(self.interpreter, container, key, frame), container)
         if isinstance(container, ClassValue) and library.is_enum(container):
             return library.members(container).get(key, UNKNOWN) if isinstance(key, str) else UNKNOWN
+        if isinstance(container, Native) and container.name == "__dict__" and isinstance(key, str):
+            owner = container.path.removesuffix(".__dict__")
+            return self._native_attribute(Native(owner, "external" if container.kind == "external" else "package"), key)
         items = container.elements if isinstance(container, ListValue) else container
         if isinstance(items, Several):
             one = library.parameter_at(self.interpreter, container, self.resolved(key))

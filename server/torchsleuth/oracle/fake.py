@@ -248,7 +248,8 @@ def _object(recipe: ObjectSpec, convert: Any) -> Any:
 
 def _named(value: Native) -> Any:
     try:
-        return (names.load if value.path.startswith(tuple(names.ALLOWED_PACKAGES)) else names.published)(value.path)
+        known = value.path.partition(".")[0] in names.ALLOWED_PACKAGES
+        return names.load(value.path) if known else names.published(value.path)
     except LookupError as error:
         raise Unsupported(value.path) from error
 

@@ -402,7 +402,13 @@ class Oracle:
     ) -> Outcome:
         """The outcome of a call of a model, or the call of one of its parts that is to be answered first, or that fails.
         Raises whatever the model raises."""
+
+        def described(value: Any) -> Any:
+            return PartAnswer(*known[id(value)]) if id(value) in known else session.from_fake(value)
+
         with published.changed(model, target, session.to_fake) as answers:
+            given = {id(value): ("", index) for index, value in enumerate(args) if isinstance(value, torch.Tensor)}
+            known = {**given, **answers}
             try:
                 value = (model if target.method == "forward" else getattr(model, target.method))(*args, **kwargs)
             except published.Reached as reached:
@@ -413,12 +419,10 @@ class Oracle:
                     raise
                 call = failing
             else:
-                if id(value) in answers:
-                    return Result(PartAnswer(*answers[id(value)]))
-                return Result(session.from_fake(value), session.facts(soft=False))
-        part, given, named = call
-        described = PartCall(part, session.from_fake(given), tuple(sorted(session.from_fake(dict(named)).items)))
-        return Result(described, session.facts(soft=False))
+                return Result(described(value), session.facts(soft=False))
+        part, positional, named = call
+        pairs = tuple(sorted((name, described(value)) for name, value in named.items()))
+        return Result(PartCall(part, tuple(map(described, positional)), pairs), session.facts(soft=False))
 
     def _function(self, target: str | ModuleSpec) -> Callable[..., Any]:
         if isinstance(target, ModuleSpec):

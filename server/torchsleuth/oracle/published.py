@@ -7,7 +7,6 @@ taken from its cache on this machine or not at all.
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import inspect
 import logging
 from collections.abc import Iterator
@@ -47,8 +46,8 @@ def package_of(path: str) -> str | None:
         return None
     try:
         _builder(path)
-        return f"{package} {importlib.metadata.version(package)}"
-    except (LookupError, importlib.metadata.PackageNotFoundError):
+        return f"{package} {names.published(f'{package}.__version__')}"
+    except LookupError:
         return None
 
 
@@ -121,7 +120,7 @@ def _fake_parameters(mode: FakeTensorMode) -> Iterator[None]:
 
 def _harmless(builder: Any, args: list[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
     """Keyword arguments without those that say where weights come from; `args` is changed likewise."""
-    if isinstance(builder, type) or not builder.__module__.startswith("timm."):
+    if isinstance(builder, type) or builder.__module__.partition(".")[0] != "timm":
         return kwargs
     for index, name in enumerate(list(inspect.signature(builder).parameters)[: len(args)]):
         args[index] = _WEIGHTS.get(name, args[index])

@@ -72,6 +72,9 @@ def _conv(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule) ->
     if node is not None and len(shape) == spatial + 1 and wanted == 1:
         edit = edits.insert_after_node(source, node, ".unsqueeze(1)")
         candidates.append(Candidate(message("fix.unsqueeze", tensor=name), (edit,)))
+    if node is not None and batched and got == 1 and layer.built is not None:
+        edit = edits.insert_after_node(source, node, f".expand(-1, {wanted}{', -1' * spatial})")
+        candidates.append(Candidate(message("fix.repeat_channel", tensor=name, count=wanted), (edit,)))
     if isinstance(got, int) and batched:
         candidates += _depthwise(analysis, layer, got)
         candidates += change_argument(analysis, layer, 0, "in_channels", got)

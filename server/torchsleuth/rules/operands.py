@@ -9,7 +9,7 @@ from itertools import combinations
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Instance, LibraryModule, ListValue, Site, Tensor, Value
+from torchsleuth.interp.values import DictValue, Instance, LibraryModule, ListValue, Site, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import names_for, passed_for
 from torchsleuth.rules.describe import argument_nodes, expression_text, shape_text
@@ -78,7 +78,7 @@ def _tensors(value: Value, node: ast.expr | None, depth: int = 4) -> Iterator[tu
     if isinstance(value, Tensor):
         yield value, node
         return
-    items = value.items if isinstance(value, ListValue) else value
+    items = value.items if isinstance(value, ListValue) else value.elements if isinstance(value, DictValue) else value
     if not isinstance(items, tuple) or depth == 0:
         return
     nodes = (

@@ -11,12 +11,10 @@ from torchsleuth.messages import message
 from torchsleuth.rules.constructors import constructor_related
 from torchsleuth.rules.describe import (
     call_trail,
-    expression_text,
-    operand_node,
     operator_text,
     origin_trail,
-    shape_text,
 )
+from torchsleuth.rules.operands import operands
 from torchsleuth.rules.rule import Analysis, Finding
 from torchsleuth.schema import Related
 
@@ -88,8 +86,8 @@ def trail(
     places: list[Related] = []
     if isinstance(operation.module, LibraryModule):
         places += constructor_related(analysis, operation.module, argument, value)
-    for index, tensor in enumerate(operation.tensors[:2]):
-        places += origin_trail(tensor, expression_text(operand_node(operation, index), "the tensor"))
+    for part in operands(operation)[:2]:
+        places += origin_trail(part.tensor, part.text())
     places += call_trail(operation.site.frame)
     seen: dict[tuple[str, int, int, int], Related] = {}
     for place in places:
@@ -104,11 +102,7 @@ def generic(analysis: Analysis, code: str) -> Iterator[Finding]:
     """Findings of a code in PyTorch's own words, with the operands named."""
     for failure in failures(analysis, code):
         operation = failure.operation
-        described = [
-            f"{expression_text(operand_node(operation, index), 'input')} {shape_text(spec)}"
-            for index, spec in enumerate(operation.specs[:3])
-            if spec.shape is not None
-        ]
+        described = [part.described("input") for part in operands(operation)[:3] if part.spec.shape is not None]
         error = failure.failure.message.strip().split("\n")[0]
         operator = operator_text(operation)
         text = (

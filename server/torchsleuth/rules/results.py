@@ -6,11 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Operation, OperatorFailure
-from torchsleuth.interp.values import NamedResult, Tensor, Value
+from torchsleuth.interp.values import DictValue, NamedResult, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.operands import short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
+
+_SCORES = ("logits", "out")
 
 
 def one_part(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
@@ -19,9 +21,9 @@ def one_part(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate
     node, source = operation.site.node, source_at(analysis, operation.site)
     for argument in node.args if isinstance(node, ast.Call) else ():
         value = _value(operation, argument)
-        if not isinstance(value, tuple) or not value or not isinstance(value[0], Tensor):
+        suffix = _part(value)
+        if suffix is None:
             continue
-        suffix = ".values" if isinstance(value, NamedResult) else "[0]"
         if isinstance(argument, ast.Call):
             edit = edits.insert_after_node(source, argument, suffix)
             yield Candidate(message("fix.append", expression=short(source.segment(argument)), suffix=suffix), (edit,))
@@ -29,13 +31,27 @@ def one_part(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate
             target, made = statement.targets[0], statement.value
             if not isinstance(target, ast.Name) or not isinstance(argument, ast.Name) or target.id != argument.id:
                 continue
-            if isinstance(value, NamedResult) or len(value) != 2:
+            if type(value) is not tuple or len(value) != 2:
                 title = message("fix.append", expression=short(source.segment(made)), suffix=suffix)
                 yield Candidate(title, (edits.insert_after_node(source, made, suffix),))
             else:
                 new = f"{target.id}, _"
                 title = message("fix.replace", old=target.id, new=new)
                 yield Candidate(title, (edits.replace(source, target, new),))
+
+
+def _part(value: Value) -> str | None:
+    """How the tensor that is meant is written after a result that holds several: the scores of a model, where it says
+    so, or else the first."""
+    if isinstance(value, NamedResult) and any(isinstance(item, Tensor) for item in value):
+        return f".{next((name for name in _SCORES if name in value.fields), value.fields[0])}"
+    if isinstance(value, tuple):
+        return "[0]" if value and isinstance(value[0], Tensor) else None
+    if isinstance(value, DictValue) and value.items:
+        tensors = [name for name, item in value.items.items() if isinstance(item, Tensor) and isinstance(name, str)]
+        name = next((name for name in _SCORES if name in tensors), tensors[0] if tensors else None)
+        return None if name is None else f'["{name}"]'
+    return None
 
 
 def state_unpacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:

@@ -159,7 +159,7 @@ class PartCall:
 
 @dataclass(frozen=True)
 class PartAnswer:
-    """The very value that a module answered at one of its calls."""
+    """The very value that a module answered at one of its calls, or, of no module, an argument of the whole call."""
 
     part: str
     index: int

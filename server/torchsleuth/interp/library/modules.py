@@ -556,9 +556,9 @@ def module_attribute(interp: Interpreter, module: LibraryModule, name: str, fram
                 return value
     if is_module_method(name):
         return Bound(module, name)
-    if module.built is not None:
-        return published.attribute(interp, module, name)
-    return module if name in WRAPPED else parameter(interp, module, name)
+    if name in WRAPPED:
+        return module
+    return parameter(interp, module, name) if module.built is None else published.attribute(interp, module, name)
 
 
 def parameter(interp: Interpreter, module: LibraryModule, name: str) -> Value:

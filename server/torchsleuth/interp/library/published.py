@@ -6,17 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp.values import UNKNOWN, Bound, Built, LibraryModule, LibraryObject, Tensor, Value, is_module
+from torchsleuth.interp.library import modules
+from torchsleuth.interp.values import UNKNOWN, Bound, Built, LibraryModule, LibraryObject, Value, is_module
 from torchsleuth.tensors.spec import Answers, Failure, ModuleSpec, PartAnswer, PartCall
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
     from torchsleuth.interp.interpreter import Interpreter
+    from torchsleuth.interp.trace import Operation
 
 PACKAGES = ("torchvision.models.", "timm.", "transformers.")
 MAX_CALLS = 64
 """Calls of replaced parts in one call of a model."""
 _FORWARDS = ("forward_", "get_image_features", "get_text_features")
+_CHANGES_VALUES = frozenset({"update_parameters", "gradient_checkpointing_enable"})
+"""Methods that leave the parts and their sizes as they are."""
 _MAKES_NO_DIFFERENCE = frozenset({"progress"})
 
 
@@ -48,7 +52,7 @@ def build(interp: Interpreter, path: str, call: Arguments) -> Value:
         made = LibraryModule(cls, (), dict(settings), interp.site(call.node, call.frame) if not name else None)
         parts[name], below[name] = made, []
         if name:
-            made.name = name
+            made.name = f"{parts[''].type_name}.{name}"
             below[owner].append((own, made))
     for name, made in parts.items():
         made.built = Built(recipe, name, frozenset(own for own, _ in below[name]))
@@ -87,7 +91,8 @@ def _change(interp: Interpreter, name: str, value: Value, answers: dict[str, lis
 
 
 def _changed(module: LibraryModule, prefix: str = "") -> Iterator[tuple[str, Value]]:
-    """Attributes and parts of a model that are not as they were built, by their dotted names. Raises NotASpec."""
+    """Attributes and parts of a model that are not as they were built, by their dotted names, and parts that have hooks,
+    which are to see the call. Raises NotASpec."""
     from torchsleuth.interp.tensors import NotASpec
 
     built = module.built
@@ -104,7 +109,8 @@ def _changed(module: LibraryModule, prefix: str = "") -> Iterator[tuple[str, Val
         raise NotASpec("a part of the model is missing")
     for name, value in present.items():
         path = f"{built.part}.{name}".lstrip(".")
-        if isinstance(value, LibraryModule) and value.built is not None and value.built.is_part(built.model, path):
+        own = isinstance(value, LibraryModule) and value.built is not None and value.built.is_part(built.model, path)
+        if own and not value.slots.get("hooks"):
             yield from _changed(value, f"{prefix}{name}.")
         elif name in built.names:
             if not is_module(value):
@@ -117,9 +123,16 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments, method: str
     whose call fails, which then says what is wrong."""
     from torchsleuth.interp.tensors import NotASpec
 
-    operation = interp.operation(module.path, call.args, call.kwargs, call.node, call.frame, module, call.written)
+    def described() -> Operation:
+        return interp.operation(module.path, call.args, call.kwargs, call.node, call.frame, module, call.written)
+
+    operation = described()
     answers: dict[str, list[Any]] = {}
-    values: dict[str, list[Value]] = {}
+    values: dict[str, list[Value]] = {"": list(call.args)}
+
+    def same(value: Value) -> Value:
+        return values[value.part][value.index] if isinstance(value, PartAnswer) else value
+
     forget_dtype = False
     for _ in range(MAX_CALLS):
         try:
@@ -127,16 +140,17 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments, method: str
         except NotASpec:
             break
         value = interp.apply_built(operation, target, forget_dtype)
-        if isinstance(value, PartAnswer):
-            return values[value.part][value.index]
         if not isinstance(value, PartCall):
-            return value
-        result = interp.call(
-            _part(module, value.part), replace(call, args=value.args, kwargs=dict(value.kwargs), written=False)
-        )
+            return same(value)
+        args, kwargs = tuple(map(same, value.args)), {name: same(item) for name, item in value.kwargs}
+        written = call.written and not kwargs and args == call.args
+        result = interp.call(_part(module, value.part), replace(call, args=args, kwargs=kwargs, written=written))
         if value.part not in answers:
-            break
-        dtypes = [tensor.spec.dtype for tensor in _tensors(result)]
+            before, operation = operation, described()
+            if operation.specs == before.specs:
+                break
+            continue  # It works with the sizes that it has asked for.
+        dtypes = [tensor.spec.dtype for tensor in modules.tensors_in(result)]
         forget_dtype = forget_dtype or None in dtypes
         interp.assumed_dtype = "float32"
         try:
@@ -151,12 +165,6 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments, method: str
     return UNKNOWN
 
 
-def _tensors(value: Value) -> list[Tensor]:
-    from torchsleuth.interp.library.modules import tensors_in
-
-    return tensors_in(value)
-
-
 def _part(module: LibraryModule, name: str) -> Value:
     value: Value = module
     for key in name.split("."):
@@ -166,9 +174,7 @@ def _part(module: LibraryModule, name: str) -> Value:
 
 def attribute(interp: Interpreter, module: LibraryModule, name: str) -> Value:
     """An attribute that the package gave a model: plain, a parameter, a part by another name, or else bound to it."""
-    from torchsleuth.interp.library.modules import parameter
-
-    value = parameter(interp, module, name)
+    value = modules.parameter(interp, module, name)
     if isinstance(value, ModuleSpec):
         built = module.built
         below = f"{built.part}." if built is not None and built.part else ""
@@ -180,5 +186,6 @@ def method(interp: Interpreter, module: LibraryModule, name: str, call: Argument
     """A method of the model's own: one that computes, or one that may change the model."""
     if name.startswith(_FORWARDS) and call.exact:
         return run(interp, module, call, name)
-    interp.heap.set(module.slots, "children", UNKNOWN)
+    if name not in _CHANGES_VALUES:
+        interp.heap.set(module.slots, "children", UNKNOWN)
     return UNKNOWN

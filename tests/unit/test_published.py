@@ -1,0 +1,310 @@
+"""Models that other packages define are built by these, and changed as the script changes them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.check import PATH, check
+from torchsleuth.oracle import names, published
+from torchsleuth.worker.engine import Engine
+
+PACKAGES = Path(__file__).parent.parent / "packages"
+
+
+def _forget() -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] in names.MODEL_PACKAGES]:
+        del sys.modules[name]
+    for remembered in (names.published, published.package_of, published._torchvision_models):
+        remembered.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The packages of this test, in the place of those that may be installed."""
+    _forget()
+    monkeypatch.syspath_prepend(str(PACKAGES))
+    yield
+    _forget()
+
+
+HEAD = """
+import torch
+from torch import nn
+from torchvision import models
+"""
+
+
+def shapes(text: str) -> dict[str, tuple[object, ...] | None]:
+    """What is known of the variables that a script assigns."""
+    found = Engine().analyze(PATH, HEAD + text)
+    assert not found.diagnostics and not found.stats["stumbles"], found
+    return {fact.expression: fact.shape for fact in found.facts}
+
+
+def test_a_model_is_built_and_called() -> None:
+    known = shapes("model = models.small_net()\ny = model(torch.randn(4, 3, 32, 32))\nwidth = model.fc.in_features\n")
+    assert known["y"] == (4, 1000)
+
+
+def test_builders_are_chosen_by_name() -> None:
+    known = shapes(
+        "a = models.__dict__['small_net'](num_classes=4)(torch.randn(2, 3, 16, 16))\n"
+        "b = getattr(models, 'small_net')(num_classes=5)(torch.randn(2, 3, 16, 16))\n"
+    )
+    assert (known["a"], known["b"]) == ((2, 4), (2, 5))
+
+
+def test_wrapped_models() -> None:
+    known = shapes(
+        "model = nn.DataParallel(models.small_net(num_classes=4))\n"
+        "frozen = [p for n, p in model.module.named_parameters() if not n.startswith('fc')]\n"
+        "y = model(torch.randn(2, 3, 16, 16))\n"
+    )
+    assert known["y"] == (2, 4)
+
+
+def test_the_size_of_a_batch_may_be_unknown() -> None:
+    known = shapes(
+        "class Scores(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.model = models.small_net(num_classes=7)\n"
+        "    def forward(self, images):\n"
+        "        n, c, h, w = images.shape\n"
+        "        logits = self.model(images)\n"
+        "        return logits\n"
+    )
+    assert known["logits"] == ("n", 7)
+
+
+def test_weights_are_named_and_never_loaded() -> None:
+    known = shapes(
+        "from torchvision.models import SmallNet_Weights, small_net\n"
+        "a = small_net(weights=SmallNet_Weights.DEFAULT)(torch.randn(2, 3, 16, 16))\n"
+    )
+    assert known["a"] == (2, 1000)
+
+
+def test_the_package_refuses_arguments() -> None:
+    check("""
+        import torch
+        from torchvision import models
+        model = models.small_net(weights=models.SmallNet_Weights.DEFAULT, num_classes=10)
+        #       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS199: expected value 1000
+        """)
+
+
+def test_a_new_head_that_fits() -> None:
+    known = shapes(
+        "model = models.small_net()\n"
+        "for p in model.parameters():\n"
+        "    p.requires_grad = False\n"
+        "model.fc = nn.Sequential(nn.Dropout(0.1), nn.Linear(model.fc.in_features, 5))\n"
+        "y = model(torch.randn(4, 3, 32, 32))\n"
+        "loss = nn.functional.cross_entropy(y, torch.zeros(4, dtype=torch.long))\n"
+        "loss.backward()\n"
+    )
+    assert known["y"] == (4, 5)
+
+
+def test_a_new_head_that_does_not_fit() -> None:
+    check(
+        """
+        import torch
+        from torch import nn
+        from torchvision import models
+        model = models.small_net()
+        model.fc = nn.Linear(512, 10)
+        y = model(torch.randn(4, 3, 32, 32))
+        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS101: (4, 16): its last size 16 does not fit `fc` (Linear)
+        """,
+        """
+        import torch
+        from torch import nn
+        from torchvision import models
+        model = models.small_net()
+        model.fc = nn.Linear(16, 10)
+        y = model(torch.randn(4, 3, 32, 32))
+        """,
+    )
+
+
+def test_a_head_of_the_users_own() -> None:
+    known = shapes(
+        "class Head(nn.Module):\n"
+        "    def __init__(self, width):\n"
+        "        super().__init__()\n"
+        "        self.out = nn.Linear(width, 3)\n"
+        "    def forward(self, features):\n"
+        "        return self.out(features).softmax(dim=1)\n"
+        "model = models.small_net()\n"
+        "model.fc = Head(16)\n"
+        "y = model(torch.randn(4, 3, 32, 32))\n"
+    )
+    assert known["y"] == (4, 3) and known["features"] == (4, 16)
+
+
+def test_a_stem_for_other_pictures() -> None:
+    known = shapes(
+        "model = models.small_net()\n"
+        "model.stem = nn.Conv2d(1, 16, 5, padding=2)\n"
+        "model.fc = nn.Identity()\n"
+        "y = model(torch.randn(4, 1, 28, 28))\n"
+    )
+    assert known["y"] == (4, 16)
+
+
+def test_an_input_that_a_part_refuses() -> None:
+    check(
+        """
+        import torch
+        from torchvision import models
+        x = torch.randn(8, 1, 28, 28)
+        y = models.small_net()(x)
+        #   ^^^^^^^^^^^^^^^^^^^^^ TS102: `x` is (8, 1, 28, 28) with 1 channels, but `SmallNet.stem` (Conv2d)
+        """,
+        """
+        import torch
+        from torchvision import models
+        x = torch.randn(8, 1, 28, 28)
+        y = models.small_net()(x.expand(-1, 3, -1, -1))
+        """,
+    )
+
+
+def test_an_input_that_the_model_refuses() -> None:
+    check("""
+        import torch
+        from torchvision import models
+        y = models.small_net()(torch.randn(8, 3, 4, 4))
+        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS199: Expected at least 8 columns, got 4
+        """)
+
+
+def test_parts_are_modules_of_their_own() -> None:
+    known = shapes(
+        "model = models.small_net()\n"
+        "a = model.layers(torch.randn(2, 16, 8, 8))\n"
+        "b = model.layers[0].conv(torch.randn(2, 16, 8, 8))\n"
+        "body = nn.Sequential(*list(model.children())[:-1])\n"
+        "c = body(torch.randn(2, 3, 32, 32))\n"
+        "d = model.forward_features(torch.randn(2, 3, 32, 32))\n"
+        "w = model.scale\n"
+    )
+    assert (known["a"], known["b"]) == ((2, 16, 8, 8),) * 2
+    assert known["c"] == (2, 16, 1, 1) and known["d"] == (2, 16, 16, 16) and known["w"] == (16, 1, 1)
+
+
+def test_hooks_see_what_parts_return() -> None:
+    known = shapes(
+        "seen = {}\n"
+        "def keep(module, inputs, output):\n"
+        "    seen['block'] = output.detach()\n"
+        "model = models.small_net()\n"
+        "model.layers[1].register_forward_hook(keep)\n"
+        "y = model(torch.randn(2, 3, 32, 32))\n"
+        "block = seen['block']\n"
+    )
+    assert known["y"] == (2, 1000) and known["block"] == (2, 16, 16, 16)
+
+
+def test_the_result_depends_on_the_mode() -> None:
+    known = shapes(
+        "model = models.two_heads(5)\n"
+        "first, second = model(torch.randn(2, 3, 32, 32))\n"
+        "model.eval()\n"
+        "only = model(torch.randn(2, 3, 32, 32))\n"
+    )
+    assert known["first"] == known["second"] == known["only"] == (2, 5)
+
+
+def test_the_part_of_a_result_that_is_meant() -> None:
+    check(
+        """
+        import torch
+        from torch import nn
+        from torchvision import models
+        y = torch.zeros(2, dtype=torch.long)
+        out = models.two_heads(5)(torch.randn(2, 3, 32, 32))
+        loss = nn.functional.cross_entropy(out, y)
+        #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS199: must be Tensor, not tuple
+        """,
+        """
+        import torch
+        from torch import nn
+        from torchvision import models
+        y = torch.zeros(2, dtype=torch.long)
+        out = models.two_heads(5)(torch.randn(2, 3, 32, 32)).logits
+        loss = nn.functional.cross_entropy(out, y)
+        """,
+    )
+    check(
+        """
+        import torch
+        from torch import nn
+        from torchvision import models
+        y = torch.zeros(2, 32, 32, dtype=torch.long)
+        loss = nn.functional.cross_entropy(models.segmenter()(torch.randn(2, 3, 32, 32)), y)
+        #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS199: must be Tensor, not dict
+        """,
+        """
+        import torch
+        from torch import nn
+        from torchvision import models
+        y = torch.zeros(2, 32, 32, dtype=torch.long)
+        loss = nn.functional.cross_entropy(models.segmenter()(torch.randn(2, 3, 32, 32))["out"], y)
+        """,
+    )
+
+
+def test_models_by_name() -> None:
+    known = shapes(
+        "import timm\n"
+        "encoder = timm.create_model('wide', pretrained=True, num_classes=0)\n"
+        "f = encoder(torch.randn(2, 3, 32, 32))\n"
+        "y = nn.Linear(encoder.num_features, 4)(f)\n"
+    )
+    assert known["f"] == (2, 48) and known["y"] == (2, 4)
+
+
+def test_what_a_method_changes_is_not_known() -> None:
+    known = shapes(
+        "import timm\n"
+        "model = timm.create_model('narrow')\n"
+        "model.reset_classifier(4)\n"
+        "y = model(torch.randn(2, 3, 32, 32))\n"
+        "z = y + torch.randn(2, 1000)\n"
+    )
+    assert known.get("y") is None
+
+
+def test_models_of_a_configuration() -> None:
+    known = shapes(
+        "from transformers import TinyConfig, TinyModel\n"
+        "model = TinyModel(TinyConfig(hidden_size=64))\n"
+        "out = model(torch.randint(0, 100, (2, 7)))\n"
+        "a, b, c = out.last_hidden_state, out['pooler_output'], out[0]\n"
+        "head = nn.Linear(model.config.hidden_size, 3)\n"
+        "y = head(b)\n"
+        "h = model.base(a)\n"
+    )
+    assert known["a"] == known["c"] == known["h"] == (2, 7, 64) and known["b"] == (2, 64) and known["y"] == (2, 3)
+
+
+def test_pretrained_models_whose_configuration_is_there() -> None:
+    known = shapes(
+        "from transformers import TinyModel\n"
+        "a = TinyModel.from_pretrained('cached')(torch.randint(0, 100, (2, 7))).last_hidden_state\n"
+        "b = TinyModel.from_pretrained('elsewhere')(torch.randint(0, 100, (2, 7))).last_hidden_state\n"
+    )
+    assert known["a"] == (2, 7, 48) and known.get("b") is None
+
+
+def test_without_the_package_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torchvision", None)
+    found = Engine().analyze(PATH, HEAD + "y = models.small_net()(torch.randn(2, 1, 4, 4))\nz = y + torch.randn(3)\n")
+    assert not found.diagnostics and "y" not in {fact.expression for fact in found.facts}
