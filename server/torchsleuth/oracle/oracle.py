@@ -332,7 +332,7 @@ class Oracle:
             with self._quiet(), torch.no_grad(), casting(cast):
                 target = self._materialized(target, args)
                 placed = self._fake(target, args, kwargs, symbolic)
-                if isinstance(target, ModuleSpec) and not isinstance(placed, Result):
+                if isinstance(target, ModuleSpec) and not _succeeded(placed, target):
                     # Some layers train with kernels of the device's own; dtypes are the same in both modes.
                     placed = self._fake(replace(target, training=False), args, kwargs, symbolic)
         finally:
@@ -664,6 +664,13 @@ def _agreed_failure(errors: list[BaseException], symbolic: bool) -> Outcome:
     if not any(words in str(first) for words in _SHAPE_WORDS):
         return Undecided(f"{type(first).__name__}: {first}"[:200])
     return Failure(type(first).__name__, str(first), confirmed=True)
+
+
+def _succeeded(outcome: Outcome, target: ModuleSpec) -> bool:
+    """Whether a module returned, or came to a part that is to be answered."""
+    if isinstance(outcome, Result) and isinstance(outcome.value, PartCall):
+        return outcome.value.part in dict(target.changes)
+    return isinstance(outcome, Result)
 
 
 def _is_internal(error: BaseException) -> bool:
