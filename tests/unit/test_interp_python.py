@@ -327,3 +327,44 @@ print(fc.note, fc.weight)
 y = torch.cat([p.flatten() for p in fc.parameters()])
 """
     assert analyze(IMPORTS + text).stats["stumbles"] == []
+
+
+def test_an_element_of_a_list_is_replaced_at_a_place_that_is_not_known() -> None:
+    text = """\
+cells = [[0] * 7 for _ in range(6)]
+column = int(torch.randint(0, 7, (1,)))
+for row in reversed(range(6)):
+    if cells[row][column] == 0:
+        cells[row][column] = 2
+        break
+y = torch.tensor(cells)
+"""
+    assert shape(text) == (6, 7)
+    # Any of them may still be 0, and they need not be equal.
+    open_ended = """\
+sizes = [0, 0]
+sizes[int(torch.randint(0, 2, (1,)))] = 3
+y = torch.zeros(1 if sizes[0] == 0 else 2, 1 if sizes[0] == sizes[1] else 2)
+"""
+    first, second = shape(open_ended)
+    assert not isinstance(first, int) and not isinstance(second, int)
+
+
+def test_a_number_that_is_zero_in_one_branch_may_be_zero() -> None:
+    size = shape("n = 0 if somewhere.flag else 3\ny = torch.zeros(1 if n == 0 else 2)\n")[0]
+    assert not isinstance(size, int)
+
+
+def test_methods_of_strings_that_are_not_known() -> None:
+    text = """\
+import random
+letters = "abcdefgh"
+wrong = ["".join(random.sample(word, len(word))) for word in ["abc", "de"]]
+rows = [[letters.index(letter) + 1 for letter in word] + [0] * (9 - len(word)) for word in wrong]
+table = torch.tensor(rows)
+words = wrong[0].split()
+y = torch.zeros(3, 4) if isinstance(words, list) else None
+z = torch.zeros(1 if wrong[0].isdigit() else 2, table.shape[0])
+"""
+    assert shape(text) == (3, 4)
+    assert shape(text.replace("y = ", "x = ").replace("z = ", "y = "))[1] == 2

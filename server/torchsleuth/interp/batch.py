@@ -21,9 +21,7 @@ class Batch:
     axis: int
 
 
-_LOST = frozenset(
-    "flip roll sort argsort cumsum cumprod outer einsum tensordot kron rot90 scatter index_select".split()
-)
+_LOST = frozenset("flip roll sort argsort cumsum cumprod outer tensordot kron rot90 scatter index_select".split())
 """Operators whose result may have the shape of the input and still other samples, or that are not followed."""
 _REDUCTIONS = frozenset(
     "sum mean max min argmax argmin prod std var norm any all median amax amin logsumexp nansum nanmean".split()
@@ -63,6 +61,8 @@ def follow(
         return _recurrent(operation, axis, before, position)
     if name in _LOST:
         return None
+    if name == "einsum":
+        return _summed(operation, axis, before)
     given = operation.args[1:]
     moved = _moved(name, axis, before, shape, given, operation.kwargs)
     if moved is not None:
@@ -73,6 +73,20 @@ def follow(
         shifted = axis + len(shape) - len(before)
         return shifted if 0 <= shifted < len(shape) and shape[shifted] == before[axis] else None
     return axis if axis == 0 and shape and shape[0] == before[0] else None
+
+
+def _summed(operation: Operation, axis: int, before: tuple[Size, ...]) -> int | None:
+    """Where the letter of a dimension stands in the result of an equation."""
+    equation = operation.args[0] if operation.args else None
+    if not isinstance(equation, str) or "." in equation or "->" not in equation:
+        return None
+    inputs, _, output = equation.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(operation.specs):
+        return None
+    letters = {term[axis] for term, spec in zip(terms, operation.specs) if spec.shape == before and axis < len(term)}
+    letter = letters.pop() if len(letters) == 1 else ""
+    return output.index(letter) if letter and letter in output else None
 
 
 def _recurrent(operation: Operation, axis: int, before: tuple[Size, ...], position: int) -> int | None:
@@ -123,8 +137,14 @@ def _moved(
         if dim is None or dim == axis:
             return -1
         return axis if len(shape) == rank else axis - (dim < axis)
-    if name in ("cat", "concat", "stack", "movedim", "gather"):
-        return None if name in ("cat", "concat", "gather") and given and place(given[0]) != axis else -1
+    if name in ("cat", "concat", "concatenate", "gather"):
+        dim = place(given[0] if given else named.get("dim", named.get("axis", 0)))
+        return -1 if dim is None or dim == axis else None
+    if name == "stack":
+        where = place(given[0] if given else named.get("dim", 0), rank + 1)
+        return -1 if where is None else axis + (where <= axis)
+    if name == "movedim":
+        return -1
     return None
 
 

@@ -98,7 +98,7 @@ Delta = dict[tuple[int, Any], Change]
 class Heap:
     """All writes to slots go through `set`; a mark is a position in the journal."""
 
-    def __init__(self, fresh: Callable[[str], Symbol]) -> None:
+    def __init__(self, fresh: Callable[[str, bool], Symbol]) -> None:
         self._journal: list[tuple[Slots, Any, Any]] = []
         self._fresh = fresh
         self._sizes: dict[tuple[int, Size, Size], Size] = {}
@@ -184,7 +184,8 @@ class Heap:
             return left
         key = (self._joined, left, right)
         if key not in self._sizes:
-            self._sizes[key] = dims.of(self._fresh("?"))
+            positive = all(dims.positive(size) == 1 for size in (left, right))
+            self._sizes[key] = dims.of(self._fresh("?", positive))
         return self._sizes[key]
 
     # -- the lattice -------------------------------------------------------------------------------

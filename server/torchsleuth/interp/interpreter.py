@@ -33,11 +33,13 @@ from torchsleuth.interp.values import (
     Namespace,
     Parameters,
     Scalar,
+    Several,
     Site,
     SliceValue,
     Slots,
     Tensor,
     Value,
+    is_int,
 )
 from torchsleuth.oracle import Operators
 from torchsleuth.syntax.shapes import Declarations
@@ -712,14 +714,7 @@ class Interpreter(Importing):
     def set_item(self, container: Value, key: Value, value: Value, node: ast.expr, frame: Frame) -> None:
         if isinstance(container, ListValue):
             self.trace.emptied.add(container.identity)
-        if isinstance(container, ListValue) and container.items is not None:
-            items = container.items
-            if isinstance(key, int) and -len(items) <= key < len(items):
-                changed = list(items)
-                changed[key] = value
-                self.heap.set(container.slots, "items", tuple(changed))
-            else:
-                self.heap.set(container.slots, "items", None)
+            self.heap.set(container.slots, "items", self._replaced(container.elements, self.resolved(key), value))
         elif isinstance(container, DictValue):
             library.set_entry(self, container, self.resolved(key), value)
         elif isinstance(container, LibraryModule):
@@ -728,6 +723,19 @@ class Interpreter(Importing):
             self.tensor_set_item(container, key, value, node, frame)
         elif isinstance(container, Array):
             self.heap.set(container.slots, "bounds", None)
+
+    def _replaced(self, elements: tuple[Value, ...] | None, key: Value, value: Value) -> tuple[Value, ...] | None:
+        """The elements of a list in which one was replaced; where it is not known which, each of them may be it."""
+        if elements is None or not is_int(key):
+            return None
+        if isinstance(elements, Several):
+            return Several.counted(self.heap.several((*elements, value)), elements.length)
+        if not isinstance(key, int):
+            return tuple(self.any_of((element, value)) for element in elements)
+        if not -len(elements) <= key < len(elements):
+            return None
+        place = key % len(elements)
+        return (*elements[:place], value, *elements[place + 1 :])
 
     def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
         self.check_attribute(owner, name, value, node, frame)

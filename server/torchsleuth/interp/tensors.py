@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import autocast, batch, demands, library, selection
+from torchsleuth.interp import autocast, batch, demands, library, marks, selection
 from torchsleuth.interp.autograd import Autograd
 from torchsleuth.interp.batch import Batch
 from torchsleuth.interp.frames import Frame
@@ -18,7 +18,6 @@ from torchsleuth.interp.heap import MISSING, Heap
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import certain_shapes
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import integers
 from torchsleuth.interp.trace import DeviceConflict, Event, LoopPoint, Operation, OperatorFailure, Sighting, Trace
 from torchsleuth.interp.values import (
     UNKNOWN,
@@ -71,29 +70,6 @@ from torchsleuth.tensors.spec import (
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter
-
-_KEEPS_TAGS = frozenset(
-    "view reshape squeeze unsqueeze flatten contiguous permute transpose clone float double half to detach "
-    "getitem type t T mT expand chunk split unflatten movedim swapaxes identity Identity Flatten repeat flip roll tile "
-    "repeat_interleave expand_as view_as reshape_as index_select narrow select unbind ravel".split()
-)
-_JOINS = frozenset("cat concat concatenate stack hstack vstack column_stack dstack".split())
-_TAGS = {
-    "softmax": "softmax",
-    "log_softmax": "log_softmax",
-    "Softmax": "softmax",
-    "LogSoftmax": "log_softmax",
-    "sigmoid": "sigmoid",
-    "Sigmoid": "sigmoid",
-    "Softmax2d": "softmax",
-    # What a layer with weights puts out is unbounded.
-    **dict.fromkeys(
-        "Linear Bilinear LazyLinear linear bilinear Conv1d Conv2d Conv3d LazyConv1d LazyConv2d LazyConv3d conv1d conv2d "
-        "conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d conv_transpose1d conv_transpose2d "
-        "conv_transpose3d".split(),
-        "logits",
-    ),
-}
 
 _REDUCTIONS = frozenset("sum mean prod norm std var".split())
 _GIVES_TENSOR = _REDUCTIONS | frozenset(
@@ -510,15 +486,7 @@ class TensorOperations(Autograd):
     ) -> Callable[[TensorSpec], Tensor]:
         tensors = operation.operands
         name = operation.target.rpartition(".")[2]
-        tags: Tags = frozenset()
-        name = name if name in _KEEPS_TAGS else name.rstrip("_")
-        if name in _TAGS:
-            tags = frozenset({_TAGS[name]})
-        elif name in _KEEPS_TAGS and tensors:
-            tags = integers.of_part(tensors[0].tags, name, operation.args)
-        elif name in _JOINS and tensors:
-            tags = integers.joined(tensors)
-        tags = batch.plain(tags)
+        tags = batch.plain(marks.of_result(name, tensors, operation.args))
         history = frozenset(item for tensor in tensors for item in tensor.history)
         origin = Origin(operation.site, operation.target, operation.specs, tensors)
         made: list[Tensor] = []
@@ -552,7 +520,7 @@ class TensorOperations(Autograd):
         name = operation.target.rpartition(".")[2]
         tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
         if operation.module is None and not (operation.target.startswith("operator.") and name != "getitem"):
-            if name not in _KEEPS_TAGS | _GIVES_TENSOR:
+            if name not in marks.KEPT_BY | _GIVES_TENSOR:
                 history = frozenset(item for tensor in tensors for item in tensor.history)
                 self.trace.consumed.update(history if not library.is_pure(name) else ())
                 return UNKNOWN

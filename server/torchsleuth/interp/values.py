@@ -76,6 +76,14 @@ class Bounds:
 
 
 @dataclass(frozen=True)
+class Ends:
+    """Integers that a tensor holds for certain, whatever else is in it: a tag."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
 class Element:
     """Which element of which tensor or array one is: a tag of it, or the slot `element`."""
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.interp.marks import PRODUCTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
@@ -36,6 +37,7 @@ LAYERS = tuple(
     "Linear Bilinear LazyLinear linear bilinear Conv1d Conv2d Conv3d LazyConv1d LazyConv2d LazyConv3d conv1d conv2d conv3d "
     "ConvTranspose1d ConvTranspose2d ConvTranspose3d conv_transpose1d conv_transpose2d conv_transpose3d".split()
 )
+"""Layers with weights; `PRODUCTS`: those written by hand."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -60,7 +62,7 @@ def _finding(analysis: Analysis, operation: Operation, scores: Tensor) -> Findin
 
 def layer_places(analysis: Analysis, scores: Tensor) -> tuple[list[Related], str]:
     """Where the layer that put out these values is defined and used, and its name."""
-    layer = applied(analysis, scores, LAYERS)
+    layer = applied(analysis, scores, LAYERS) or applied(analysis, scores, tuple(PRODUCTS))
     if layer is None:
         return [], "a layer"
     span = layer.site.span

@@ -57,6 +57,7 @@ def change_argument(
         names = list(names_for(frame, wanted, node)) if not isinstance(node, ast.Constant) else []
         if step == 0:
             names += _sums(module, node, wanted)
+            names += _one_more(given_argument(module, position, name), node, wanted)
         for new in (*names, str(wanted)):
             key = f"{node.lineno}:{node.col_offset}:{new}"
             if new != old and key not in seen:
@@ -106,6 +107,12 @@ def _sums(module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[str]:
     for (one, a), (two, b) in combinations(named.items(), 2):
         if a + b == wanted:
             yield f"{one} + {two}"
+
+
+def _one_more(given: object, node: ast.expr, wanted: int) -> Iterator[str]:
+    """A size that lacks one or two, as that of a table without room for a special token: ``n_symbols + 1``."""
+    if isinstance(given, int) and 0 < wanted - given <= 2 and not isinstance(node, ast.Constant | ast.IfExp):
+        yield f"{ast.unparse(node)} + {wanted - given}"
 
 
 def names_for(frame: Frame, wanted: int, before: ast.AST | None = None) -> Iterator[str]:

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Bounds, LibraryModule, Value
+from torchsleuth.interp.values import Bounds, Ends, LibraryModule, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import argument_node, change_argument, constructor_related, given_argument
 from torchsleuth.rules.describe import call_trail, expression_text, layer_text, operator_text
@@ -72,11 +72,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield _fixed(analysis, failure.operation, failure.failure.message, trail(analysis, failure))
 
 
-def _bounds(used: Operand) -> Bounds | None:
-    return next((tag for tag in used.tensor.tags if isinstance(tag, Bounds)), None)
+def _bounds(used: Operand) -> Bounds | Ends | None:
+    return next((tag for tag in used.tensor.tags if isinstance(tag, Bounds | Ends)), None)
 
 
-def _beyond(lookup: Lookup, bounds: Bounds) -> bool:
+def _beyond(lookup: Lookup, bounds: Bounds | Ends) -> bool:
     if lookup.ignored is not None and (lookup.ignored in (bounds.low, bounds.high)):
         return False
     lowest = 0 if lookup.kind != "dimension" else -lookup.size
@@ -138,13 +138,12 @@ def _picked(operation: Operation) -> Lookup | None:
     return Lookup(index, size, "table") if isinstance(size, int) else None
 
 
-def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds) -> Finding:
+def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> Finding:
     user = layer_text(operation.module) if operation.module is not None else operator_text(operation)
     text = message(
         f"index.{lookup.kind}",
         index=lookup.index.text("the index"),
-        low=bounds.low,
-        high=bounds.high,
+        values=message("index.held" if bounds.low == bounds.high else "index.range", low=bounds.low, high=bounds.high),
         user=user,
         size=lookup.size,
         last=lookup.size - 1,
@@ -162,7 +161,7 @@ def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: B
     return Finding(operation.site.span, text, tuple(places), tuple(unsafe))
 
 
-def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds) -> Iterator[Candidate]:
+def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> Iterator[Candidate]:
     wanted = bounds.high + 1
     if lookup.kind == "table" and lookup.layer is not None and lookup.layer.site is not None:
         rows = argument_node(lookup.layer, 0, "num_embeddings")
@@ -170,7 +169,7 @@ def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds
             source = analysis.source_of(lookup.layer.site.span.path)
             text = f"{source.segment(rows)} + {wanted - lookup.size}"
             yield replaced(analysis, lookup.layer.site, rows, text)
-    if bounds.low == 1 and bounds.high == lookup.size:
+    if isinstance(bounds, Bounds) and bounds.low == 1 and bounds.high == lookup.size:
         yield from suffixed(analysis, lookup.index, " - 1")
     if bounds.high >= lookup.size:
         if lookup.kind == "table" and lookup.layer is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.values import AnyIndex, Bounds, ListValue, SliceValue, Tags, Tensor, Value, is_int
+from torchsleuth.interp.values import AnyIndex, Bounds, Ends, ListValue, SliceValue, Tags, Tensor, Value, is_int
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -59,10 +59,12 @@ def joined(tensors: Sequence[Tensor]) -> Tags:
     common = frozenset.intersection(*(tensor.tags for tensor in tensors))
     bounds = [tag for tensor in tensors for tag in tensor.tags if isinstance(tag, Bounds)]
     if len(bounds) < len(tensors):
-        return common
+        held = [tag for tensor in tensors for tag in tensor.tags if isinstance(tag, Bounds | Ends)]
+        common = frozenset(tag for tag in common if not isinstance(tag, Bounds | Ends))
+        return common | {Ends(min(one.low for one in held), max(one.high for one in held))} if held else common
     alike = len(set(bounds)) == 1 and bounds[0].anywhere
     around = Bounds(min(one.low for one in bounds), max(one.high for one in bounds), alike)
-    return frozenset(tag for tag in common if not isinstance(tag, Bounds)) | {around}
+    return frozenset(tag for tag in common if not isinstance(tag, Bounds | Ends)) | {around}
 
 
 _PARTS = frozenset("chunk split unbind select narrow index_select".split())
@@ -72,7 +74,11 @@ def of_part(tags: Tags, name: str, args: tuple[Value, ...]) -> Tags:
     """What is still true of the values that an operator picks: the ends of a range only if any part has them. An index
     that is not known stands for all there are."""
     fixed = name in _PARTS or (name == "getitem" and len(args) > 1 and _is_fixed(args[1]))
-    return frozenset(tag for tag in tags if not (fixed and isinstance(tag, Bounds) and not tag.anywhere))
+
+    def is_lost(tag: object) -> bool:
+        return isinstance(tag, Ends) or (isinstance(tag, Bounds) and not tag.anywhere)
+
+    return frozenset(tag for tag in tags if not (fixed and is_lost(tag)))
 
 
 def _is_fixed(key: Value) -> bool:

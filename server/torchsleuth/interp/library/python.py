@@ -11,7 +11,7 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import dictionaries, draws, parameters, transforms
+from torchsleuth.interp.library import dictionaries, draws, parameters, strings, transforms
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -651,8 +651,8 @@ def container_method(interp: Interpreter, receiver: Value, name: str, call: Argu
         return _list_method(interp, receiver, name, call)
     if isinstance(receiver, DictValue):
         return dictionaries.method(interp, receiver, name, call)
-    if isinstance(receiver, str):
-        return _str_method(interp, receiver, name, call)
+    if isinstance(receiver, str) or receiver == Scalar("str"):
+        return strings.method(interp, receiver, name, call)
     if isinstance(receiver, tuple):
         if name == "index" and call.args and call.args[0] in receiver:
             return receiver.index(call.args[0])
@@ -665,8 +665,6 @@ def container_method(interp: Interpreter, receiver: Value, name: str, call: Argu
         return UNKNOWN
     if isinstance(receiver, Scalar) and name == "item":
         return receiver
-    if isinstance(receiver, Scalar):
-        return Scalar("str") if receiver.type == "str" else UNKNOWN
     if isinstance(receiver, int | float) and name == "is_integer":
         return float(receiver).is_integer()
     return UNKNOWN
@@ -743,33 +741,6 @@ def _list_method(interp: Interpreter, receiver: ListValue, name: str, call: Argu
     if name in ("index", "count"):
         return interp.fresh_size("?", positive=False)
     return UNKNOWN
-
-
-_PURE_STRING = frozenset(
-    "lower upper strip lstrip rstrip split replace startswith endswith join title capitalize format count find "
-    "isdigit isalpha removeprefix removesuffix splitlines partition rpartition zfill encode ljust rjust center".split()
-)
-
-
-def _str_method(interp: Interpreter, receiver: str, name: str, call: Arguments) -> Value:
-    if name not in _PURE_STRING:
-        return UNKNOWN
-    args: list[Any] = []
-    for value in call.args:
-        if isinstance(value, ListValue):
-            if value.items is None or not all(isinstance(item, str) for item in value.items):
-                return Scalar("str") if name in ("join", "format") else UNKNOWN
-            value = list(value.items)
-        if not isinstance(value, str | int | float | bool | type(None) | tuple | list):
-            return Scalar("str") if name in ("join", "format", "replace") else UNKNOWN
-        args.append(value)
-    if call.kwargs:
-        return Scalar("str") if name == "format" else UNKNOWN
-    try:
-        result = getattr(receiver, name)(*args)
-    except (TypeError, ValueError, IndexError, KeyError):
-        return UNKNOWN
-    return ListValue(tuple(result)) if isinstance(result, list) else result
 
 
 def is_pure(name: str) -> bool:

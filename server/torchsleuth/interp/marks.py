@@ -1,0 +1,66 @@
+"""What is true of the values that an operator gives, whatever their shape: the tags of its results."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torchsleuth.interp.library import integers
+from torchsleuth.interp.values import Tags, Tensor, Value
+
+KEPT_BY = frozenset(
+    "view reshape squeeze unsqueeze flatten contiguous permute transpose clone float double half to detach "
+    "getitem type t T mT expand chunk split unflatten movedim swapaxes identity Identity Flatten repeat flip roll tile "
+    "repeat_interleave expand_as view_as reshape_as index_select narrow select unbind ravel".split()
+)
+"""Operators that move or pick values."""
+_JOINS = frozenset("cat concat concatenate stack hstack vstack column_stack dstack".split())
+_GIVEN = {
+    "softmax": "softmax",
+    "log_softmax": "log_softmax",
+    "Softmax": "softmax",
+    "LogSoftmax": "log_softmax",
+    "sigmoid": "sigmoid",
+    "Sigmoid": "sigmoid",
+    "Softmax2d": "softmax",
+    # What a layer with weights puts out is unbounded.
+    **dict.fromkeys(
+        "Linear Bilinear LazyLinear linear bilinear Conv1d Conv2d Conv3d LazyConv1d LazyConv2d LazyConv3d conv1d conv2d "
+        "conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d conv_transpose1d conv_transpose2d "
+        "conv_transpose3d".split(),
+        "logits",
+    ),
+}
+PRODUCTS = frozenset("matmul mm bmm mv addmm baddbmm einsum".split())
+_SUMS = frozenset("add sub".split())
+_SCALES = frozenset("mul multiply div divide truediv neg".split())
+_TURNS = frozenset("t T mT transpose permute".split())
+
+
+def of_result(name: str, tensors: Sequence[Tensor], args: tuple[Value, ...]) -> Tags:
+    """The tags of what an operator of this name makes of these tensors."""
+    name = name if name in KEPT_BY else name.rstrip("_")
+    if name in _GIVEN:
+        return frozenset({_GIVEN[name]})
+    if name in KEPT_BY and tensors:
+        return integers.of_part(tensors[0].tags, name, args)
+    if name in _JOINS and tensors:
+        return integers.joined(tensors)
+    return frozenset({"logits"}) if _is_unbounded(name, tensors) else frozenset()
+
+
+def _is_unbounded(name: str, tensors: Sequence[Tensor]) -> bool:
+    """Whether an operator leaves the raw output of a layer as unbounded, or is itself a layer written by hand: a product
+    with weights, such an output with a bias, or scaled by a number or a weight."""
+    raw = ["logits" in tensor.tags for tensor in tensors]
+    if name in PRODUCTS:
+        return any(raw) or any(map(_is_weight, tensors))
+    if name in _SUMS:
+        return any(raw) and all(one or _is_weight(tensor) for one, tensor in zip(raw, tensors))
+    return name in _SCALES and sum(raw) == 1 and all(one or _is_weight(tensor) for one, tensor in zip(raw, tensors))
+
+
+def _is_weight(tensor: Tensor) -> bool:
+    """Whether a tensor is a parameter, or one with its dimensions in another order."""
+    origin = tensor.origin
+    turned = origin is not None and origin.operator.rpartition(".")[2] in _TURNS and len(origin.sources) == 1
+    return tensor.parameter or (turned and origin is not None and origin.sources[0].parameter)
