@@ -188,3 +188,58 @@ def test_a_meter_is_given_a_loss_without_its_graph() -> None:
             smooth.update(loss)
     """
     assert "    smooth.update(loss.detach())\n" in repaired(text)
+
+
+def test_a_shared_encoder_is_cut_off_where_it_is_not_trained() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        encoder, one, other = nn.Sequential(nn.Linear(8, 5), nn.Tanh()), nn.Linear(5, 1), nn.Linear(5, 1)
+        opt_one = torch.optim.Adam([*encoder.parameters(), *one.parameters()])
+        opt_other = torch.optim.Adam(other.parameters())
+        for _ in range(5):
+            z = encoder(torch.randn(16, 8))
+            first = one(z).pow(2).mean()
+            opt_one.zero_grad()
+            first.backward()
+            opt_one.step()
+            second = other(z).pow(2).mean()
+            opt_other.zero_grad()
+            second.backward()
+            opt_other.step()
+    """
+    assert "second = other(z.detach())" in repaired(text)
+
+
+def test_shares_of_predicted_classes_become_those_of_probabilities() -> None:
+    text = """
+        import torch
+        import torch.nn.functional as F
+        from torch import nn
+
+        model = nn.Linear(8, 3)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(5):
+            logits = model(torch.randn(16, 8))
+            share = F.one_hot(logits.argmax(dim=1), 3).float().mean(dim=0)
+            loss = F.cross_entropy(logits, torch.zeros(16).long()) + (share - 1 / 3).pow(2).sum()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """
+    assert "share = logits.softmax(dim=1).mean(dim=0)" in repaired(text)
+
+
+def test_a_root_is_taken_of_the_tensor() -> None:
+    text = """
+        import math
+
+        import torch
+        from torch import nn
+
+        net = nn.Linear(6, 1)
+        loss = math.sqrt(nn.functional.mse_loss(net(torch.randn(8, 6)), torch.randn(8, 1)))
+        loss.backward()
+    """
+    assert "loss = torch.sqrt(" in repaired(text)

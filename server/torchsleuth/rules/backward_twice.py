@@ -63,8 +63,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[Candidate]:
     if first.span != fault.at.span:
         yield from _one_sum(analysis, first, fault.at)
-        for name, _ in fault.carried:
-            yield from _detached(analysis, name, first, fault.at)
+        cut = [one for name, _ in fault.carried for one in _detached(analysis, name, first, fault.at)]
+        # Rather where the step that follows does not train what is cut off.
+        for wanted in (False, True):
+            yield from (one for line, one in cut if _trains(analysis, fault, line) is wanted)
         yield from _once(analysis, first, fault.at)
     else:
         wanted = _is_trained(analysis, fault)
@@ -72,7 +74,7 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
         if wanted:
             yield from anew
         for name, _ in () if wanted else fault.carried:
-            yield from _detached(analysis, name, first, fault.at)
+            yield from (one for _, one in _detached(analysis, name, first, fault.at))
         if not wanted:
             yield from anew
         block = repeated_block(analysis, fault.at)
@@ -211,7 +213,19 @@ def _receiver(statement: ast.stmt | None) -> str | None:
     return owner.id if isinstance(owner, ast.Name) else None
 
 
-def _detached(analysis: Analysis, name: str, first: Site, second: Site) -> Iterator[Candidate]:
+def _trains(analysis: Analysis, fault: AutogradFault, line: int) -> bool:
+    """Whether the optimizer that steps after the loss of a line trains what the shared piece was computed with."""
+    reached = fault.node.reached[0] if fault.node is not None else ()
+    path = fault.at.span.path
+    for event in analysis.events("step"):
+        place = place_in(event.site, fault.at.frame.function)
+        if place is not None and place.span.path == path and place.span.start.line > line:
+            if isinstance(event.subject, LibraryObject):
+                return any(id(part) in reached for part in trained_parts(event.subject))
+    return False
+
+
+def _detached(analysis: Analysis, name: str, first: Site, second: Site) -> Iterator[tuple[int, Candidate]]:
     """The shared tensor handed on without its graph, where the first loss is computed from it, or the second one."""
     source, tree = analysis.source_of(first.span.path), analysis.tree(first.span.path)
     calls = [node for node in ast.walk(_scope(tree, first)) if isinstance(node, ast.Call)]
@@ -223,7 +237,8 @@ def _detached(analysis: Analysis, name: str, first: Site, second: Site) -> Itera
             if source.segment(argument) == name:
                 user = source.segment(call.func)
                 title = message("fix.detach", tensor=name, user=user, line=argument.lineno)
-                yield Candidate(title, (edits.insert_after_node(source, argument, ".detach()"),), safe=False)
+                edit = edits.insert_after_node(source, argument, ".detach()")
+                yield argument.lineno, Candidate(title, (edit,), safe=False)
 
 
 def _scope(tree: ast.Module, site: Site) -> ast.AST:

@@ -10,6 +10,7 @@ from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.values import ListValue, Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import is_alone, place_in, receiver_text, statement_of
+from torchsleuth.rules.rewrites import OF_NUMBERS
 from torchsleuth.rules.rule import Analysis, Candidate, related
 from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.syntax import edits
@@ -88,11 +89,15 @@ def uncut(analysis: Analysis, cut: Cut | None) -> Iterator[Candidate]:
         if edit is not None:
             yield Candidate(message("fix.remove", text=f".{cut.kind}" + "()" * (cut.kind != "data")), (edit,))
         yield from _round_trip(analysis, cut.site)
-    elif cut.kind == "float" and isinstance(node, ast.Call):
+    elif cut.kind == "float" and isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         yield _replaced(source, node, source.segment(node.args[0]))
+    elif cut.kind == "float" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in OF_NUMBERS and torch_name(cut.site) == "torch":
+            yield _replaced(source, node.func, OF_NUMBERS[node.func.attr])
     elif cut.kind == "rewrapped":
         yield from _unwrapped(analysis, cut)
     elif cut.kind == "integers":
+        yield from soft_one_hot(analysis, cut.site)
         yield from _differentiable(source, node)
         yield from _soft_argmax(analysis, cut.site)
     elif cut.kind == "frozen":
@@ -193,6 +198,30 @@ def _differentiable(source: SourceText, node: ast.AST) -> Iterator[Candidate]:
         else:
             for operand in (node.func.value, node.args[0]):
                 yield _replaced(source, node, source.segment(operand), safe=False)
+
+
+def soft_one_hot(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+    """``x.softmax(dim=1)`` for ``one_hot(x.argmax(dim=1), n).float()``."""
+    source, call = analysis.source_of(site.span.path), analysis.index(site.span.path).same(site.node)
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "argmax":
+        return
+    operations = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
+    method = bool(operations) and operations[0].target.startswith("Tensor.")
+    operand = call.func.value if method else call.args[0] if call.args else None
+    arguments = ([*call.args] if method else call.args[1:]) + [
+        word.value for word in call.keywords if word.arg == "dim"
+    ]
+    outer: ast.AST | None = None
+    for part in reversed(edits.path_to(analysis.tree(site.span.path), call)[:-1]):
+        function = part.func if isinstance(part, ast.Call) else None
+        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        if name in ("one_hot", "float", "to", "type_as"):
+            outer = part
+        elif not isinstance(part, ast.Attribute):
+            break
+    if outer is not None and operand is not None and len(arguments) == 1:
+        text = f"{source.segment(operand)}.softmax(dim={source.segment(arguments[0])})"
+        yield _replaced(source, outer, text, safe=False)
 
 
 def _soft_argmax(analysis: Analysis, site: Site) -> Iterator[Candidate]:

@@ -195,8 +195,35 @@ def unseen(analysis: Analysis, method: str) -> bool:
                 continue
             if len(node.args) > (method in ("train", "eval")) or (path, source.start_of(node)) in starts:
                 continue
-            return True
+            if not _is_replaced(analysis, path, node):
+                return True
     return False
+
+
+def _is_replaced(analysis: Analysis, path: str, node: ast.AST) -> bool:
+    """Whether a place is in a method that every class derived from its own defines anew, while nothing is made of that
+    class itself."""
+    trail = analysis.index(path).trail(node)
+    within = [part for part in trail if isinstance(part, ast.ClassDef | ast.FunctionDef)]
+    if len(within) < 2 or not isinstance(within[0], ast.ClassDef) or not isinstance(within[1], ast.FunctionDef):
+        return False
+    owner, method = within[0], within[1]
+    derived = [part for part in analysis.index(path).of_type(ast.ClassDef) if _derives(part, owner)]
+    for part in analysis.index(path).nodes:
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == owner.name:
+            return False
+        if isinstance(part, ast.Attribute) and part.attr == method.name:
+            if not isinstance(part.value, ast.Name) or part.value.id == owner.name:
+                return False  # super().update(), Base.update
+    return bool(derived) and all(_defines(part, method.name) for part in derived)
+
+
+def _derives(derived: ast.ClassDef, owner: ast.ClassDef) -> bool:
+    return any(isinstance(base, ast.Name) and base.id == owner.name for base in derived.bases)
+
+
+def _defines(owner: ast.ClassDef, method: str) -> bool:
+    return any(isinstance(part, ast.FunctionDef) and part.name == method for part in owner.body)
 
 
 def uncalled(analysis: Analysis, path: str, name: str, method: str) -> ast.Expr | None:

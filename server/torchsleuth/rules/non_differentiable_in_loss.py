@@ -24,10 +24,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import cut_of, flat_step, node_of
+from torchsleuth.interp.graph import Cut, cut_of, flat_step, node_of
 from torchsleuth.interp.values import Site, Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, text_of, uncut
+from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, soft_one_hot, text_of, uncut
 from torchsleuth.rules.rewrites import as_loss, without_term
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Span
@@ -82,9 +82,15 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
                 text = message(f"grad.term.{cut.kind}", cut=f"`{text_of(analysis, cut.site)}`")
                 places = (call_place(analysis, event.site, message("grad.backward")),)
                 repairs = tuple(
-                    uncut(analysis, cut) if cut.kind == "first_order" else without_term(analysis, event.site, cut.site)
+                    uncut(analysis, cut) if cut.kind == "first_order" else _mended(analysis, event.site, cut)
                 )
                 yield Finding(cut.site.span, text, places, repairs)
+
+
+def _mended(analysis: Analysis, backward: Site, cut: Cut) -> Iterator[Candidate]:
+    """A soft form of what has no gradient, or the loss without that term."""
+    yield from soft_one_hot(analysis, cut.site)
+    yield from without_term(analysis, backward, cut.site)
 
 
 def _terms(tensor: Tensor, depth: int = 12) -> Iterator[Tensor]:

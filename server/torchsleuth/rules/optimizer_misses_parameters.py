@@ -5,7 +5,8 @@ What it finds
     a model after the optimizer had been given its parameters; and a whole module, or a parameter, that was made in the
     script, gets gradients in each step of a training loop, and was given to no optimizer, while all that was given is
     given as a whole. Nothing is found where parts are left out on purpose: frozen, loaded from a file, copied, in
-    evaluation mode, or where only some layers of a model are trained.
+    evaluation mode, or where only some layers of a model are trained. Where all layers of a model are given one by one
+    but the last, it is a hint.
 Why it hurts
     The new layer keeps its random weights. The rest adapts to it as well as it can, so that the loss falls and the
     fault does not show.
@@ -79,7 +80,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     if not missed or reads_gradients(analysis):
         return
     reported: set[int] = set()
-    for kind in (_given_another, _replaced, _forgotten):
+    for kind in (_given_another, _replaced, _forgotten, _head):
         for item in missed:
             finding = kind(analysis, item) if item.whole.identity not in reported else None
             if finding is not None:
@@ -266,6 +267,42 @@ def _forgotten(analysis: Analysis, item: _Missed) -> Finding | None:
     return Finding(optimizer.site.span, text, places, tuple(_added(analysis, item, name)))
 
 
+def _head(analysis: Analysis, item: _Missed) -> Finding | None:
+    """A last layer that is left out, where the layers before it are given one by one."""
+    optimizer, part = item.optimizer, item.part
+    node = item.backward.node
+    if node is None or not isinstance(part, LibraryModule) or not isinstance(item.whole, Instance):
+        return None
+    if not trained_by(optimizer, item.whole) or not _is_fresh(analysis, part) or len(analysis.trace.optimizers) > 1:
+        return None
+    given = trained_parts(optimizer)
+    own = [one for one in node.reachable() if one.module is part]
+    reached = [one for one in node.reachable() if any(one.module is other for other in given)]
+    left_out = [other for other in _trained_in(item.whole) if not any(other is one for one in given)]
+    last = len(own) == 1 and reached and all(one in own[0].members for one in reached)
+    whole = name_in(optimizer.site.frame, item.whole) if optimizer.site is not None else None
+    if not last or len(left_out) != 1 or optimizer.site is None or part.identity > optimizer.identity:
+        return None
+    made = _made_at(part)
+    if made is None or any(item.whole is module for module in _given_modules(optimizer)):
+        return None
+    name = f"{whole}.{part.name}" if whole and part.name and item.whole.slots.get(part.name) is part else None
+    source = analysis.source_of(made.span.path)
+    places = (related(source, made.node, message("optimizer.forgotten.place")),)
+    shown = f"`{name}`" if name else _called(part)
+    text = message("optimizer.forgotten", what=shown, line=made.span.start.line)
+    given_node = _given_node(analysis, optimizer)
+    candidates: list[Candidate] = []
+    if name is not None and given_node is not None:
+        edit = _extended(analysis, optimizer, part, given_node, name)
+        candidates.append(Candidate(message("fix.give", name=name), (edit,)))
+    return Finding(optimizer.site.span, text, places, tuple(candidates), severity="hint")
+
+
+def _given_modules(optimizer: LibraryObject) -> list[Value]:
+    return [module for given in given_to(optimizer) if isinstance(given, Parameters) for module in given.modules]
+
+
 def _trained_in(module: Value) -> Iterator[LibraryModule | Tensor]:
     """The parts with parameters, leaving out those that are frozen."""
     for part in parts_of(module):
@@ -342,7 +379,8 @@ def _added(analysis: Analysis, item: _Missed, name: str | None) -> Iterator[Cand
     """The module's parameters added to what the optimizer is given."""
     given = _given_node(analysis, item.optimizer)
     if given is not None and name is not None and item.whole.identity < item.optimizer.identity:
-        yield Candidate(message("fix.give", name=name), (_extended(analysis, item, given, name),))
+        edit = _extended(analysis, item.optimizer, item.whole, given, name)
+        yield Candidate(message("fix.give", name=name), (edit,))
 
 
 def _given_node(analysis: Analysis, optimizer: LibraryObject) -> ast.expr | None:
@@ -355,11 +393,11 @@ def _given_node(analysis: Analysis, optimizer: LibraryObject) -> ast.expr | None
     return call.args[0] if call.args else keyword
 
 
-def _extended(analysis: Analysis, item: _Missed, given: ast.expr, name: str) -> Edit:
-    assert item.optimizer.site is not None
-    source, value = analysis.source_of(item.optimizer.site.span.path), item.optimizer.argument(0, "params")
+def _extended(analysis: Analysis, optimizer: LibraryObject, what: Value, given: ast.expr, name: str) -> Edit:
+    assert optimizer.site is not None
+    source, value = analysis.source_of(optimizer.site.span.path), optimizer.argument(0, "params")
     elements = value.elements or () if isinstance(value, ListValue) else ()
-    lone, grouped = isinstance(item.whole, Tensor), any(isinstance(part, DictValue) for part in elements)
+    lone, grouped = isinstance(what, Tensor), any(isinstance(part, DictValue) for part in elements)
     if isinstance(given, ast.List) and given.elts:
         more = f"[{name}]" if lone else f"{name}.parameters()"
         more = f'{{"params": {more}}}' if grouped else name if lone else f"*{more}"

@@ -25,6 +25,10 @@ _IN_TORCH = {
     **{"power": "pow", "clip": "clamp", "concatenate": "cat", "absolute": "abs"},
 }
 """Functions of NumPy, and what computes the same of tensors."""
+OF_NUMBERS = {name: f"torch.{name}" for name in "sqrt exp log log1p sin cos tanh pow".split()} | {
+    "fabs": "torch.abs", "fsum": "sum",
+}  # fmt: skip
+"""Functions of Python's math, and what computes the same of tensors."""
 _IN_LINALG = frozenset("norm det inv pinv solve eigh eigvalsh cholesky matrix_rank".split())
 _CASTS = frozenset("float long int double to squeeze view_as".split())
 _DISTANCES = frozenset({"mse_loss", "l1_loss", "smooth_l1_loss"})
@@ -109,7 +113,9 @@ def _of_tensors(source: SourceText, path: str, node: ast.AST) -> Iterator[Edit]:
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
     name = path.rpartition(".")[2]
-    if path.startswith("numpy.linalg.") and name in _IN_LINALG:
+    if path.startswith("math.") and name in OF_NUMBERS:
+        yield edits.replace(source, node.func, OF_NUMBERS[name])
+    elif path.startswith("numpy.linalg.") and name in _IN_LINALG:
         yield edits.replace(source, node.func, f"torch.linalg.{name}")
     elif path.startswith("numpy.") and name in _IN_TORCH:
         yield edits.replace(source, node.func, f"torch.{_IN_TORCH[name]}")
@@ -240,4 +246,4 @@ def stored_without_graph(analysis: Analysis, fault: AutogradFault, around: list[
                 yield Candidate(title, (edits.replace(source, kept, f"{text}.detach()"),), safe=False)
 
 
-__all__ = ["as_loss", "as_tensors", "stored_without_graph", "without_term"]
+__all__ = ["OF_NUMBERS", "as_loss", "as_tensors", "stored_without_graph", "without_term"]

@@ -94,7 +94,7 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
     if path in _PASS_THROUGH and call.args:
         return call.args[1] if path == "typing.cast" and len(call.args) > 1 else call.args[0]
     if path in _FLOATS:
-        return Scalar("float")
+        return Scalar("float", numpy.left_graph(call.args))
     if path in _INTS:
         return interp.fresh_size("?", positive=False)
     if path in _STRINGS:

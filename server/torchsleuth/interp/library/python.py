@@ -11,7 +11,7 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import dictionaries, draws, parameters, strings, transforms
+from torchsleuth.interp.library import dictionaries, draws, numpy, parameters, strings, transforms
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -320,7 +320,9 @@ def _abs(interp: Interpreter, call: Arguments) -> Value:
     value = call.args[0] if call.args else UNKNOWN
     if isinstance(value, Tensor):
         return interp.operate("torch.abs", (value,), {}, call.node, call.frame)
-    return abs(value) if isinstance(value, bool | int | float | complex) else Scalar("float")
+    if isinstance(value, bool | int | float | complex):
+        return abs(value)
+    return Scalar("float", numpy.left_graph(value))
 
 
 @_model("round")
@@ -332,7 +334,9 @@ def _round(interp: Interpreter, call: Arguments) -> Value:
             return round(value, digits)
         except (ValueError, OverflowError):
             return UNKNOWN
-    return Scalar("float") if digits is not None else interp.fresh_size("?", positive=False)
+    if digits is None:
+        return interp.fresh_size("?", positive=False)
+    return Scalar("float", numpy.left_graph(value))
 
 
 @_model("divmod")
@@ -377,7 +381,9 @@ def _extremum(name: str) -> Callable[[Interpreter, Arguments], Value]:
             for value in values[1:]:
                 result = dims.extremum(name, result, value)
             return result
-        return Scalar("float") if all(isinstance(value, int | float | Scalar) for value in values) else UNKNOWN
+        if not all(isinstance(value, int | float | Scalar) for value in values):
+            return UNKNOWN
+        return Scalar("float", numpy.left_graph(values))
 
     return model
 
@@ -388,13 +394,14 @@ _BUILTINS["min"] = _extremum("min")
 
 @_model("sum")
 def _sum(interp: Interpreter, call: Arguments) -> Value:
-    items = interp.sequence(call.args[0], call.node, call.frame) if call.args else None
-    if items is None:
+    if not call.args:
         return UNKNOWN
+    iteration = interp.iterate(call.args[0], call.node, call.frame)
     total = call.get(1, "start", 0)
-    for item in items:
+    for item in iteration.items:
         total = interp.binary(ast.Add, total, item, call.node, call.frame)
-    return total
+    # However many there are, the sum is of the same kind.
+    return total if iteration.exact or isinstance(total, Tensor) or total == Scalar("float") else UNKNOWN
 
 
 def _quantifier(name: str) -> Callable[[Interpreter, Arguments], Value]:

@@ -275,12 +275,22 @@ def _gradient_of(tensor: Tensor, create: bool | None, site: Site) -> Tensor:
 
 
 def _math(interp: Interpreter, name: str, call: Arguments) -> Value:
-    values = [interp.resolved(value) for value in call.args]
+    site = interp.site(call.node, call.frame)
+
+    def number(value: Value) -> Value:
+        """Functions of numbers take tensors of one element, and lose their graph."""
+        return Scalar("float", interp.cut(value, "float", site)) if isinstance(value, Tensor) else value
+
+    values = [number(interp.resolved(value)) for value in call.args]
     if name == "prod" and len(values) == 1:
         items = interp.sequence(values[0], call.node, call.frame)
         if items is not None and all(is_int(item) for item in items):
             return dims.product(list(items))
         return UNKNOWN
+    if name == "fsum" and len(values) == 1:
+        elements = tuple(map(number, interp.iterate(values[0], call.node, call.frame).items))
+        numbers = all(isinstance(item, int | float | Scalar | Dim) for item in elements)
+        return numpy.of_operands(Scalar("float"), *elements) if numbers else UNKNOWN
     if all(isinstance(value, bool | int | float) for value in values) and not call.kwargs:
         try:
             result = getattr(math, name)(*values)
@@ -289,7 +299,9 @@ def _math(interp: Interpreter, name: str, call: Arguments) -> Value:
         return result if isinstance(result, bool | int | float) else UNKNOWN
     if name in ("ceil", "floor", "isqrt", "gcd", "comb", "factorial", "trunc", "lcm"):
         return interp.fresh_size("?", positive=False)
-    return Scalar("float") if all(isinstance(v, int | float | Scalar | Dim) for v in values) else UNKNOWN
+    if not all(isinstance(value, int | float | Scalar | Dim) for value in values):
+        return UNKNOWN
+    return numpy.of_operands(Scalar("float"), *values)
 
 
 def _device(call: Arguments) -> Value:
