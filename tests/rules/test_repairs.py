@@ -906,3 +906,50 @@ def test_a_condition_on_many_elements() -> None:
             print("found")
     """
     assert "if (scores > 0.5).any():" in repaired(text)
+
+
+def test_blocks_of_one_function_are_repaired_one_after_the_other() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        def block(cin, cout):
+            return nn.Sequential(nn.Conv2d(cin, cout, 3, padding=1), nn.BatchNorm2d(cout), nn.ReLU())
+
+        class Decoder(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first = block(3, 32)
+                self.second = block(32, 64)
+                self.up = nn.ConvTranspose2d(64, 64, 2, stride=2)
+                self.third = block(32, 16)
+                self.fourth = block(32, 8)
+
+            def forward(self, x):
+                x = self.first(x)
+                y = self.third(self.up(self.second(nn.functional.max_pool2d(x, 2))))
+                return self.fourth(torch.cat([y, x], dim=1))
+
+        out = Decoder()(torch.randn(2, 3, 16, 16))
+    """
+    after = repaired(text)
+    assert "self.third = block(64, 16)" in after and "self.fourth = block(48, 8)" in after
+
+
+def test_the_number_of_windows_by_names_of_their_ends() -> None:
+    text = """
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+
+        class Forecast(Dataset):
+            def __init__(self, values, past, horizon):
+                self.values, self.past, self.horizon = values, past, horizon
+
+            def __getitem__(self, start):
+                middle = start + self.past
+                return self.values[start:middle], self.values[middle : middle + self.horizon]
+
+        for past, future in DataLoader(Forecast(torch.randn(300), 24, 6), batch_size=16, shuffle=True):
+            print(past.shape, future.shape)
+    """
+    assert "return len(self.values) - self.past - self.horizon + 1\n" in repaired(text)

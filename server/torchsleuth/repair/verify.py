@@ -24,9 +24,9 @@ MAX_TRIALS = 12
 """Candidates tried for one diagnostic."""
 MAX_LINKS = 5
 """Repairs that build on each other."""
-MAX_CHAINED = 16
+MAX_CHAINED = 24
 """Candidates tried for what the repairs of one diagnostic uncover."""
-MAX_BRANCHES = 3
+MAX_BRANCHES = 6
 """Candidates tried for an error that a repair uncovered."""
 MAX_TOGETHER = 6
 """Findings of one code that are repaired together."""

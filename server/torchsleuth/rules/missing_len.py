@@ -26,7 +26,7 @@ References
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from torchsleuth.interp.library.data import option
@@ -118,22 +118,26 @@ def windows(getitem: ast.FunctionDef) -> Iterator[str]:
     if len(getitem.args.args) < 2:
         return
     index = getitem.args.args[1].arg
+    named = {
+        part.targets[0].id: part.value
+        for part in ast.walk(getitem)
+        if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name)
+    }
     behind: list[str] = []
     for part in ast.walk(getitem):
         if not isinstance(part, ast.Subscript) or not isinstance(part.value, ast.Attribute):
             continue
         cut = part.slice.elts[0] if isinstance(part.slice, ast.Tuple) and part.slice.elts else part.slice
         if isinstance(cut, ast.BinOp):
-            behind += _without(part.value, cut, index, 0)
+            behind += _without(part.value, _terms(cut, named), index, 0)
         elif isinstance(cut, ast.Slice) and cut.lower is not None and cut.upper is not None:
-            if any(isinstance(term, ast.Name) and term.id == index for term in _terms(cut.lower)):
-                behind += [*_without(part.value, cut.upper, index, 1)]
-    yield from sorted(dict.fromkeys(behind), key=lambda text: "+" in text)
+            if any(isinstance(term, ast.Name) and term.id == index for term in _terms(cut.lower, named)):
+                behind += [*_without(part.value, _terms(cut.upper, named), index, 1)]
+    yield from sorted(dict.fromkeys(behind), key=lambda text: ("+" in text, -len(text)))
 
 
-def _without(data: ast.Attribute, end: ast.expr, index: str, number: int) -> Iterator[str]:
+def _without(data: ast.Attribute, terms: list[ast.expr], index: str, number: int) -> Iterator[str]:
     """The length of the data without the terms that an end has beside the index."""
-    terms = _terms(end)
     rest = [term for term in terms if not (isinstance(term, ast.Name) and term.id == index)]
     if len(rest) == len(terms) - 1 and rest:
         constants = [term.value for term in rest if isinstance(term, ast.Constant)]
@@ -143,10 +147,12 @@ def _without(data: ast.Attribute, end: ast.expr, index: str, number: int) -> Ite
         yield text if number == 0 else f"{text} {'+' if number > 0 else '-'} {abs(number)}"
 
 
-def _terms(node: ast.expr) -> list[ast.expr]:
-    """The terms of a sum."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return [*_terms(node.left), *_terms(node.right)]
+def _terms(node: ast.expr, named: Mapping[str, ast.expr], depth: int = 6) -> list[ast.expr]:
+    """The terms of a sum, through the names that were given to parts of it."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth:
+        return [*_terms(node.left, named, depth - 1), *_terms(node.right, named, depth - 1)]
+    if isinstance(node, ast.Name) and node.id in named and depth:
+        return _terms(named[node.id], named, depth - 1)
     return [node]
 
 

@@ -362,13 +362,12 @@ def _factory(interp: Interpreter, path: str, name: str, call: Arguments) -> Valu
     if name in ("tensor", "as_tensor", "asarray"):
         args = tuple(_any_integers(value) for value in args)
     if name in ("randint",):
-        # The bounds do not matter to the shape; only the size does.
-        args = tuple(
-            1 if index < len(args) - 1 and isinstance(value, Dim) else value for index, value in enumerate(args)
-        )
-        kwargs = {
-            key: 1 if key in ("low", "high") and isinstance(value, Dim) else value for key, value in kwargs.items()
-        }
+        # The bounds do not matter to the shape, only the size does: where one of them is not known, any two will do.
+        given = args if "size" in kwargs else args[:-1]
+        if any(isinstance(value, Dim) for value in (*given, kwargs.get("low"), kwargs.get("high"))):
+            any_bounds = (0,) * len(given) if "high" in kwargs else (0, 1)[-len(given) :] if given else ()
+            args = (*any_bounds, *args[len(given) :])
+            kwargs = {key: {"low": 0, "high": 1}.get(key, value) for key, value in kwargs.items()}
         bounds = [value for value in args if isinstance(value, int) and not isinstance(value, bool)]
         if len(bounds) == 1 and "high" not in kwargs and bounds[0] < 1:
             args = (1, *args[1:])
