@@ -62,12 +62,30 @@ def removals(analysis: Analysis, operation: Operation, name: str) -> Iterator[Ca
     if module is None or module.site is None:
         return
     yield from without_layer(analysis, module, title)
+    yield from _unpassed(analysis, module, title)
     if (
         isinstance(node, ast.Call)
         and len(node.args) == 1
         and (module.name and ast.unparse(node.func).endswith(module.name) or isinstance(node.func, ast.Call))
     ):
         yield Candidate(title, (edits.replace(source, node, source.segment(node.args[0])),))
+
+
+def _unpassed(analysis: Analysis, module: LibraryModule, title: str) -> Iterator[Candidate]:
+    """A layer that is passed on as an option: the option left out, or an identity in its place."""
+    site = module.site
+    if site is None or not isinstance(site.node, ast.Call) or not isinstance(site.node.func, ast.Attribute):
+        return
+    source = analysis.source_of(site.span.path)
+    for node in analysis.index(source.path).nodes:
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if isinstance(keyword.value, ast.Call) and source.start_of(keyword.value) == site.span.start:
+                    yield Candidate(title, (edits.remove_keyword(source, node, keyword),))
+    package = source.segment(site.node.func.value)
+    identity = edits.replace(source, site.node, f"{package}.Identity()")
+    old = text_of(source, site.node)
+    yield Candidate(message("fix.replace", old=old, new=f"{package}.Identity()"), (identity,), safe=False)
 
 
 def without_layer(analysis: Analysis, module: LibraryModule, title: str) -> Iterator[Candidate]:

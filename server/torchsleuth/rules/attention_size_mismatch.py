@@ -36,6 +36,7 @@ from torchsleuth.rules.operands import (
     replaced,
     resized,
     same,
+    size_texts,
     source_at,
     suffixed,
 )
@@ -142,12 +143,29 @@ def _mask(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, p
     if found is not None and mask is not None:
         wanted = [int(part) for part in found[2].split(",") if part.strip().isdigit()]
         if len(mask.shape) == len(wanted) == 2:
+            candidates += _cut(analysis, mask, wanted, operands(failure.operation))
             for axis in (0, 1):
                 candidates += resized(analysis, mask.tensor, axis, wanted[axis])
             candidates += _squares(analysis, mask, wanted)
             if mask.node is not None and all(isinstance(size, int) for size in mask.shape):
                 candidates += suffixed(analysis, mask, f"[:{wanted[0]}, :{wanted[1]}]", safe=False)
     return Finding(plain.at, plain.message, plain.related, tuple(candidates))
+
+
+def _cut(analysis: Analysis, mask: Operand, wanted: list[int], given: list[Operand]) -> Iterator[Candidate]:
+    """A mask for the longest sequences, cut to the length of these: ``self.mask[:x.size(1), :x.size(1)]``."""
+    longer = all(isinstance(size, int) and size > short for size, short in zip(mask.shape, wanted))
+    if mask.node is None or not longer:
+        return
+    texts = []
+    for short in wanted:
+        sizes = (
+            f"{used.node.id}.size({used.shape.index(short)})"
+            for used in given
+            if used is not mask and isinstance(used.node, ast.Name) and short in used.shape
+        )
+        texts.append([*sizes, *size_texts(mask.site.frame, short, mask.node), str(short)][0])
+    yield from suffixed(analysis, mask, f"[:{texts[0]}, :{texts[1]}]")
 
 
 def _squares(analysis: Analysis, mask: Operand, wanted: list[int]) -> Iterator[Candidate]:

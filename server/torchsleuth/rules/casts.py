@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.operands import Operand, appended, birth, package_name, replaced, source_at, suffixed
+from torchsleuth.rules.operands import Operand, appended, birth, lineage, package_name, replaced, source_at, suffixed
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
 
@@ -16,6 +16,7 @@ _METHODS = {
     "int64": "long", "int32": "int", "bool": "bool",
 }  # fmt: skip
 _CONVERSIONS = frozenset({*_METHODS.values(), "to", "type"})
+_PICKS = ("getitem", "select", "chunk", "split", "unbind", "narrow", "index_select")
 _TAKES_DTYPE = frozenset(
     "tensor as_tensor zeros ones empty full rand randn randint arange linspace zeros_like ones_like eye".split()
 )
@@ -25,9 +26,11 @@ def casts(analysis: Analysis, used: Operand, dtype: str) -> Iterator[Candidate]:
     """Ways to give an operand a dtype: without the conversion that took it away, where it was made, so that every use of
     it is repaired, then where it is used."""
     yield from unconverted(analysis, used)
-    yield from born_as(analysis, used.tensor, dtype)
-    if dtype in _METHODS:
-        yield from suffixed(analysis, used, f".{_METHODS[dtype]}()")
+    here = list(suffixed(analysis, used, f".{_METHODS[dtype]}()")) if dtype in _METHODS else []
+    there = list(born_as(analysis, used.tensor, dtype))
+    # What else is in the tensor that it is a part of may need the dtype that it has.
+    part = any(operation.target.rpartition(".")[2] in _PICKS for _, operation in lineage(analysis, used.tensor))
+    yield from (*here, *there) if part else (*there, *here)
 
 
 def unconverted(analysis: Analysis, used: Operand) -> Iterator[Candidate]:

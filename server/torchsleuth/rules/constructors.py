@@ -57,7 +57,7 @@ def change_argument(
         names = list(names_for(frame, wanted, node)) if not isinstance(node, ast.Constant) else []
         if step == 0:
             names += _sums(module, node, wanted)
-            names += _one_more(given_argument(module, position, name), node, wanted)
+        names += resized_texts(given_argument(module, position, name), node, frame, wanted)
         for new in (*names, str(wanted)):
             key = f"{node.lineno}:{node.col_offset}:{new}"
             if new != old and key not in seen:
@@ -109,10 +109,32 @@ def _sums(module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[str]:
             yield f"{one} + {two}"
 
 
-def _one_more(given: object, node: ast.expr, wanted: int) -> Iterator[str]:
-    """A size that lacks one or two, as that of a table without room for a special token: ``n_symbols + 1``."""
-    if isinstance(given, int) and 0 < wanted - given <= 2 and not isinstance(node, ast.Constant | ast.IfExp):
-        yield f"{ast.unparse(node)} + {wanted - given}"
+def resized_texts(given: object, node: ast.expr, frame: Frame, wanted: int) -> Iterator[str]:
+    """A size out of the expression that gives another one: ``channels + 1``, ``2 * dim + edge_dim``, ``width * 2``,
+    ``side // stride``."""
+    if (
+        not isinstance(given, int)
+        or given < 1
+        or wanted < 1
+        or isinstance(node, ast.Constant | ast.IfExp | ast.Starred)
+    ):
+        return
+    text = ast.unparse(node)
+    more, less = wanted - given, given - wanted
+    if more > 2:
+        yield from (f"{text} + {name}" for name in names_for(frame, more, node) if name != text)
+    elif more > 0:
+        yield f"{text} + {more}"
+    if less > 0:
+        yield from (f"{text} - {name}" for name in names_for(frame, less, node) if name != text)
+    product = text if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript) else f"({text})"
+    times, parts = divmod(wanted, given), divmod(given, wanted)
+    if times[1] == 0 and times[0] > 1:
+        yield from (f"{product} * {name}" for name in names_for(frame, times[0], node) if name != text)
+        if times[0] <= 4:
+            yield f"{product} * {times[0]}"
+    if parts[1] == 0 and parts[0] > 1:
+        yield from (f"{product} // {name}" for name in names_for(frame, parts[0], node) if name != text)
 
 
 def names_for(frame: Frame, wanted: int, before: ast.AST | None = None) -> Iterator[str]:
@@ -158,6 +180,9 @@ def passed_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
     if isinstance(node, ast.Attribute):
         written = _field(node, frame)
         return _kept(node, frame) if written is None else (written, frame)
+    if isinstance(node, ast.Subscript):
+        entry = _entry(node, frame)
+        return None if entry is None else (entry, frame)
     function = frame.function
     if not isinstance(node, ast.Name):
         return None
@@ -212,7 +237,7 @@ def _given(method: ast.FunctionDef, value: ast.expr, owner: Instance) -> tuple[a
     site = owner.site
     if not isinstance(name, ast.Name) or name.id not in names or site is None or not isinstance(site.node, ast.Call):
         return None
-    written = _written(site.node, names.index(name.id) - 1, name.id)
+    written = _written(site.node, names.index(name.id) - 1, name.id) or _spread(site.node, name.id, site.frame)
     if isinstance(value, ast.Attribute):
         if not isinstance(written, ast.Name):
             return None
@@ -228,7 +253,7 @@ def _given(method: ast.FunctionDef, value: ast.expr, owner: Instance) -> tuple[a
 def _argument(function: Function, index: int, name: str, frame: Frame) -> tuple[ast.expr, Frame] | None:
     method = function.owner is not None and function.kind == "function"
     if frame.caller is not None and frame.call is not None:
-        written = _written(frame.call, index - 1 if method else index, name)
+        written = _written(frame.call, index - 1 if method else index, name) or _spread(frame.call, name, frame.caller)
         if written is not None:
             return written, frame.caller
     spec = function.node.args
@@ -236,6 +261,47 @@ def _argument(function: Function, index: int, name: str, frame: Frame) -> tuple[
     place = index - (count - len(spec.defaults))
     default = spec.defaults[place] if place >= 0 else None
     return (default, frame) if isinstance(default, ast.Constant) else None
+
+
+def _spread(call: ast.Call, name: str, frame: Frame) -> ast.expr | None:
+    """The entry for a parameter of the dict of options that a call passes: ``Model(**options)``."""
+    spread = [keyword.value for keyword in call.keywords if keyword.arg is None]
+    return _entry(ast.Subscript(spread[0], ast.Constant(name), ast.Load()), frame) if len(spread) == 1 else None
+
+
+def _entry(node: ast.Subscript, frame: Frame) -> ast.expr | None:
+    """The number under a key of a dict that is written down: ``{"dim": 64}`` or ``dict(dim=64)``, also inside another."""
+    if not isinstance(node.slice, ast.Constant) or not isinstance(node.slice.value, str):
+        return None
+    table = _table(node.value, frame)
+    found: list[ast.expr] = []
+    if isinstance(table, ast.Dict):
+        found = [
+            value
+            for key, value in zip(table.keys, table.values)
+            if isinstance(key, ast.Constant) and key.value == node.slice.value
+        ]
+    elif isinstance(table, ast.Call):
+        found = [keyword.value for keyword in table.keywords if keyword.arg == node.slice.value]
+    return found[0] if len(found) == 1 and isinstance(found[0], ast.Constant | ast.Dict) else None
+
+
+def _table(node: ast.expr, frame: Frame) -> ast.expr | None:
+    """The dict display, or call of dict, that a name or an entry of another dict stands for."""
+    if isinstance(node, ast.Subscript):
+        return _entry(node, frame)
+    if not isinstance(node, ast.Name):
+        return None
+    scopes: list[ast.AST] = [frame.function.node] if frame.function is not None else []
+    for scope in (*scopes, parse(frame.source)):
+        stores = [part for part in ast.walk(scope) if isinstance(part, ast.Name) and part.id == node.id]
+        if sum(isinstance(part.ctx, ast.Store) for part in stores) == 1:
+            for statement in ast.walk(scope):
+                if isinstance(statement, ast.Assign) and any(target in stores for target in statement.targets):
+                    value = statement.value
+                    made = isinstance(value, ast.Call) and ast.unparse(value.func) == "dict"
+                    return value if made or isinstance(value, ast.Dict) else None
+    return None
 
 
 def _number(scope: ast.AST, name: str) -> ast.expr | None:

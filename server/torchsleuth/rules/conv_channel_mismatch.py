@@ -69,6 +69,12 @@ def _conv(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule) ->
         turned.append(Candidate(message("fix.permute", tensor=name), (edit,)))
     if not _producers(analysis, failure):
         candidates, turned = turned, []
+    for axis in range(2, spatial + 1) if node is not None and batched and got != wanted else ():
+        if node is not None and shape[axis] == wanted:
+            edit = edits.insert_after_node(source, node, f".transpose(1, {axis})")
+            candidates.append(
+                Candidate(message("fix.append", expression=name.strip("`"), suffix=f".transpose(1, {axis})"), (edit,))
+            )
     if node is not None and len(shape) == spatial + 1 and wanted == 1:
         edit = edits.insert_after_node(source, node, ".unsqueeze(1)")
         candidates.append(Candidate(message("fix.unsqueeze", tensor=name), (edit,)))

@@ -24,11 +24,11 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import DeviceConflict
-from torchsleuth.interp.values import LibraryModule, Tensor, Value
+from torchsleuth.interp.values import Instance, LibraryModule, Site, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import constructor_related, passed_for
 from torchsleuth.rules.describe import call_trail, expression_text, layer_text, operator_text
-from torchsleuth.rules.devices import device_expression, device_of_another, node_of, stray_of, strays
+from torchsleuth.rules.devices import device_expression, device_of_another, is_device, node_of, stray_of, strays
 from torchsleuth.rules.operands import FACTORIES, append, birth, called_module
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related
@@ -156,6 +156,7 @@ def _moved_module(
     called = called_module(conflict.operation.site)
     if called is not None:
         sites.append(called.site)
+    yield from _moved_attribute(analysis, conflict.operation.site, home)
     while frame is not None:
         instance = frame.instance()
         if instance is not None and instance.is_module:
@@ -171,6 +172,41 @@ def _moved_module(
             name = f"`{source.segment(site.node.func)}`"
             yield Candidate(message("fix.to_device", tensor=name, device=device), (edit,))
             return
+
+
+def _moved_attribute(analysis: Analysis, site: Site, home: Device) -> Iterator[Candidate]:
+    """A model that an object keeps, moved where its ``__init__`` keeps it: ``self.teacher = teacher.to(device)``."""
+    node, owner = site.node, site.frame.receiver
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not isinstance(owner, Instance):
+        return
+    function, kept = site.frame.function, node.func
+    first = function.node.args.args[:1] if function is not None else []
+    if owner.cls.path != site.frame.path or not first or not isinstance(kept.value, ast.Name):
+        return
+    started = next(
+        (part for part in owner.cls.node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None
+    )
+    if kept.value.id != first[0].arg or started is None:
+        return
+    values = {
+        target.attr: statement.value
+        for statement in ast.walk(started)
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+        if isinstance(target, ast.Attribute)
+    }
+    parameters = {argument.arg for argument in started.args.args}
+    devices = [
+        value.id
+        for name, value in values.items()
+        if isinstance(value, ast.Name) and value.id in parameters and is_device(owner.slots.get(name), home)
+    ]
+    value = values.get(kept.attr)
+    if value is not None and devices:
+        source = analysis.source_of(site.frame.path)
+        name = f"`{ast.unparse(kept)}`"
+        moved = append(source, value, f".to({devices[0]})")
+        yield Candidate(message("fix.to_device", tensor=name, device=devices[0]), (moved,))
 
 
 def _loss_weight(analysis: Analysis, loss: LibraryModule, stray: Tensor, home: Device) -> Iterator[Candidate]:

@@ -49,20 +49,21 @@ def device_expression(frame: Frame, home: Device) -> str | None:
     scopes = [frame.names, *frame.closure, frame.globals]
     for names in scopes:
         for name, value in names.items():
-            if isinstance(name, str) and _is_device(value, home):
+            if isinstance(name, str) and is_device(value, home):
                 return name
     fields: list[tuple[str, Value]] = []
     for names in scopes:
         for name, value in names.items():
             if isinstance(name, str) and isinstance(value, Instance):
                 fields += [(f"{name}.{field}", held) for field, held in value.slots.items()]
-    named = next((name for name, value in fields if _is_device(value, home)), None)
+    named = next((name for name, value in fields if is_device(value, home)), None)
     if named is None and not home.symbolic and home.kind != "cpu":
         return f'"{home}"'
     return named
 
 
-def _is_device(value: Value, home: Device) -> bool:
+def is_device(value: Value, home: Device) -> bool:
+    """Whether a value stands for a device."""
     return isinstance(value, Device) and value == home or isinstance(value, str) and value == str(home) != "cpu"
 
 

@@ -21,9 +21,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import Site
 from torchsleuth.messages import message
+from torchsleuth.rules.constructors import passed_for
 from torchsleuth.rules.describe import operator_text
 from torchsleuth.rules.operands import operands, replaced, suffixed
 from torchsleuth.rules.operators import failures, generic, trail
@@ -60,6 +62,9 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, low: int, high: in
     if operation.module is not None and operation.module.site is not None:
         sites = [operation.module.site]
     for site in sites:
+        for node in _arguments(site):
+            if not isinstance(node, ast.Constant):
+                yield from _where_written(analysis, node, site.frame, high, got)
         written = [node for node in _arguments(site) if _number(node) == got]
         for node in written:
             for new in (-1, *range(high, low - 1, -1)):
@@ -73,6 +78,19 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, low: int, high: in
     if len(given) == 1 and got == high + 1:
         for index in (0, 1):
             yield from suffixed(analysis, given[0], f".unsqueeze({index})", safe=False)
+
+
+def _where_written(analysis: Analysis, node: ast.expr, frame: Frame, high: int, got: int) -> Iterator[Candidate]:
+    """Another dimension where it was written that came to the call by name: a default, an argument."""
+    place: tuple[ast.expr, Frame] | None = (node, frame)
+    for _ in range(4):
+        place = passed_for(*place) if place is not None else None
+        if place is not None and _number(place[0]) == got:
+            for new in (-1, high):
+                yield replaced(
+                    analysis, Site(place[1].source.span(place[0]), *place), place[0], str(new), safe=new == -1
+                )
+            return
 
 
 def _arguments(site: Site) -> list[ast.expr]:

@@ -200,11 +200,28 @@ def _finding(analysis: Analysis, site: Site, name: str, value: Value, node: ast.
         if division is not node and not places:
             places.append(related(origin, division, message("size.divided")))
         candidates += _repairs(analysis, where, division)
+    if isinstance(node, ast.Name):
+        candidates += _whole_variable(analysis, site, node)
     if name == "lengths":
         candidates += _whole_lengths(analysis, site)
     elif node is not None:
         candidates.append(replaced(analysis, site, node, f"int({source.segment(node)})"))
     return Finding(site.span, text, tuple(places), tuple(candidates))
+
+
+def _whole_variable(analysis: Analysis, site: Site, node: ast.Name) -> Iterator[Candidate]:
+    """A variable rounded down where it is set, once, so that every use of it has an integer."""
+    frame = site.frame
+    scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
+    given = [
+        statement
+        for statement in ast.walk(scope)
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1
+        if isinstance(statement.targets[0], ast.Name) and statement.targets[0].id == node.id
+    ]
+    if len(given) == 1:
+        value = given[0].value
+        yield replaced(analysis, site, value, f"int({source_at(analysis, site).segment(value)})")
 
 
 def _whole_lengths(analysis: Analysis, site: Site) -> Iterator[Candidate]:

@@ -19,6 +19,7 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import OperatorFailure
@@ -32,12 +33,15 @@ from torchsleuth.rules.operands import (
     layers_behind,
     lineage,
     operand,
+    package_name,
+    replaced,
     resized,
     same,
     same_shape,
     source_at,
     squeezed,
     suffixed,
+    tensors_above,
     transposed,
 )
 from torchsleuth.rules.operators import failures, generic, trail
@@ -105,6 +109,7 @@ def _fits(prediction: Shape, target: Shape, classes: bool) -> bool:
 def _candidates(analysis: Analysis, prediction: Operand, target: Operand, classes: bool) -> Iterator[Candidate]:
     if classes and len(prediction.shape) == 3 and len(target.shape) == 1:
         yield from _last_step(analysis, prediction)
+    yield from _shifted(analysis, prediction, target)
     for_prediction = list(_of_prediction(prediction.shape, classes))
     for_target = list(_of_target(target.shape, prediction.shape, classes))
     for suffix, shape, keeps in for_prediction:
@@ -118,9 +123,60 @@ def _candidates(analysis: Analysis, prediction: Operand, target: Operand, classe
             if _fits(shape, wanted, classes):
                 yield from _both(analysis, prediction, suffix, target, other, keeps and kept)
     yield from resampled(analysis, prediction, target)
+    if classes:
+        yield from _to_mask(analysis, prediction, target)
     yield from _kept_batch(analysis, prediction.tensor, target.shape)
     if not classes:
         yield from _one_output(analysis, prediction, target)
+
+
+def _to_mask(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:
+    """Scores for each pixel brought to the height and width of the mask; where a variable is given them, if that is so,
+    as they are used elsewhere too."""
+    functional, node = package_name(prediction.site, "torch.nn.functional"), prediction.node
+    spatial = len(target.shape) - 1
+    if functional is None or node is None or not isinstance(target.node, ast.Name | ast.Attribute) or spatial != 2:
+        return
+    if len(prediction.shape) != spatial + 2 or not same(prediction.shape[0], target.shape[0]):
+        return
+    source, frame = source_at(analysis, prediction.site), prediction.site.frame
+    scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
+    places = [node]
+    if isinstance(node, ast.Name):
+        given = [
+            part.value
+            for part in ast.walk(scope)
+            if isinstance(part, ast.Assign) and [ast.unparse(target) for target in part.targets] == [node.id]
+        ]
+        known = isinstance(target.node, ast.Attribute) or (given and target.node.id in tensors_above(frame, given[0]))
+        places = [*(given if len(given) == 1 and known else []), node]
+    for place in places:
+        size = f"{source.segment(target.node)}.shape[-2:]"
+        text = f'{functional}.interpolate({source.segment(place)}, size={size}, mode="bilinear", align_corners=False)'
+        yield replaced(analysis, prediction.site, place, text, safe=False)
+
+
+def _shifted(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:
+    """Each next token as the target: the first one left out where the last prediction is, before both are flattened."""
+    before = _flattened_from(analysis, target)
+    scores = next((used for used in (_flattened_from(analysis, prediction), prediction) if used is not None), None)
+    tokens = before or target
+    if scores is None or len(tokens.shape) < 2 or len(scores.shape) < 2 or tokens.node is None:
+        return
+    longer = dims.subtract(tokens.shape[1], scores.shape[1])
+    if same(tokens.shape[0], scores.shape[0]) and longer == 1 and isinstance(tokens.node, ast.Name | ast.Attribute):
+        yield from suffixed(analysis, tokens, "[:, 1:]")
+    if same(tokens.shape[0], scores.shape[0]) and longer == -1 and scores.node is not None:
+        yield from suffixed(analysis, scores, "[:, :-1]")
+
+
+def _flattened_from(analysis: Analysis, used: Operand) -> Operand | None:
+    """What an operand was before it was flattened to one row for each token."""
+    for _, operation in lineage(analysis, used.tensor):
+        if operation.target.rpartition(".")[2] in ("reshape", "view", "flatten"):
+            return operand(operation, 0, "input")
+        return None
+    return None
 
 
 def _of_prediction(shape: Shape, classes: bool) -> Iterator[Rewriting]:

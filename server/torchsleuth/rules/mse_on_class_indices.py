@@ -26,7 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.activations import applied, removals, renamed, short_name, written_call
 from torchsleuth.rules.constructors import constructor_related
 from torchsleuth.rules.describe import call_trail
-from torchsleuth.rules.operands import Operand, lineage, operand, same, source_at
+from torchsleuth.rules.operands import Operand, lineage, operand, package_name, replaced, same, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
@@ -100,6 +100,7 @@ def _candidates(analysis: Analysis, operation: Operation, prediction: Operand, t
     site = written_call(operation)
     edit = renamed(analysis, site, LOSSES[name]) if site is not None else None
     if edit is None:
+        yield from _called(analysis, operation)
         return
     title = message("fix.replace", old=name, new=LOSSES[name])
     changes = [(edit,)] if target.node is None else [(edit,), (edit, _as_classes(analysis, target))]
@@ -109,6 +110,13 @@ def _candidates(analysis: Analysis, operation: Operation, prediction: Operand, t
         return
     for removal in removals(analysis, softmax, "softmax"):
         yield from (Candidate(f"{title}; {removal.title}", (*change, *removal.edits)) for change in changes)
+
+
+def _called(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
+    """The function in place of a loss whose class is chosen elsewhere, in a table of losses say."""
+    call, functional = operation.site.node, package_name(operation.site, "torch.nn.functional")
+    if isinstance(call, ast.Call) and functional is not None and operation.module is not None:
+        yield replaced(analysis, operation.site, call.func, f"{functional}.cross_entropy", safe=False)
 
 
 def _as_classes(analysis: Analysis, target: Operand) -> Edit:

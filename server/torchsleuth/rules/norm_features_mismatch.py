@@ -18,15 +18,17 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import OperatorFailure
-from torchsleuth.interp.values import LibraryModule
+from torchsleuth.interp.values import LibraryModule, ListValue
 from torchsleuth.messages import message
-from torchsleuth.rules.constructors import argument_node, change_argument, given_argument
+from torchsleuth.rules.constructors import argument_node, change_argument, given_argument, names_for, resized_texts
 from torchsleuth.rules.describe import expression_text, layer_text, shape_text
 from torchsleuth.rules.operands import (
     Operand,
+    Shape,
     append,
     layers_behind,
     operands,
@@ -87,11 +89,18 @@ def _finding(
         dim=axis,
         layer=layer_text(module),
         argument=name,
-        built=built if isinstance(built, int | tuple) else "another size",
+        built=_sizes(built),
     )
     candidates = list(_candidates(analysis, failure, module, used, argument))
-    places = trail(analysis, failure, name, built if isinstance(built, int | tuple) else "?")
+    places = trail(analysis, failure, name, _sizes(built))
     return Finding(failure.operation.site.span, text, places, tuple(candidates))
+
+
+def _sizes(built: object) -> object:
+    """The sizes that a layer was built for, as they are shown."""
+    items = built.items if isinstance(built, ListValue) else built
+    whole = isinstance(items, tuple) and all(isinstance(item, int) for item in items)
+    return items if whole or isinstance(items, int) else "another size"
 
 
 def _candidates(
@@ -104,9 +113,15 @@ def _candidates(
         if axis == -1:
             yield from suffixed_at_birth(analysis, used, ".transpose(1, 2)")
         yield from _turned(analysis, failure, used)
+    rank = len(used.shape)
+    if rank > 3 and isinstance(built, int) and same(used.shape[1 if axis == -1 else -1], built):
+        last, first = (0, *range(2, rank), 1), (0, rank - 1, *range(1, rank - 1))
+        yield from _turned(analysis, failure, used, *((last, first) if axis == -1 else (first, last)))
     node = argument_node(module, position, name)
     if isinstance(features, int):
         written = source_at(analysis, module.site).segment(node) if node is not None and module.site else ""
+        if isinstance(node, ast.List | ast.Tuple) and module.site is not None:
+            yield from _each_size(analysis, module, node, used.shape)
         if written.startswith(("(", "[")) and node is not None and module.site is not None:
             sizes = used.shape[-len(getattr(node, "elts", [0])) :]
             yield replaced(analysis, module.site, node, f"[{', '.join(dims.text(size) for size in sizes)}]")
@@ -119,16 +134,41 @@ def _candidates(
         break
 
 
-def _turned(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Iterator[Candidate]:
-    """(batch, length, features) turned for a layer that wants (batch, features, length), and back."""
+def _each_size(
+    analysis: Analysis, module: LibraryModule, node: ast.List | ast.Tuple, shape: Shape
+) -> Iterator[Candidate]:
+    """The sizes of a normalized shape by which it differs, each out of what is written there: ``side // stride``."""
+    built = given_argument(module, 0, "normalized_shape")
+    items = built.items if isinstance(built, ListValue) else built
+    if not isinstance(items, tuple) or len(items) != len(node.elts) or len(items) > len(shape) or module.site is None:
+        return
+    frame, changes = module.site.frame, {}
+    for part, old, new in zip(node.elts, items, shape[-len(items) :]):
+        if isinstance(new, int) and not same(new, old):
+            text = next(iter((*names_for(frame, new, part), *resized_texts(old, part, frame, new))), None)
+            if text is None:
+                return
+            changes[part] = edits.replace(source_at(analysis, module.site), part, text)
+    source = source_at(analysis, module.site)
+    old_text = source.segment(node)
+    new_text = ", ".join(changes[part].new_text if part in changes else source.segment(part) for part in node.elts)
+    yield Candidate(message("fix.replace", old=old_text, new=f"[{new_text}]"), tuple(changes.values()))
+
+
+def _turned(
+    analysis: Analysis,
+    failure: OperatorFailure,
+    used: Operand,
+    there: tuple[int, ...] | None = None,
+    back: tuple[int, ...] | None = None,
+) -> Iterator[Candidate]:
+    """(batch, length, features) turned for a layer that wants (batch, features, length), and back; or in these orders."""
     if used.node is None:
         return
     source = source_at(analysis, failure.operation.site)
     node = failure.operation.site.node
-    changes = (
-        append(source, used.node, ".transpose(1, 2)"),
-        edits.insert_after_node(source, node, ".transpose(1, 2)"),
-    )
+    first, second = (".transpose(1, 2)" if order is None else f".permute{order}" for order in (there, back))
+    changes = (append(source, used.node, first), edits.insert_after_node(source, node, second))
     yield Candidate(message("fix.turned", tensor=short(source.segment(used.node))), changes)
 
 

@@ -303,6 +303,8 @@ def birth(tensor: Tensor) -> Birth | None:
 
 def size_nodes(born: Birth) -> list[ast.expr]:
     """The expressions of the sizes in the call that made a tensor, empty where they are not written one by one."""
+    if born.name == "eye" and len(born.call.args) == 1:
+        return list(born.call.args) * 2
     if born.name not in _SIZED:
         return []
     keyword = next((item.value for item in born.call.keywords if item.arg == "size"), None)

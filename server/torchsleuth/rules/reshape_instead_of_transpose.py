@@ -185,6 +185,12 @@ def _candidates(
         for order in ([named] if named in orders else []) + orders:
             if order is not None and same_shape(tuple(old[index] for index in order), new):
                 yield replaced(analysis, call.site, node, f"{text}{_move(order)}")
+    if len(new) < len(old) and axis[0] != axis[1]:
+        for order in permutations(range(len(old))):
+            if _gathered(old, order, new, axis):
+                moved = ", ".join(str(index) for index in order)
+                yield replaced(analysis, call.site, node, f"{text}.permute({moved}).reshape({', '.join(sizes)})")
+                break
     for first, second in ((1, 2), (0, 1), (2, 3)):
         if len(new) == len(old) + 1 and second < len(new) and to_index in (first, second):
             if all(_fits(old, _swapped(new, first, second), index) for index in range(len(old))):
@@ -194,6 +200,23 @@ def _candidates(
             if all(_fits(new, _swapped(old, first, second), index) for index in range(len(new))):
                 moved = f"{text}.transpose({first}, {second}).reshape({', '.join(sizes)})"
                 yield replaced(analysis, call.site, node, moved)
+
+
+def _gathered(old: Shape, order: tuple[int, ...], new: Shape, axis: tuple[int, int]) -> bool:
+    """Whether dimensions in this order only have to be merged for a shape, each size in the place that it is claimed for,
+    and the others in the order that they had."""
+    rest = [index for index in order if index != axis[0]]
+    if rest != sorted(rest):
+        return False
+    turned, start = tuple(old[index] for index in order), 0
+    for place, size in enumerate(new):
+        end = start + 1
+        while end <= len(turned) and not same(dims.product(turned[start:end]), size):
+            end += 1
+        if end > len(turned) or (place == axis[1] and order[start:end] != (axis[0],)):
+            return False
+        start = end
+    return start == len(turned)
 
 
 def _swapped(items: tuple[T, ...], first: int, second: int) -> tuple[T, ...]:

@@ -29,7 +29,7 @@ from torchsleuth.interp.values import Instance, LibraryModule, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import change_argument, given_argument, passed_for
 from torchsleuth.rules.describe import expression_text, operand_node, shape_text
-from torchsleuth.rules.operands import layers_behind, replaced
+from torchsleuth.rules.operands import layers_behind, replaced, same
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
@@ -93,6 +93,10 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
         first = sizes[0]
         title = message("fix.size", old=source.segment(first), new=f"{text}.size(0)")
         yield Candidate(title, (edits.replace(source, first, f"{text}.size(0)"),))
+    wide = list(_wide_enough(analysis, operation, values))
+    if not all(isinstance(size, ast.Constant | ast.UnaryOp) for size in sizes):
+        # Sizes with names are meant.
+        yield from wide
     yield from _equal_sides(source, sizes, values, operation.specs[0].shape)
     for index, size in enumerate(sizes):
         rest = [value for other, value in enumerate(values) if other != index]
@@ -106,6 +110,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
             title = message("fix.size", old=source.segment(size), new=new)
             yield Candidate(title, (edits.replace(source, size, new),))
             yield from _where_written(analysis, failure, size, [new])
+    yield from wide
     for size, value in zip(sizes, values):
         yield from _where_written(analysis, failure, size, _divisors(value, operation.specs[0].shape))
 
@@ -140,6 +145,19 @@ def _unflattened(analysis: Analysis, operation: Operation) -> Iterator[Candidate
         rest = dims.product((*sizes[:index], *sizes[index + 1 :]))
         if isinstance(width, int) and isinstance(rest, int) and rest > 0 and width % rest == 0:
             yield replaced(analysis, Site(source.span(node), node, call.frame), node, str(width // rest), safe=False)
+
+
+def _wide_enough(analysis: Analysis, operation: Operation, values: list[object]) -> Iterator[Candidate]:
+    """The linear layer in front of a view of each sample, built for as many features as the view wants."""
+    shape = operation.specs[0].shape or ()
+    if len(shape) != 2 or not operation.tensors or not all(isinstance(value, int) for value in values[1:]):
+        return
+    wanted = math.prod(value for value in values[1:] if isinstance(value, int))
+    for layer in layers_behind(analysis, operation.tensors[0], "Linear"):
+        made = given_argument(layer, 1, "out_features")
+        if wanted > 0 and isinstance(made, int) and same(shape[1], made):
+            yield from change_argument(analysis, layer, 1, "out_features", wanted)
+        return
 
 
 def _layers_for(operation: Operation, width: object) -> Iterator[LibraryModule]:

@@ -29,6 +29,7 @@ from torchsleuth.rules.operands import Operand, Shape, layers_behind, operands, 
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
 
 CODE = "TS110"
 _HIDDEN = re.compile(r"[Ee]xpected hidden(?:\[(\d)\])? size \((.+?)\), got")
@@ -96,10 +97,20 @@ def _state(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, 
                 candidates += change_argument(analysis, module, 1, "hidden_size", state.shape[2])
     if len(wanted) == 3 and len(state.shape) == 3 and _equal((state.shape[1], state.shape[0], state.shape[2]), wanted):
         candidates[:0] = suffixed(analysis, state, ".transpose(0, 1)")
+    if len(state.shape) == len(wanted) + 1 and state.shape[0] == 1:
+        candidates += suffixed(analysis, state, ".squeeze(0)")
+    if len(state.shape) == len(wanted) + 1:
+        candidates += suffixed(analysis, state, "[-1]", safe=False)
+    if len(wanted) == 3 and _equal(state.shape[1:], wanted[1:]) and _is_more(state.shape[0], wanted[0]):
+        candidates += suffixed(analysis, state, f"[-{wanted[0]}:]", safe=False)
     if len(state.shape) == len(wanted) - 1:
         candidates += suffixed(analysis, state, ".unsqueeze(0)")
     places = trail(analysis, failure)
     return Finding(failure.operation.site.span, text, places, tuple(candidates))
+
+
+def _is_more(size: Size, wanted: Size) -> bool:
+    return isinstance(size, int) and isinstance(wanted, int) and size > wanted
 
 
 def _equal(left: Shape, right: Shape) -> bool:

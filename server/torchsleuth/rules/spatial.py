@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.values import LibraryModule
+from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import argument_node, names_for
 from torchsleuth.rules.describe import layer_text
@@ -23,11 +23,33 @@ def padded(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candid
         return
     if all(isinstance(a, int) and isinstance(b, int) and a > b for a, b in zip(used.shape[2:], other.shape[2:])):
         return
-    for layer in layers_behind(analysis, used.tensor, "Conv"):
-        if layer.type_name.startswith("ConvTranspose"):
+    for layer in layers_behind(analysis, used.tensor, "Conv", "MaxPool", "AvgPool"):
+        if layer.type_name.startswith(("MaxPool", "AvgPool")):
+            if (layer.kwargs.get("stride") or next(iter(layer.args[1:]), None)) == 1:
+                yield from padding(analysis, layer)
+        elif layer.type_name.startswith("ConvTranspose"):
             yield from _output_padding(analysis, layer, used, other)
         else:
             yield from padding(analysis, layer)
+    yield from _padded_together(analysis, used.tensor)
+
+
+def _padded_together(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
+    """The convolutions on all ways to an operand, such as that of a value and that of its gate, padded at once."""
+    found: dict[int, LibraryModule] = {}
+    pending, seen = [tensor], 0
+    while pending and seen < 40:
+        origin, seen = pending.pop(0).origin, seen + 1
+        operation = analysis.operations.get(id(origin.site)) if origin is not None else None
+        layer = operation.module if operation is not None else None
+        if layer is not None and layer.type_name.startswith("Conv") and "Transpose" not in layer.type_name:
+            found.setdefault(id(layer), layer)
+        pending += origin.sources if origin is not None else ()
+    made = [next(padding(analysis, layer), None) for layer in found.values()]
+    changes = tuple(dict.fromkeys(edit for one in made if one is not None for edit in one.edits))
+    titles = list(dict.fromkeys(one.title for one in made if one is not None))
+    if 1 < len(changes) <= 4:
+        yield Candidate("; ".join(titles), changes)
 
 
 def strided(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
@@ -74,16 +96,29 @@ def padding(analysis: Analysis, layer: LibraryModule, amount: int | None = None)
     kernel = kernel[0] if isinstance(kernel, tuple) and kernel else kernel
     if prefix is None or not isinstance(kernel, int):
         return
-    wanted = kernel // 2 if amount is None else amount
     source = source_at(analysis, site)
+    wanted = _half(analysis, layer, kernel // 2) if amount is None else str(amount)
     node = argument_node(layer, _PADDING[prefix], "padding")
     if node is not None:
-        if source.segment(node) != str(wanted):
-            yield replaced(analysis, site, node, str(wanted))
-    elif wanted:
+        if source.segment(node) != wanted:
+            yield replaced(analysis, site, node, wanted)
+    elif wanted != "0":
         text = f"padding={wanted}"
         title = message("fix.add_argument_to", argument=text, layer=layer_text(layer))
         yield Candidate(title, (edits.add_argument(source, site.node, text),))
+
+
+def _half(analysis: Analysis, layer: LibraryModule, half: int) -> str:
+    """The padding that keeps the size, for a layer whose kernel reaches so far to each side; more where it is dilated."""
+    given = argument_node(layer, 5 if layer.type_name.startswith("Conv") else 3, "dilation")
+    if given is None or half == 0 or layer.site is None:
+        return str(half)
+    if isinstance(given, ast.Constant) and isinstance(given.value, int):
+        return str(half * given.value)
+    text = source_at(analysis, layer.site).segment(given)
+    if half == 1:
+        return text
+    return f"{half} * {text}" if isinstance(given, ast.Name | ast.Attribute) else f"{half} * ({text})"
 
 
 def resampled(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:

@@ -130,6 +130,7 @@ def _candidates(
             group = f"({', '.join(names[index : index + len(inner)])})"
             yield write([*names[:index], group, *names[index + len(inner) :]], True)
     if isinstance(found.value, Tensor):
+        yield from _chunked(analysis, found, value, wanted)
         yield write(names[:1], False)
     if count + 1 == wanted and isinstance(value, ast.Attribute | ast.Call):
         yield from _batched(analysis, found, value)
@@ -140,6 +141,15 @@ def _candidates(
         if len(unused) >= wanted - count > 0:
             dropped = set(unused[-(wanted - count) :])
             yield write([name for index, name in enumerate(names) if index not in dropped], False)
+
+
+def _chunked(analysis: Analysis, found: Unpacking, value: ast.expr | None, wanted: int) -> Iterator[Candidate]:
+    """Features that hold several things side by side, such as means and variances, taken apart."""
+    shape = found.value.spec.shape if isinstance(found.value, Tensor) else None
+    if value is None or not shape or len(shape) < 2 or not isinstance(shape[-1], int):
+        return
+    if isinstance(value, ast.Call | ast.Name | ast.Attribute | ast.Subscript) and shape[-1] % wanted == 0:
+        yield appended(analysis, found.site, value, f".chunk({wanted}, dim=-1)")
 
 
 def _batched(analysis: Analysis, found: Unpacking, value: ast.expr) -> Iterator[Candidate]:
