@@ -77,6 +77,21 @@ def test_what_depends_on_the_machine_or_on_arguments_is_not_said() -> None:
     assert known["y"] is None and known["z"] is None
 
 
+def test_operands_are_where_the_region_is_or_both_are_elsewhere() -> None:
+    device = "device = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
+    layer = "net, x = nn.Linear(4, 4).to(device), torch.randn(2, 4, device=device)\n"
+    region = "with torch.autocast(device, dtype=torch.bfloat16):\n    y = net(x)\n    z = torch.randn(2, 2) @ torch.randn(2, 2)\n"
+    known = dtypes(device + layer + region)
+    assert (
+        known["y"] == "bfloat16" and known["z"] is None
+    )  # on the CPU of a machine with an accelerator nothing is cast
+    best = "    y = net(x)\n    best = y.argmax(1)\n    right = best == 0\n    kept = y * 2\n"
+    known = dtypes(device + layer + "with torch.autocast(device):\n" + best)
+    assert (known["y"], known["best"], known["right"], known["kept"]) == (None, "int64", "bool", None)
+    inner = "    with torch.autocast('cpu', enabled=False):\n        y = net(x)\n"
+    assert dtypes(device + layer + "with torch.autocast(device, dtype=torch.bfloat16):\n" + inner)["y"] is None
+
+
 def test_mixed_dtypes_are_no_error_inside_and_one_outside() -> None:
     check(IMPORTS + "a, b = torch.randn(4, 4), torch.randn(4, 4).half()\nwith torch.autocast('cpu'):\n    y = a @ b\n")
     text = "a, b = torch.randn(4, 4).cuda(), torch.randn(4, 4).half().cuda()\nwith torch.autocast('cuda'):\n    y = a.mv(b[0])\n"

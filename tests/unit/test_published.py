@@ -300,8 +300,10 @@ def test_pretrained_models_whose_configuration_is_there() -> None:
         "from transformers import TinyModel\n"
         "a = TinyModel.from_pretrained('cached')(torch.randint(0, 100, (2, 7))).last_hidden_state\n"
         "b = TinyModel.from_pretrained('elsewhere')(torch.randint(0, 100, (2, 7))).last_hidden_state\n"
+        "m = TinyModel.from_pretrained('cached', trust_remote_code=True)\n"
+        "c = m(torch.randint(0, 100, (2, 7))).last_hidden_state\n"
     )
-    assert known["a"] == (2, 7, 48) and known.get("b") is None
+    assert known["a"] == (2, 7, 48) and known.get("b") is None and known.get("c") is None
 
 
 def test_without_the_package_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

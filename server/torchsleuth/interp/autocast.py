@@ -10,8 +10,10 @@ from torchsleuth.tensors.device import Device, parse
 from torchsleuth.tensors.spec import Autocast, DType, ListSpec, PartCall, Result, StructSpec, TensorSpec
 
 Regions = dict[str, tuple[str | None, ...]]
-"""For each kind of device the dtypes that may be in effect, None for none."""
+"""For each kind of device the dtypes that may be in effect, None for none. Under a region of "an accelerator, where there
+is one" the CPU has two entries: `_without` says what holds where there is none."""
 OFF: tuple[str | None, ...] = (None,)
+_WITHOUT = "cpu without "
 _DEFAULTS = {"cuda": "float16", "cpu": "bfloat16"}
 _HALVES = ("float16", "bfloat16")
 
@@ -23,13 +25,19 @@ def entered(regions: Regions, manager: Value, enabled: bool | None) -> Regions:
     if not is_autocast(manager):
         return regions
     kinds = _kinds(manager)
-    made = dict(regions)
+    made = {kind: dtypes for kind, dtypes in regions.items() if "cpu" not in kinds or not kind.startswith(_WITHOUT)}
     for kind in kinds:
         inside = _dtypes(manager, kind) if enabled is not False else ()
+        if kind == "cpu" and len(kinds) == 2:
+            made[_without(kinds[0])] = tuple(dict.fromkeys((*inside, *(OFF if enabled is not True else ()))))
         # Which kind it is depends on the machine: elsewhere, what was in effect stays so.
         outside = regions.get(kind, OFF) if len(kinds) > 1 and kind != kinds[0] else ()
         made[kind] = tuple(dict.fromkeys((*inside, *(OFF if enabled is not True else ()), *outside)))
     return made
+
+
+def _without(accelerator: str) -> str:
+    return f"{_WITHOUT}{accelerator}"
 
 
 def is_autocast(manager: Value) -> bool:
@@ -76,10 +84,12 @@ def _possible(
 ) -> tuple[Autocast | None, ...]:
     regions = dict(entered)
     kinds = tuple(regions)
-    if place is not None:
-        kinds = (place.kind, "cpu") if place.symbolic else (place.kind,)
+    if place is not None and place.symbolic:
+        kinds = (place.kind, _without(place.kind) if _without(place.kind) in regions else "cpu")
+    elif place is not None:
+        kinds = (place.kind,)
     pairs = [(kind, dtype) for kind in kinds for dtype in regions.get(kind, OFF)]
-    found = [None if dtype is None else Autocast(kind, dtype) for kind, dtype in pairs]
+    found = [None if dtype is None else Autocast(kind.split()[0], dtype) for kind, dtype in pairs]
     return tuple(dict.fromkeys(found if place is not None else (None, *found)))
 
 

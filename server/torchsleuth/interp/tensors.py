@@ -78,8 +78,8 @@ _GIVES_TENSOR = _REDUCTIONS | frozenset(
 """Operators whose result is one tensor whatever they are applied to."""
 _TENSORS_ONLY = ("torch.nn.functional.", "operator.sub", "operator.add", "operator.truediv", "operator.matmul")
 """Operators none of whose operands may be a list."""
-_KEEPS_BYTES = frozenset({"any", "all"})
-"""Operators whose result is boolean save for operands of uint8: other tests give the same for any dtype."""
+_DTYPES = ("float16", "bfloat16", "float64", "complex64", "int64", "uint8", "bool")
+"""Dtypes that operands of unknown dtype may have: a result's dtype is known where it is the same for all that work."""
 _DEVICE_FREE = frozenset({"pack_padded_sequence", "PackedSequence", "load_state_dict", "from_numpy"})
 _DROPPED_KEYWORDS = frozenset({"generator", "pin_memory", "non_blocking", "memory_format", "layout"})
 MAX_JOINT = 1 << 15
@@ -350,9 +350,6 @@ class TensorOperations(Autograd):
             return self._undecided(operation, place)
         for fact in outcome.facts:
             self.learn(fact)
-        # A layer with weights takes operands of their dtype alone.
-        weighted = operation.module is not None and library.has_own_parameters(operation.module)
-        forget_dtype = forget_dtype or (guessed and not weighted)
         value = self.from_spec(outcome.value, self._maker(operation, place, forget_dtype))
         return self._in_place(operation, value)
 
@@ -474,12 +471,31 @@ class TensorOperations(Autograd):
         for dtype in ("float32", "bfloat16" if floating else "int64"):
             args, kwargs = self._described(operation, dtype)
             outcome = self._ask(operation, target, args, kwargs, cast)
+            if isinstance(outcome, Result):
+                return self._whichever(operation, target, cast, outcome)
             if not isinstance(outcome, Failure):
                 return outcome
             failures.append(outcome)
         if failures[0].message == failures[1].message:
             return failures[0]
         raise NotASpec("the outcome depends on the dtype")
+
+    def _whichever(self, operation: Operation, target: Target, cast: Autocast | None, outcome: Result) -> Result:
+        """The outcome with those dtypes alone that it has whichever dtype the operands have."""
+        if operation.module is not None and library.has_own_parameters(operation.module):
+            return outcome  # A layer with weights takes operands of their dtype alone.
+        args, kwargs = self._described(operation, "")
+        described = without_sizes((target, args, tuple(sorted(kwargs.items()))))
+        kind = ("dtypes", described, cast, self.grad is not False)
+        agreed = self.oracle.joint.get(kind)
+        if not isinstance(agreed, Result):
+            agreed = outcome
+            for dtype in _DTYPES:
+                other = self._ask(operation, target, *self._described(operation, dtype), cast)
+                if isinstance(other, Result):
+                    agreed = replace(agreed, value=with_dtypes(agreed.value, other.value, same=True))
+            self.oracle.joint[kind] = agreed
+        return replace(outcome, value=with_dtypes(outcome.value, agreed.value, same=True))
 
     def _maker(
         self, operation: Operation, place: Device | None, forget_dtype: bool = False
@@ -494,7 +510,7 @@ class TensorOperations(Autograd):
         def make(spec: TensorSpec) -> Tensor:
             requires_grad = self.recorded(spec, operation, tensors)
             spec = spec.with_(device=place, requires_grad=requires_grad)
-            if forget_dtype and (spec.dtype != "bool" or name in _KEEPS_BYTES):
+            if forget_dtype:
                 spec = spec.with_(dtype=None)
             axis = batch.after(operation, tensors, spec.shape, len(made))
             layout = frozenset() if axis is None else frozenset({Batch(axis)})

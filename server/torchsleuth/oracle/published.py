@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import logging
+import sys
 from collections.abc import Iterator
 from functools import cache
 from types import TracebackType
@@ -122,6 +123,8 @@ def _harmless(builder: Any, args: list[Any], kwargs: dict[str, Any]) -> dict[str
     """Keyword arguments without those that say where weights come from; `args` is changed likewise."""
     if isinstance(builder, type) or builder.__module__.partition(".")[0] != "timm":
         return kwargs
+    if any(isinstance(value, str) and ":" in value for value in (*args, *kwargs.values())):
+        raise LookupError("a model that is elsewhere")
     for index, name in enumerate(list(inspect.signature(builder).parameters)[: len(args)]):
         args[index] = _WEIGHTS.get(name, args[index])
     return {name: _WEIGHTS.get(name, value) for name, value in kwargs.items()}
@@ -129,6 +132,8 @@ def _harmless(builder: Any, args: list[Any], kwargs: dict[str, Any]) -> dict[str
 
 def _from_configuration(cls: Any, path: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """``from_pretrained`` and ``from_config`` of transformers: of a configuration that is there."""
+    if "trust_remote_code" in kwargs:
+        raise LookupError("code of the model's own")
     if path.endswith(FROM_CONFIG):
         return cls.from_config(*args, **kwargs)
     kept = {name: value for name, value in kwargs.items() if name not in ("torch_dtype", "dtype", "device_map")}
@@ -159,6 +164,7 @@ def _without_weights() -> Iterator[None]:
         patch(torch.nn.Module, "load_state_dict", lambda *args, **kwargs: None)
         with contextlib.suppress(LookupError):
             patch(names.imported("torchvision.models._api.WeightsEnum"), "get_state_dict", lambda *args, **kwargs: {})
+        patch(sys.modules.get("huggingface_hub.constants"), "HF_HUB_OFFLINE", True)
         disabled = logging.root.manager.disable
         logging.disable(logging.CRITICAL)
         stack.callback(logging.disable, disabled)

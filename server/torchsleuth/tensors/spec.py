@@ -290,18 +290,23 @@ def without_sizes(value: Any) -> Any:
     )
 
 
-def with_dtypes(value: Any, other: Any) -> Any:
-    """A result with the dtypes of another of the same structure, and with none where that is another one."""
+def with_dtypes(value: Any, other: Any, same: bool = False) -> Any:
+    """A result with the dtypes of another of the same structure, and with none where that is another one.
+
+    `same`: with its own dtypes where they are those of the other, too, and none elsewhere."""
     if isinstance(value, TensorSpec):
-        same = isinstance(other, TensorSpec) and value.rank == other.rank
-        return value.with_(dtype=other.dtype if same else None)
+        dtype = other.dtype if isinstance(other, TensorSpec) and value.rank == other.rank else None
+        return value.with_(dtype=None if same and dtype != value.dtype else dtype)
     if isinstance(value, tuple):
-        same = isinstance(other, tuple) and len(other) == len(value)
-        return tuple(with_dtypes(*pair) for pair in zip(value, other if same else (None,) * len(value)))
+        others = other if isinstance(other, tuple) and len(other) == len(value) else (None,) * len(value)
+        return tuple(with_dtypes(*pair, same) for pair in zip(value, others))
     if isinstance(value, PartCall):
-        same = isinstance(other, PartCall) and value.part == other.part
-        args = with_dtypes(value.args, other.args if same else None)
-        return replace(value, args=args, kwargs=with_dtypes(value.kwargs, other.kwargs if same else None))
+        args, kwargs = (other.args, other.kwargs) if _alike(value, other) else (None, None)
+        return replace(value, args=with_dtypes(value.args, args, same), kwargs=with_dtypes(value.kwargs, kwargs, same))
     if isinstance(value, StructSpec | ListSpec):
-        return replace(value, items=with_dtypes(value.items, other.items if type(other) is type(value) else None))
+        return replace(value, items=with_dtypes(value.items, other.items if type(other) is type(value) else None, same))
     return value
+
+
+def _alike(value: PartCall, other: Any) -> bool:
+    return isinstance(other, PartCall) and value.part == other.part
