@@ -953,3 +953,46 @@ def test_the_number_of_windows_by_names_of_their_ends() -> None:
             print(past.shape, future.shape)
     """
     assert "return len(self.values) - self.past - self.horizon + 1\n" in repaired(text)
+
+
+def test_a_fix_of_the_cause_is_offered_at_its_consequence() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.lstm = nn.LSTM(4, 8, batch_first=True)
+
+            def forward(self, x):
+                h = torch.zeros(1, x.size(0), 8)
+                c = torch.zeros(1, x.size(0), 8)
+                return self.lstm(x, (h, c))[0]
+
+        def main():
+            device = "cuda" if torch.cuda.is_available() else "cpu"
+            out = Net().to(device)(torch.randn(3, 5, 4, device=device))
+
+        main()
+    """
+    found = engine().analyze("script.py", dedent(text).lstrip("\n")).diagnostics
+    conflict = next(item for item in found if item.code == "TS201")
+    assert [fix.title for fix in conflict.fixes] == ["Add device=x.device"]
+
+
+def test_what_fails_is_not_held_against_the_loss() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        model = nn.Linear(3, 1)
+
+        def predict(x):
+            out = model(x)
+
+        loss = nn.MSELoss()(predict(torch.randn(4, 3)), torch.randn(4, 1))
+        loss.backward()
+    """
+    found = engine().analyze("script.py", dedent(text).lstrip("\n")).diagnostics
+    assert [item.code for item in found] == ["TS199"]

@@ -343,9 +343,7 @@ class TensorOperations(Autograd):
         if isinstance(outcome, Failure):
             self.stopped = True
             self.report(operation, outcome)
-            value = self._undecided(operation, place)
-            self.trace.undecided -= 1  # It is decided: it fails.
-            return value
+            return self._failed(operation, place)
         if not isinstance(outcome, Result):
             return self._undecided(operation, place)
         for fact in outcome.facts:
@@ -529,6 +527,14 @@ class TensorOperations(Autograd):
         grads = [tensor.spec.requires_grad for tensor in library.tensors_in((*call.args, *call.kwargs.values()))]
         recorded = self.grad is not False and True in grads
         return self._maker(operation, spec.device)(spec.with_(requires_grad=recorded))
+
+    def _failed(self, operation: Operation, place: Device | None) -> Value:
+        """The value that an operator which raises would have given: what follows is not held against its operands."""
+        value = self._undecided(operation, place)
+        self.trace.undecided -= 1  # It is decided: it fails.
+        if isinstance(value, Tensor) and self.grad is not False and value.spec.requires_grad is False:
+            self.heap.set(value.slots, "spec", value.spec.with_(requires_grad=None))
+        return value
 
     def _undecided(self, operation: Operation, place: Device | None) -> Value:
         """The value of an operator whose outcome is not known: a tensor where that much is certain."""

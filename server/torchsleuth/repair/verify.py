@@ -131,6 +131,14 @@ class State:
         found = [pair for pair in self.checked.found if pair[0].severity != "hint"]
         return [pair for pair in found if self.checked.place(pair[0], pair[0].code) not in known]
 
+    @property
+    def gone(self) -> list[Diagnostic]:
+        """The other findings of the first analysis that are no more."""
+        before, repaired = self.start
+        left = {self.checked.place(item, item.code) for item, _ in self.checked.found}
+        others = [item for item, _ in before.found if item != repaired]
+        return [item for item in others if self.since(before.place(item, item.code)) not in left]
+
     @cached_property
     def uncovers(self) -> bool:
         """Whether there are new faults, and none of them at an operation that worked in the first analysis: the execution
@@ -156,10 +164,15 @@ class State:
 
 
 def verified_fixes(
-    diagnostic: Diagnostic, candidates: tuple[Candidate, ...], before: Checked, recheck: Recheck
+    diagnostic: Diagnostic,
+    candidates: tuple[Candidate, ...],
+    before: Checked,
+    recheck: Recheck,
+    shared: dict[Diagnostic, list[Fix]],
 ) -> Trials[tuple[Fix, ...]]:
     """The candidates that work, as verified fixes: the safe ones first, then those that leave fewer findings, in order.
-    Where none does alone: one that works together with repairs of what it uncovers, if the execution ended here."""
+    Where none does alone: one that works together with repairs of what it uncovers, if the execution ended here.
+    `shared` gets the fixes for the other findings that they repair."""
     kept: list[tuple[int, Fix]] = []
     opened: list[State] = []
     start = State({}, before, (before, diagnostic))
@@ -175,6 +188,8 @@ def verified_fixes(
         if repaired(diagnostic, before, state.checked):
             left = state.checked.faults.total()
             kept.append((left, Fix(candidate.title, candidate.edits, candidate.safe, verified=True)))
+            for item in state.gone:
+                shared.setdefault(item, []).append(kept[-1][1])
         elif state.uncovers and not state.fails_with(diagnostic, start):
             opened.append(state)
     if kept or not opened:

@@ -12,10 +12,10 @@ from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Interpreter
 from torchsleuth.interp.trace import Trace
 from torchsleuth.oracle.oracle import Oracle
-from torchsleuth.repair.verify import Checked, T, Trials, together, verified_fixes
+from torchsleuth.repair.verify import MAX_FIXES, Checked, T, Trials, together, verified_fixes
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis, Candidate, Rule
-from torchsleuth.schema import Diagnostic, DimJson, FileAnalysis, TensorFact
+from torchsleuth.schema import Diagnostic, DimJson, FileAnalysis, Fix, TensorFact
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -144,6 +144,7 @@ class Engine:
         diagnostics = [diagnostic for diagnostic, _ in found]
         before = Checked(tuple(found), analysis)
         spent = 0.0
+        shared: dict[Diagnostic, list[Fix]] = {}
 
         def recheck(texts: Mapping[str, str]) -> Checked | None:
             nonlocal spent
@@ -156,10 +157,15 @@ class Engine:
             return checked
 
         for number, (diagnostic, candidates) in enumerate(found):
-            trials = verified_fixes(diagnostic, candidates, before, recheck)
+            trials = verified_fixes(diagnostic, candidates, before, recheck, shared)
             fixes = yield from _paused(trials, diagnostics)
             diagnostics[number] = diagnostic.with_fixes(fixes)
         diagnostics = yield from _paused(together(diagnostics, before, recheck), diagnostics)
+        for number, diagnostic in enumerate(diagnostics):
+            if not diagnostic.fixes:
+                diagnostics[number] = diagnostic.with_fixes(
+                    tuple(dict.fromkeys(shared.get(diagnostic, ())))[:MAX_FIXES]
+                )
         yield tuple(diagnostics)
 
 
