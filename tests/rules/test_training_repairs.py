@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
+
+from tests.check import engine
 from tests.rules.test_repairs import repaired
 
 
@@ -243,3 +246,80 @@ def test_a_root_is_taken_of_the_tensor() -> None:
         loss.backward()
     """
     assert "loss = torch.sqrt(" in repaired(text)
+
+
+def test_a_scaled_loss_goes_backward_where_it_is_scaled() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        model = nn.Linear(4, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cuda")
+        for _ in range(5):
+            loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
+            optimizer.zero_grad()
+            scaler.scale(loss)
+            scaler.step(optimizer)
+            scaler.update()
+    """
+    assert "    scaler.scale(loss).backward()\n    scaler.step" in repaired(text)
+    assert "    scaler.scale(loss).backward()\n" in repaired(text.replace("scale(loss)", "scale(loss).backward"))
+
+
+def test_the_logarithm_of_a_softmax_in_a_variable() -> None:
+    text = """
+        import torch
+
+        def entropy(logits):
+            p = torch.softmax(logits, dim=-1)
+            return -(p * torch.log(p)).sum(-1)
+
+        entropy(torch.randn(8, 5))
+    """
+    assert "return -(p * torch.log_softmax(logits, dim=-1)).sum(-1)" in repaired(text)
+
+
+def test_a_pickle_module_gives_way_to_weights_only() -> None:
+    text = """
+        import pickle
+
+        import torch
+
+        state = torch.load("last.pt", pickle_module=pickle)
+    """
+    assert 'torch.load("last.pt", weights_only=True)' in repaired(text)
+
+
+def test_pretrained_that_is_asked_for_by_a_variable() -> None:
+    text = """
+        import torchvision
+
+        def build(pretrained=False):
+            return torchvision.models.resnet18(pretrained=pretrained)
+    """
+    assert "weights=torchvision.models.ResNet18_Weights.IMAGENET1K_V1 if pretrained else None" in repaired(text)
+
+
+def test_a_generator_that_is_trained_against_another_network_may_keep_its_dropout() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        gen = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.ReLU(), nn.Linear(8, 2))
+        disc = nn.Linear(2, 1)
+        g_opt, d_opt = torch.optim.Adam(gen.parameters()), torch.optim.Adam(disc.parameters())
+        for _ in range(5):
+            x, y = torch.randn(16, 4), torch.randn(16, 2)
+            fake = gen(x)
+            d_opt.zero_grad()
+            (disc(fake.detach()).mean() - disc(y).mean()).backward()
+            d_opt.step()
+            g_opt.zero_grad()
+            (nn.functional.l1_loss(fake, y) - disc(fake).mean()).backward()
+            g_opt.step()
+        with torch.no_grad():
+            print(nn.functional.l1_loss(gen(torch.randn(16, 4)), torch.randn(16, 2)))
+    """
+    found = engine().analyze("script.py", dedent(text)).diagnostics
+    assert [(item.code, item.severity) for item in found] == [("TS505", "hint")]

@@ -19,6 +19,7 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchsleuth.messages import message
@@ -37,7 +38,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         name, span = text(analysis, use.node), analysis.source.span(call)
         if argument(call, 2, "pickle_module") is not None:
-            yield Finding(span, message("load.pickle_module", call=name))
+            yield Finding(span, message("load.pickle_module", call=name), (), tuple(_restricted(analysis, call)))
             continue
         # What `**options` holds may be just this.
         safe = analysis.torch >= _DEFAULT_SINCE or not is_exact(call)
@@ -45,6 +46,14 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         fix = Candidate(message("fix.add_argument", argument="weights_only=True"), (edit,), safe and is_exact(call))
         severity: Severity | None = "hint" if safe else None
         yield Finding(span, message("load.version" if safe else "load.unsafe", call=name), (), (fix,), severity)
+
+
+def _restricted(analysis: Analysis, call: ast.Call) -> Iterator[Candidate]:
+    """``weights_only=True`` in the place of the pickle module: the two exclude each other."""
+    given = next((word for word in call.keywords if word.arg == "pickle_module"), None)
+    if given is not None:
+        title = message("fix.replace", old=text(analysis, given), new="weights_only=True")
+        yield Candidate(title, (edits.replace(analysis.source, given, "weights_only=True"),), safe=False)
 
 
 RULE = Rule(

@@ -148,12 +148,28 @@ def _inserted(analysis: Analysis, forward: Event, step: Event, loss: str | None)
         edit = edits.insert_after_node(analysis.source_of(path), forgotten, "()")
         yield Candidate(message("fix.parentheses", text=f"{loss}.backward"), (edit,))
         return
+    yield from _of_scaled(analysis, forward, step)
     statement = statement_of(analysis, readers[0].site)
     if loss is not None and statement is not None and is_simple(statement, analysis, path):
         text = f"{loss}.backward()"
         yield Candidate(
             message("fix.insert", text=text), (edits.insert_line_before(analysis.source_of(path), statement, text),)
         )
+
+
+def _of_scaled(analysis: Analysis, forward: Event, step: Event) -> Iterator[Candidate]:
+    """``scaler.scale(loss)`` as a statement of its own, and ``scaler.scale(loss).backward``."""
+    for event in analysis.trace.events[forward.index : step.index]:
+        statement = statement_of(analysis, event.site) if event.kind == "scale" else None
+        value = statement.value if isinstance(statement, ast.Expr) else None
+        source = analysis.source_of(event.site.span.path)
+        if isinstance(value, ast.Attribute) and value.attr == "backward":
+            text = f"{source.segment(value)}"
+            yield Candidate(message("fix.parentheses", text=text), (edits.insert_after_node(source, value, "()"),))
+        elif isinstance(value, ast.Call) and source.span(value) == event.site.span:
+            text = f"{source.segment(value)}.backward()"
+            title = message("fix.replace", old=source.segment(value), new=text)
+            yield Candidate(title, (edits.insert_after_node(source, value, ".backward()"),))
 
 
 RULE = Rule(

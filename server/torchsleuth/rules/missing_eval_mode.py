@@ -28,9 +28,10 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.batch import batch_of
 from torchsleuth.interp.library.modules import descendants
-from torchsleuth.interp.trace import Event, Operation
-from torchsleuth.interp.values import LibraryObject, Parameters, Tensor
+from torchsleuth.interp.trace import Event, LibraryCall, Operation
+from torchsleuth.interp.values import UNKNOWN, LibraryObject, Parameters, Tensor
 from torchsleuth.messages import message
+from torchsleuth.rules.gradients import feeds
 from torchsleuth.rules.loops import (
     called_text,
     covers,
@@ -47,6 +48,7 @@ from torchsleuth.rules.loops import (
 )
 from torchsleuth.rules.modes import ModeDependent, mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.schema import Severity
 from torchsleuth.syntax import edits
 
 CODE = "TS505"
@@ -109,8 +111,20 @@ def _loaded(analysis: Analysis, event: Event, measures: list[Operation]) -> int 
         if call.certain and call.after <= event.index:
             if any(part is event.subject for part in descendants(call.receiver)):
                 copied = call.args[:1] and isinstance(call.args[0], LibraryObject) and "state_dict" in call.args[0].path
-                return call.after if _measured(measures, event) or not (copied or trains) else None
+                restored = not event.grad and _is_restored(analysis, call) and not _is_trained(analysis, event)
+                return call.after if restored or _measured(measures, event) or not (copied or trains) else None
     return None
+
+
+def _is_restored(analysis: Analysis, call: LibraryCall) -> bool:
+    """Whether load_state_dict() is given what a file holds."""
+    return call.args[:1] == (UNKNOWN,) and any(
+        load.after <= call.after and load.site.frame is call.site.frame for load in analysis.calls.get("torch.load", ())
+    )
+
+
+def _is_trained(analysis: Analysis, event: Event) -> bool:
+    return any(trained_by(optimizer, event.subject) for optimizer in analysis.trace.optimizers)
 
 
 def _evaluates(analysis: Analysis, event: Event, measures: list[Operation]) -> bool:
@@ -125,9 +139,16 @@ def _evaluates(analysis: Analysis, event: Event, measures: list[Operation]) -> b
     if _measured(measures, event):
         return True
     used = is_used(analysis, event)
-    loaded = not analysis.trace.optimizers
+    loaded = not analysis.trace.optimizers or _is_from_file(analysis, event)
     evaluates = loaded or _ends_evaluation(analysis, event) or _comes_last(analysis, event)
     return used and not event.grad and (evaluates or (inner is not None and inner.over_loader and not trains))
+
+
+def _is_from_file(analysis: Analysis, event: Event) -> bool:
+    """Whether the model was only loaded from a file."""
+    loads = [call for call in analysis.calls.get(_LOADED, ()) if _is_restored(analysis, call)]
+    here = any(part is event.subject for call in loads for part in descendants(call.receiver))
+    return here and not _is_trained(analysis, event)
 
 
 def _comes_last(analysis: Analysis, event: Event) -> bool:
@@ -207,7 +228,29 @@ def _finding(analysis: Analysis, event: Event, layer: ModeDependent) -> Finding:
         layer=layer.name,
         line=layer.site.span.start.line,
     )
-    return Finding(event.site.span, text, places, tuple(_inserted(analysis, event, name)))
+    severity: Severity | None = "hint" if _is_generator(analysis, event) else None
+    return Finding(event.site.span, text, places, tuple(_inserted(analysis, event, name)), severity)
+
+
+def _is_generator(analysis: Analysis, event: Event) -> bool:
+    """Whether the model was trained against another one: its dropout may be the noise that it draws from."""
+    backwards = analysis.events("backward")
+    own = [optimizer for optimizer in analysis.trace.optimizers if trained_by(optimizer, event.subject)]
+    for optimizer in analysis.trace.optimizers if len(own) == 1 else ():
+        if optimizer is not own[0]:
+            fed = [(feeds(backward, own[0]), feeds(backward, optimizer)) for backward in backwards]
+            if (False, True) in fed and (True, True) in fed:
+                return True
+            # The other one is frozen meanwhile.
+            if (False, True) in fed and (True, False) in fed and _judges(analysis, optimizer, event):
+                return True
+    return False
+
+
+def _judges(analysis: Analysis, optimizer: LibraryObject, event: Event) -> bool:
+    """Whether what an optimizer trains was applied to what the model had made."""
+    made = {other.forward_id for other in analysis.events("forward") if other.subject is event.subject}
+    return any(other.history & made for other in analysis.events("forward") if trained_by(optimizer, other.subject))
 
 
 def _inserted(analysis: Analysis, event: Event, name: str | None) -> Iterator[Candidate]:

@@ -62,12 +62,17 @@ def _fixes(analysis: Analysis, use: Use, call: ast.Call, model: str) -> Iterator
         value = argument(call, 0 if name == "pretrained" else None, name)
         if value is None:
             continue
-        if not isinstance(value, ast.Constant) or not isinstance(value.value, bool):
-            return
+        fixed = value.value if isinstance(value, ast.Constant) else None
         positional = value in call.args
-        if positional and len(call.args) > 1:
+        if (isinstance(value, ast.Constant) and not isinstance(fixed, bool)) or (positional and len(call.args) > 1):
             return
-        new, imported = _written(analysis, use, weights) if value.value and weights is not None else ("None", ())
+        new, imported = ("None", ()) if fixed is False or weights is None else _written(analysis, use, weights)
+        if fixed is None and weights is not None:
+            plain = isinstance(value, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+            asked = text(analysis, value) if plain else f"({text(analysis, value)})"
+            new = f"{new} if {asked} else None"
+        elif fixed is None:
+            return
         node = value if positional else next(part for part in call.keywords if part.value is value)
         changes += [*imported, edits.replace(analysis.source, node, f"{_new_name(name)}={new}")]
         titles.append(f"{_new_name(name)}={new}")

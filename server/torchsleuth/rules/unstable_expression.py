@@ -22,6 +22,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from torchsleuth.interp.trace import Operation
 from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.replacements import replaced
@@ -59,7 +60,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             reported.add(span)
             name, new, fixes = better
             yield Finding(span, message("unstable", old=name, new=new), (), tuple(fixes))
-    yield from _of_variables(analysis, reported)
+    yield from _of_variables(analysis, reported, applied)
 
 
 def _all_applied(analysis: Analysis) -> dict[ast.Call, _Applied]:
@@ -153,17 +154,38 @@ def _rewritten(analysis: Analysis, node: ast.expr, function: str, arguments: str
     yield replaced(analysis, node, f"{name}({arguments})", imported)
 
 
-def _of_variables(analysis: Analysis, reported: set[Span]) -> Iterator[Finding]:
+def _of_variables(analysis: Analysis, reported: set[Span], applied: dict[ast.Call, _Applied]) -> Iterator[Finding]:
     """The logarithm of a tensor that was made by softmax or sigmoid somewhere else."""
     for operation in analysis.trace.operations:
         if operation.target not in ("torch.log", "Tensor.log") or operation.site.span in reported:
             continue
         value = operation.args[0] if operation.args else operation.kwargs.get("input")
-        kinds = sorted(value.tags & _LOGARITHMS.keys()) if isinstance(value, Tensor) else []
+        if not isinstance(value, Tensor):
+            continue
+        kinds = sorted(value.tags & _LOGARITHMS.keys())
         if kinds and operation.site.span.path == analysis.source.path:
             reported.add(operation.site.span)
             words = message("unstable", old=f"log({kinds[0]}(x))", new=f"{_LOGARITHMS[kinds[0]]}(x)")
-            yield Finding(operation.site.span, words)
+            yield Finding(operation.site.span, words, (), tuple(_from_scores(analysis, operation, value, applied)))
+
+
+def _from_scores(
+    analysis: Analysis, operation: Operation, value: Tensor, applied: dict[ast.Call, _Applied]
+) -> Iterator[Candidate]:
+    """The stable function of what the softmax of the same function was computed from, where that is a variable still."""
+    origin, index = value.origin, analysis.index(analysis.source.path)
+    if origin is None or origin.site.frame is not operation.site.frame:
+        return
+    made, node = index.same(origin.site.node), index.same(operation.site.node)
+    if not isinstance(made, ast.Call) or not isinstance(node, ast.Call) or made.lineno >= node.lineno:
+        return
+    inner = applied.get(made)
+    if inner is None or inner.name not in _LOGARITHMS or not isinstance(inner.of, ast.Name):
+        return
+    name = inner.of.id
+    stored = (part for part in index.of_type(ast.Name) if part.id == name and isinstance(part.ctx, ast.Store))
+    if not any(made.lineno <= part.lineno <= node.lineno for part in stored):
+        yield from _rewritten(analysis, node, _LOGARITHMS[inner.name], _arguments(analysis, inner))
 
 
 RULE = Rule(
