@@ -75,6 +75,7 @@ class Interpreter(Importing):
         self.collating = 0
         self.draws: dict[Symbol, tuple[int, int]] = {}
         self.ranges: dict[Symbol, tuple[int, int]] = {}
+        self.limits: dict[Symbol, tuple[Size, Size]] = {}
         self.elements: dict[int | Element, Size] = {}
         self.numbers: dict[tuple[int, int], Size] = {}
         self.steps = 0

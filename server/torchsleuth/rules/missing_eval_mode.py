@@ -53,6 +53,8 @@ from torchsleuth.syntax import edits
 
 CODE = "TS505"
 _COMPARISONS = frozenset({"eq", "ne"})
+_ERRORS = frozenset({"abs", "pow", "square"})
+"""Operators that make an error of a difference."""
 _LOADED = "torch.nn.Module.load_state_dict"
 _DEPTH = 12
 """Operations between the output of a model and what is measured of it."""
@@ -68,7 +70,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if layer is None:
             continue
         if measures is None:
-            measures = [item for item in analysis.trace.operations if _measures(item) and len(item.tensors) > 1]
+            measures = [item for item in analysis.trace.operations if _measures(item)]
         if _prepared(analysis, event, measures) and _evaluates(analysis, event, measures):
             found[event.site.span] = (event, layer)
     if found and not unseen(analysis, "eval"):
@@ -198,7 +200,7 @@ def _measured(measures: list[Operation], event: Event) -> bool:
     """Whether the output is compared with a target, or ends in a loss."""
     assert event.tensor is not None
     for operation in measures:
-        derived = [_derives(tensor, event.tensor) for tensor in operation.tensors]
+        derived = [_derives(tensor, event.tensor) for tensor in _compared(operation)]
         if any(derived) and not all(derived):
             return True
     return False
@@ -207,7 +209,17 @@ def _measured(measures: list[Operation], event: Event) -> bool:
 def _measures(operation: Operation) -> bool:
     name = operation.target.rpartition(".")[2].strip("_")
     loss = operation.module is not None and operation.module.type_name.endswith("Loss")
-    return name in _COMPARISONS or loss or name.endswith(("_loss", "cross_entropy"))
+    compares = name in _COMPARISONS or loss or name.endswith(("_loss", "cross_entropy"))
+    return len(_compared(operation)) > 1 and (compares or name in _ERRORS)
+
+
+def _compared(operation: Operation) -> list[Tensor] | tuple[Tensor, ...]:
+    """What an operator compares: its operands, or those of the difference that it is applied to."""
+    tensors = operation.tensors
+    if operation.target.rpartition(".")[2].strip("_") not in _ERRORS or not tensors:
+        return tensors
+    origin = tensors[0].origin
+    return origin.sources if origin is not None and origin.operator.rpartition(".")[2].strip("_") == "sub" else ()
 
 
 def _derives(tensor: Tensor, source: Tensor, depth: int = _DEPTH) -> bool:

@@ -50,6 +50,13 @@ def between(interp: Interpreter, low: int, high: int) -> Size:
     return dims.of(symbol)
 
 
+def limited(interp: Interpreter, low: Size, high: Size) -> Size:
+    """A random integer from `low` to `high`, both included, which depend on other sizes."""
+    symbol = interp.fresh_symbol("n", at_least(interp, low) > 0)
+    interp.limits[symbol] = (low, high)
+    return dims.of(symbol)
+
+
 def vary(interp: Interpreter, left: Size, right: Size) -> bool:
     """Whether two sizes are known to differ, or known to differ for some of the draws in them."""
     difference = dims.subtract(interp.resolved(left), interp.resolved(right))
@@ -86,6 +93,13 @@ def place_of(value: Tensor | Array) -> int | Element:
 
 def at_least(interp: Interpreter, size: Size) -> float:
     """What a sum of integers is no less than; minus infinity where that is not known."""
+    for symbol in () if isinstance(size, int) else dict.fromkeys(dims.symbols(size)):
+        if symbol in interp.limits and not isinstance(size, int):
+            coefficient = dict(size.terms).get(((symbol, 1),), 0)
+            if symbol in dims.symbols(dims.subtract(size, dims.multiply(coefficient, dims.of(symbol)))):
+                continue  # it stands in a product, too
+            low, high = map(interp.resolved, interp.limits[symbol])
+            size = dims.substitute(size, {symbol: high if coefficient < 0 else low})
     if isinstance(size, int):
         return size
     least = 0.0

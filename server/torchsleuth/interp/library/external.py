@@ -23,6 +23,7 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
+from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import Native
 
 if TYPE_CHECKING:
@@ -155,7 +156,10 @@ def _random(interp: Interpreter, name: str, call: Arguments) -> Value:
         if bounds and all(isinstance(bound, int) for bound in bounds) and len(bounds) <= 2:
             low, high = (0, bounds[0]) if len(bounds) == 1 else bounds
             return draws.draw(interp, low, high if name == "randint" else high - 1)
-        return interp.fresh_size("?", positive=bool(bounds) and is_int(bounds[0]) and _is_positive(name, bounds))
+        if 0 < len(bounds) <= 2 and all(map(is_int, bounds)):
+            low, high = (0, bounds[0]) if len(bounds) == 1 else bounds
+            return draws.limited(interp, low, high if name == "randint" else dims.subtract(high, 1))
+        return interp.fresh_size("?", positive=False)
     if name == "seed":
         return None
     if name == "shuffle" and call.args:
@@ -173,10 +177,6 @@ def _random(interp: Interpreter, name: str, call: Arguments) -> Value:
     if isinstance(count, int) and 0 <= count <= 4096:
         return ListValue((element,) * count)
     return ListValue(interp.heap.several((element,)))
-
-
-def _is_positive(name: str, bounds: list[Value]) -> bool:
-    return len(bounds) > 1 and isinstance(bounds[0], int) and bounds[0] > 0
 
 
 def _one_of(interp: Interpreter, iteration: Iteration) -> Value:
