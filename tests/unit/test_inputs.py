@@ -126,3 +126,38 @@ def test_what_is_supposed_is_marked() -> None:
     text = module("self.conv = nn.Conv2d(3, 16, 3)", "y = self.conv(x)\nz = torch.zeros(2, 3)\nreturn y")
     supposed = {fact.binding: fact.supposed for fact in analyze(text).facts if fact.binding}
     assert supposed == {"x": True, "y": True, "z": False}
+
+
+USES = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+def attention(q, k, v):
+    b, h, t, d = q.shape
+    b, h, s, d = k.shape
+    scores = torch.matmul(q, k.transpose(-2, -1)) / d**0.5
+    weights = F.softmax(scores, dim=-1)
+    return weights
+
+def crop(image, size):
+    h, w, c = image.shape
+    top = image[:size]
+    return top
+
+def wrong(x):
+    n, c = x.shape
+    y = nn.Linear(8, 4)(F.relu(x).view(n, c, 1))
+    z = torch.zeros(2, 3) @ torch.sigmoid(x).reshape(n, 7, 7)
+    return z
+"""
+
+
+def test_arguments_that_are_used_as_tensors() -> None:
+    """What becomes known of them is shown, and proves nothing: `wrong` may be called with something else."""
+    found = analyze(USES)
+    known = {fact.binding: fact.shape for fact in found.facts if fact.binding}
+    assert known["scores"] == known["weights"] == ("b", "h", "t", "s")
+    assert all(fact.supposed for fact in found.facts if fact.expression == "q") and not found.diagnostics
+    assert {fact.shape for fact in found.facts if fact.expression == "q"} == {("b", "h", "t", "d")}
+    assert "image" not in {fact.expression for fact in found.facts}

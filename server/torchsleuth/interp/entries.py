@@ -14,7 +14,7 @@ from typing import Any
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.declared import DeclaredShapes
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.inputs import ArgumentKey, Demand, demanded
+from torchsleuth.interp.inputs import ArgumentKey, Demand, demanded, used_as_tensors
 from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Trace
 from torchsleuth.interp.values import (
     UNKNOWN,
@@ -50,20 +50,24 @@ class Supposition:
     """What is taken for granted of arguments that nobody passes.
 
     `declared`: they have the shapes that are written down. `ranks`: they have this many dimensions, with these names.
-    `sizes`: constructor parameters named like sizes are integers. `dtypes`: by parameter.
+    `sizes`: constructor parameters named like sizes are integers. `dtypes`: by parameter. `tensors`: parameters that are
+    used as tensors are tensors.
     """
 
     declared: bool = False
     ranks: dict[ArgumentKey, tuple[str, ...]] = field(default_factory=dict)
     dtypes: dict[ArgumentKey, str] = field(default_factory=dict)
     sizes: bool = False
+    tensors: bool = False
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What was seen in one run with suppositions, and the shapes that the arguments turned out to have."""
+    """What was seen in one run with suppositions, what operators asked of the arguments, and the shapes that these turned
+    out to have."""
 
     trace: Trace
+    demands: dict[ArgumentKey, Demand]
     shapes: dict[ArgumentKey, tuple[Size, ...] | None]
 
     @property
@@ -75,7 +79,8 @@ class Trial:
 
 @dataclass
 class Entry:
-    """Something that nothing calls. `lacking`: its tensor arguments whose rank stayed unknown. `complete`: it came to its
+    """Something that nothing calls. `lacking`: its tensor arguments whose rank stayed unknown. `used`: whether there are
+    arguments that are used as tensors, and nothing else says that they are. `complete`: it came to its
     end. `places`: which facts were first recorded in it, `sightings`: which declared shapes."""
 
     run: Callable[[Supposition], Any]
@@ -83,6 +88,7 @@ class Entry:
     lacking: set[ArgumentKey] = field(default_factory=set)
     demands: dict[ArgumentKey, Demand] = field(default_factory=dict)
     sizes: bool = False
+    used: bool = False
     complete: bool = False
     places: tuple[int, int] = (0, 0)
     sightings: tuple[int, int] = (0, 0)
@@ -238,13 +244,17 @@ class EntryPoints(DeclaredShapes):
         values = OpenArguments()
         written = self.declared.get(function.path)
         names: dict[str, Size] = {}
+        used = used_as_tensors(function)
         for argument in _required(function, skip):
             value = self._annotated(argument)
             place = (function.path, *key_of(argument))
             declared = written.parameters.get(key_of(argument)) if written else None
             in_forward = function.owner is not None and function.name == "forward" and argument.annotation is None
             stated = declared is not None and (declared.kind == "annotation" or given.declared or place in given.ranks)
-            if isinstance(value, Tensor) or in_forward or stated:
+            by_use = value is UNKNOWN and not in_forward and argument.annotation is None and argument.arg in used
+            if by_use and self.entry_point is not None:
+                self.entry_point.used = True
+            if isinstance(value, Tensor) or in_forward or stated or (by_use and given.tensors):
                 value = self._tensor_argument(place, declared, given, names)
             if declared is not None and self.entry_point is not None:
                 self.entry_point.declared[place] = declared
@@ -325,23 +335,37 @@ class EntryPoints(DeclaredShapes):
                     if wrong:
                         self._refute(entry, trial, sightings)
                     break
+        if entry.used and not declared:
+            self._suppose_tensors(entry, places)
         if demands and not declared and not (sane and len(usual) == len(demands)):
             self._prove(entry, demands)
+
+    def _suppose_tensors(self, entry: Entry, places: list[Place]) -> None:
+        """Run an entry again with tensors for the arguments that it uses as tensors: what becomes known proves nothing."""
+        trial = self._trial(entry, Supposition(tensors=True, sizes=entry.sizes))
+        usual = {place: demand for place, demand in trial.demands.items() if demand.usual}
+        if usual:
+            ranks = {place: _names(demand, demand.ranks[0]) for place, demand in usual.items()}
+            dtypes = {place: demand.dtype for place, demand in usual.items() if demand.dtype}
+            ranked = self._trial(entry, Supposition(False, ranks, dtypes, entry.sizes, True))
+            trial = ranked if ranked.sane else trial
+        if trial.sane:
+            self._take_over(entry, trial, places, [])
 
     def _trial(self, entry: Entry, given: Supposition) -> Trial:
         """Run an entry with a trace of its own; everything is as before afterwards."""
         kept = self.trace, self.failures_seen, dict(self.pending)
         classes, functions, mark = len(self.classes), len(self.functions), self.heap.mark()
         self.trace, self.failures_seen = Trace(), set()
-        self.entry_point = Entry(entry.run)
-        self._begin(self.entry_point, given)
+        attempt = Entry(entry.run)
+        self._begin(attempt, given)
         self.settle_facts()
         shapes = {
             argument.argument: self.resolved_spec(argument.spec).shape
             for argument in self.arguments
             if argument.argument is not None
         }
-        trial = Trial(self.trace, shapes)
+        trial = Trial(self.trace, attempt.demands, shapes)
         self.heap.rollback(mark)
         del self.classes[classes:], self.functions[functions:]
         self.trace, self.failures_seen, self.pending = kept

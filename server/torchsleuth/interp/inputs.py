@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass, replace
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import ListValue, Tensor
+from torchsleuth.interp.values import Function, ListValue, Tensor
+from torchsleuth.tensors.spec import Native
 
 ArgumentKey = tuple[str, int, int]
 """The parameter that a tensor is the value of: path, line, column."""
@@ -70,6 +72,60 @@ _KEEPS_RANK = frozenset(
 """Operators with one tensor whose result has its rank."""
 _WITH_NUMBER = frozenset("add sub mul truediv pow".split())
 MAX_CHAIN = 8
+
+
+_PRODUCTS = frozenset({"torch.matmul", "torch.bmm", "torch.mm"})
+_RESHAPES = frozenset("transpose view reshape t float long to clone".split())
+_ELEMENTWISE = frozenset(
+    "abs exp log log1p sqrt rsqrt sin cos clamp sign square mean sum norm argmax flatten mm".split()
+)
+_OF_TENSORS_ALONE = frozenset(
+    "unsqueeze permute contiguous detach chunk masked_fill masked_select softmax log_softmax gather scatter scatter_add "
+    "index_select expand expand_as unbind repeat_interleave view_as type_as topk bmm matmul sigmoid relu tanh".split()
+)
+"""Methods that tensors have, and arrays, frames and numbers do not."""
+
+
+def used_as_tensors(function: Function) -> frozenset[str]:
+    """Parameters that a function uses as nothing but tensors can be used: they have a method of theirs called, or are the
+    first argument of an operator."""
+    found: set[str] = set()
+    for node in ast.walk(function.node):
+        if not isinstance(node, ast.Call):
+            continue
+        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            if node.func.attr in _OF_TENSORS_ALONE:
+                found.add(node.func.value.id)
+        path = _path(node.func, function)
+        count = 2 if path in _PRODUCTS else 1 if _takes_tensors(path) else 0
+        found.update(_root(part) for part in node.args[:count])
+    return frozenset(found)
+
+
+def _root(operand: ast.expr) -> str:
+    """The variable whose methods make an operand, as in ``k.transpose(-2, -1)``; empty for anything else."""
+    while isinstance(operand, ast.Call) and isinstance(operand.func, ast.Attribute):
+        if operand.func.attr not in _OF_TENSORS_ALONE | _ELEMENTWISE | _RESHAPES:
+            return ""
+        operand = operand.func.value
+    return operand.id if isinstance(operand, ast.Name) else ""
+
+
+def _path(callee: ast.expr, function: Function) -> str:
+    """The dotted name of a function of a library, empty for anything else."""
+    names: list[str] = []
+    while isinstance(callee, ast.Attribute):
+        names.insert(0, callee.attr)
+        callee = callee.value
+    owner = function.globals.get(callee.id) if isinstance(callee, ast.Name) else None
+    return ".".join((owner.path, *names)) if isinstance(owner, Native) else ""
+
+
+def _takes_tensors(path: str) -> bool:
+    package, _, name = path.rpartition(".")
+    if package == "torch.nn.functional":
+        return True
+    return package == "torch" and name in _OF_TENSORS_ALONE | _ELEMENTWISE
 
 
 def demanded(operation: Operation) -> tuple[Tensor, Demand] | None:
