@@ -996,3 +996,16 @@ def test_what_fails_is_not_held_against_the_loss() -> None:
     """
     found = engine().analyze("script.py", dedent(text).lstrip("\n")).diagnostics
     assert [item.code for item in found] == ["TS199"]
+
+
+def test_the_width_of_a_head() -> None:
+    text = """
+        import torch
+
+        def split(x, heads):
+            b, t, c = x.shape
+            return x.view(b, t, heads, c).transpose(1, 2)
+
+        q = split(torch.randn(8, 32, 64), 4)
+    """
+    assert "x.view(b, t, heads, c // heads)" in repaired(text)

@@ -17,7 +17,7 @@ Use instead
     loss_g.backward()
 Fix safety
     One backward() of the sum, for two that follow each other, is safe. detach() and retain_graph=True decide which
-    gradients flow, so they are offered as unsafe.
+    gradients flow, and so does leaving out one of two backward() calls: they are offered as unsafe.
 References
     torch.Tensor.backward
 """

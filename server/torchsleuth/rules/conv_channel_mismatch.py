@@ -13,6 +13,7 @@ Use instead
     conv = nn.Conv2d(1, 16, 3)
 Fix safety
     Changing `in_channels` is safe. Channels-last input is permuted instead, when its last size is the expected one.
+    Another number of groups is another layer, and offered as unsafe.
 References
     torch.nn.Conv2d
 """

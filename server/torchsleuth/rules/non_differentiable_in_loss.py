@@ -14,7 +14,8 @@ Use instead
     predicted = torch.sigmoid(model(x))
     loss = (predicted - y).abs().mean()
 Fix safety
-    Unsafe: leaving the step function out changes the loss, to one that can be learnt from.
+    Unsafe: leaving the step function out, or a loss of the scores instead of an accuracy, changes the loss to one that
+    can be learnt from. A term without a gradient can be left out.
 References
     torch.round, "straight-through estimator" (Bengio et al. 2013, arXiv:1308.3432)
 """

@@ -98,6 +98,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
         # Sizes with names are meant.
         yield from wide
     yield from _equal_sides(source, sizes, values, operation.specs[0].shape)
+    yield from _shares(source, sizes, values, total)
     for index, size in enumerate(sizes):
         rest = [value for other, value in enumerate(values) if other != index]
         if values[index] == -1 or not isinstance(total, int) or not all(isinstance(value, int) for value in rest):
@@ -158,6 +159,23 @@ def _wide_enough(analysis: Analysis, operation: Operation, values: list[object])
         if wanted > 0 and isinstance(made, int) and same(shape[1], made):
             yield from change_argument(analysis, layer, 1, "out_features", wanted)
         return
+
+
+def _shares(
+    source: SourceText, sizes: list[ast.expr], values: list[object], total: dims.Size | None
+) -> Iterator[Candidate]:
+    """A size divided by another one of the same call, the last one first: ``c // heads`` for ``view(b, t, heads, c)``."""
+    held = dims.product([value for value in values if isinstance(value, int)])
+    for index in range(len(sizes) - 1, -1, -1):
+        for other, value in enumerate(values):
+            named = all(isinstance(sizes[place], ast.Name | ast.Attribute) for place in (index, other))
+            own = values[index]
+            if not named or other == index or not isinstance(own, int) or not isinstance(value, int) or value < 2:
+                continue
+            if isinstance(held, int) and isinstance(total, int) and held == total * value and own % value == 0:
+                old, new = source.segment(sizes[index]), source.segment(sizes[other])
+                edit = edits.replace(source, sizes[index], f"{old} // {new}")
+                yield Candidate(message("fix.size", old=old, new=f"{old} // {new}"), (edit,))
 
 
 def _layers_for(operation: Operation, width: object) -> Iterator[LibraryModule]:

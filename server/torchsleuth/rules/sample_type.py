@@ -21,7 +21,7 @@ Use instead
 Fix safety
     Leaving out what is None is what such a dataset means; batches become smaller by that. A batch in which every sample
     is None still fails. Batching the fields of a dataclass is safe, and so is leaving a field None that is None in every
-    sample. Keeping sets or objects as a list is offered as unsafe.
+    sample, or ToTensor for images. Keeping sets or objects as a list is offered as unsafe.
 References
     torch.utils.data.default_collate, torch.utils.data.DataLoader
 """
