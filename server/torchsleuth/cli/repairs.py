@@ -41,7 +41,7 @@ class Repairs:
         """Repair what can be repaired. Returns what is left.
 
         Each fix was verified on its own; several that go together are kept if the analysis of the result has fewer
-        findings and none of another kind, else the first one alone, by the same measure.
+        findings and none of another kind but hints, else the first one alone, by the same measure.
         """
         diagnostics = self._analyze(self.texts, {})
         refused: set[tuple[Edit, ...]] = set()
@@ -86,8 +86,9 @@ class Repairs:
             if not parses(texts[path]):
                 return None
         after = self._analyze(texts, {path: text for path, text in texts.items() if text != self._before[path]})
-        old, new = (Counter(item.code for item in items) for items in (before, after))
-        if sum(new.values()) >= sum(old.values()) or any(count > old[code] for code, count in new.items()):
+        old, new = (Counter(item.code for item in items if item.severity != "hint") for items in (before, after))
+        fewer = (new.total(), len(after)) < (old.total(), len(before))
+        if not fewer or not new <= old:
             return None
         self.texts = texts
         self.done += [Done(item.path, item.start.line, item.code, fix.title) for item, fix in chosen]

@@ -14,6 +14,7 @@ from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.trees import index
 
 
 def argument_node(module: LibraryModule, position: int, name: str) -> ast.expr | None:
@@ -306,13 +307,13 @@ def _table(node: ast.expr, frame: Frame) -> ast.expr | None:
 
 def _number(scope: ast.AST, name: str) -> ast.expr | None:
     """The constant that a scope assigns to a variable, if that is all that it assigns to it."""
-    found: list[ast.expr] = []
-    for part in ast.walk(scope):
-        if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store):
-            found.append(part)
+    nodes = index(scope).nodes if isinstance(scope, ast.Module) else list(ast.walk(scope))
+    found = [
+        part for part in nodes if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store)
+    ]
     if len(found) != 1:
         return None
-    for statement in ast.walk(scope):
+    for statement in nodes:
         if isinstance(statement, ast.Assign) and found[0] in statement.targets:
             return statement.value if isinstance(statement.value, ast.Constant) else None
     return None
