@@ -323,3 +323,27 @@ def test_a_generator_that_is_trained_against_another_network_may_keep_its_dropou
     """
     found = engine().analyze("script.py", dedent(text)).diagnostics
     assert [(item.code, item.severity) for item in found] == [("TS505", "hint")]
+
+
+def test_the_mode_follows_the_phase_by_which_gradients_are_switched() -> None:
+    text = """
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, TensorDataset
+
+        data = TensorDataset(torch.randn(64, 4), torch.randint(0, 2, (64,)))
+        loaders = {phase: DataLoader(data, 16, shuffle=phase == "train") for phase in ("train", "val")}
+        model = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 2))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for epoch in range(3):
+            for phase in ("train", "val"):
+                model.train()
+                for x, y in loaders[phase]:
+                    optimizer.zero_grad()
+                    with torch.set_grad_enabled(phase == "train"):
+                        loss = nn.functional.cross_entropy(model(x), y)
+                        if phase == "train":
+                            loss.backward()
+                            optimizer.step()
+    """
+    assert 'model.train(phase == "train")' in repaired(text)

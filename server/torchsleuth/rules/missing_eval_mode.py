@@ -95,8 +95,15 @@ def _prepared(analysis: Analysis, event: Event, measures: list[Operation]) -> bo
     since = steps[-1].index if any(step.certain for step in steps) else _loaded(analysis, event, measures)
     if since is None:
         return False
-    later = trace.events[since : event.index]
-    return not any(other.kind in ("train", "eval") and covers(other, event.subject) for other in later)
+    switches = [other for other in trace.events[since : event.index] if other.kind in ("train", "eval")]
+    return not any(covers(other, event.subject) and not _of_training(trace.events[:since], other) for other in switches)
+
+
+def _of_training(before: list[Event], switch: Event) -> bool:
+    """Whether a call of train() is one that a round of training began with, and so is not meant for an evaluation."""
+    return switch.kind == "train" and any(
+        other.kind == "train" and other.certain and other.site.span == switch.site.span for other in before
+    )
 
 
 def _trains_by_hand(update: Event, event: Event) -> bool:
@@ -278,12 +285,31 @@ def _inserted(analysis: Analysis, event: Event, name: str | None) -> Iterator[Ca
             message("fix.parentheses", text=f"{name}.eval"), (edits.insert_after_node(source, forgotten, "()"),)
         )
         return
+    yield from _by_phase(analysis, event, name)
     before = edits.insert_line_before(source, block, f"{name}.eval()")
     yield Candidate(message("fix.insert", text=f"{name}.eval()"), (before,))
     if not any(isinstance(part, ast.Return) for part in ast.walk(block)):
         after = edits.insert_line_after(source, block, f"{name}.train()")
         title = message("fix.insert_both", first=f"{name}.eval()", second=f"{name}.train()")
         yield Candidate(title, (before, after))
+
+
+def _by_phase(analysis: Analysis, event: Event, name: str) -> Iterator[Candidate]:
+    """``model.train(phase == "train")`` where gradients are switched by such a condition, and train() stands for both."""
+    path = event.site.span.path
+    source = analysis.source_of(path)
+    function = event.site.frame.function
+    scope = analysis.index(path).same(function.node) if function is not None else analysis.tree(path)
+    for part in ast.walk(scope) if scope is not None else ():
+        if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Attribute) or len(part.args) != 1:
+            continue
+        if part.func.attr != "set_grad_enabled" or isinstance(part.args[0], ast.Constant):
+            continue
+        for other in ast.walk(scope) if scope is not None else ():
+            if isinstance(other, ast.Call) and ast.unparse(other) == f"{name}.train()":
+                text = f"{source.segment(other.func)}({source.segment(part.args[0])})"
+                title = message("fix.replace", old=source.segment(other), new=text)
+                yield Candidate(title, (edits.replace(source, other, text),))
 
 
 RULE = Rule(
