@@ -150,6 +150,7 @@ ENGLISH: dict[str, str] = {
     "train.missing": "{module} is trained in evaluation mode: nothing calls train() after the eval() of line {line}",
     "train.missing.eval": "evaluation mode is switched on here",
     "scheduler.early": "{scheduler} comes before the first {optimizer} (line {line}): the first learning rate is skipped",
+    "head.unused": "`{text}` is a new layer that {model} never calls: its last layer is still `{last}`, with {count} outputs",
     "scheduler.metric": "{scheduler}.step() of ReduceLROnPlateau has to be told the value that it watches: it raises TypeError",
     "scheduler.early.step": "the optimizer steps here",
     "clip.late": "this clips gradients that the step of line {line} has already used: move it before the step",

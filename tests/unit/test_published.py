@@ -310,3 +310,94 @@ def test_without_the_package_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "torchvision", None)
     found = Engine().analyze(PATH, HEAD + "y = models.small_net()(torch.randn(2, 1, 4, 4))\nz = y + torch.randn(3)\n")
     assert not found.diagnostics and "y" not in {fact.expression for fact in found.facts}
+
+
+def test_a_head_under_another_name() -> None:
+    check(
+        """
+        import torch
+        from torch import nn
+        from torchvision import models
+
+        def build():
+            model = models.small_net()
+            model.head = nn.Linear(16, 10)
+        #   ^^^^^^^^^^ TS522: `model.head` is a new layer that SmallNet never calls: its last layer is still `fc`, with 1000
+            return model
+
+        y = build()(torch.randn(4, 3, 32, 32))
+        """,
+        """
+        import torch
+        from torch import nn
+        from torchvision import models
+
+        def build():
+            model = models.small_net()
+            model.fc = nn.Linear(16, 10)
+            return model
+
+        y = build()(torch.randn(4, 3, 32, 32))
+        """,
+    )
+
+
+def test_a_head_that_stays_behind() -> None:
+    check(
+        """
+        import torch
+        from torch import nn
+        from torchvision import models
+
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = models.small_net().to(device)
+        model.fc = nn.Linear(16, 10)
+        y = model(torch.randn(4, 3, 32, 32, device=device))
+        #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS201: the weights of `fc` (Linear) are on cpu
+        """,
+        """
+        import torch
+        from torch import nn
+        from torchvision import models
+
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        model = models.small_net().to(device)
+        model.fc = nn.Linear(16, 10).to(device)
+        y = model(torch.randn(4, 3, 32, 32, device=device))
+        """,
+    )
+
+
+def test_a_head_after_the_optimizer() -> None:
+    check(
+        """
+        import torch
+        from torch import nn
+        from torchvision import models
+
+        model = models.small_net()
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        #           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS512: `fc` is put into the model in line 7
+        model.fc = nn.Linear(16, 10)
+        for step in range(10):
+            loss = nn.functional.cross_entropy(model(torch.randn(4, 3, 32, 32)), torch.randint(0, 10, (4,)))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        """,
+        """
+        import torch
+        from torch import nn
+        from torchvision import models
+
+        model = models.small_net()
+        model.fc = nn.Linear(16, 10)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for step in range(10):
+            loss = nn.functional.cross_entropy(model(torch.randn(4, 3, 32, 32)), torch.randint(0, 10, (4,)))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        """,
+        title="Move optimizer = torch.optim.SGD(model.parameters(), lr=0.1) after line 7",
+    )

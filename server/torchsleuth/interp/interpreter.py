@@ -16,7 +16,7 @@ from torchsleuth.interp.heap import MISSING, Delta, Heap
 from torchsleuth.interp.importing import Importing
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.trace import AttributeSet, LoopPoint, Trace, Unpacking
+from torchsleuth.interp.trace import AttributeSet, LoopPoint, PartSet, Trace, Unpacking
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -759,6 +759,8 @@ class Interpreter(Importing):
         elif isinstance(owner, Namespace):
             self.heap.set(owner.slots, name, value)
         elif isinstance(owner, LibraryModule):
+            if owner.built is not None:
+                self.trace.parts_set.append(PartSet(owner, name, value, self.site(node, frame)))
             library.set_module_attribute(self, owner, name, value)
         elif isinstance(owner, LibraryObject):
             self.heap.set(owner.slots, name, value)

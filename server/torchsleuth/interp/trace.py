@@ -164,6 +164,16 @@ class AttributeSet:
 
 
 @dataclass(frozen=True)
+class PartSet:
+    """``model.name = value`` on a model that another package has built."""
+
+    owner: LibraryModule
+    name: str
+    value: Value
+    site: Site
+
+
+@dataclass(frozen=True)
 class DeclaredSighting:
     """A value beside which a shape is written. `shape`: of the value, None where it is not known. `sizes`: what the names
     in the declared shape stand for there."""
@@ -220,6 +230,7 @@ class Trace:
     own_calls: set[Span] = field(default_factory=set)
     """Calls of methods that have the names of LOOP_METHODS and are functions of the user's."""
     attributes: list[AttributeSet] = field(default_factory=list)
+    parts_set: list[PartSet] = field(default_factory=list)
     escaped: set[int] = field(default_factory=set)
     """Identities of modules and optimizers that were handed to code that is not known."""
     discarded: list[Site] = field(default_factory=list)

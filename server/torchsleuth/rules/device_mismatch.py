@@ -150,19 +150,17 @@ def _where_used(
 def _moved_module(
     analysis: Analysis, conflict: DeviceConflict, layer: LibraryModule, home: Device
 ) -> Iterator[Candidate]:
-    """A model that was never moved: moved where it is constructed."""
+    """A model that was never moved: moved where it is constructed. One that is in place may have got a new layer since."""
     frame: Frame | None = conflict.operation.site.frame
-    sites = [layer.site]
-    called = called_module(conflict.operation.site)
-    if called is not None:
-        sites.append(called.site)
+    around: list[LibraryModule | Instance | None] = [called_module(conflict.operation.site)]
     yield from _moved_attribute(analysis, conflict.operation.site, home)
     while frame is not None:
         instance = frame.instance()
         if instance is not None and instance.is_module:
-            sites.append(instance.site)
+            around.append(instance)
         frame = frame.caller
-    for site in reversed(sites):
+    left = [module for module in around if module is not None and _device_of(module) != home]
+    for site in (*(module.site for module in reversed(left)), layer.site):
         if site is None or not isinstance(site.node, ast.Call):
             continue
         device = device_expression(site.frame, home)
@@ -172,6 +170,10 @@ def _moved_module(
             name = f"`{source.segment(site.node.func)}`"
             yield Candidate(message("fix.to_device", tensor=name, device=device), (edit,))
             return
+
+
+def _device_of(module: LibraryModule | Instance) -> Device | None:
+    return module.device if isinstance(module, LibraryModule) else module.state.get("device")
 
 
 def _moved_attribute(analysis: Analysis, site: Site, home: Device) -> Iterator[Candidate]:

@@ -1,0 +1,173 @@
+"""head-never-called: a new last layer under a name that the model does not have.
+
+What it finds
+    A Linear, or a Sequential that ends with one, set on a model from outside under a new name that its forward never reads,
+    while the model is called with the last layer that it had.
+Why it hurts
+    Nothing fails: the model goes on with its old outputs, 1000 classes for 10 labels, and the new layer is never trained.
+Example
+    model = efficientnet_b0()
+    model.fc = nn.Linear(1280, 10)
+Use instead
+    model.classifier[1] = nn.Linear(1280, 10)
+Fix safety
+    Unsafe: the layer takes the place of the last one of its kind that is called.
+References
+    Transfer learning tutorial of PyTorch
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.library.modules import descendants, named_children
+from torchsleuth.interp.trace import AttributeSet, PartSet
+from torchsleuth.interp.values import ClassValue, Instance, LibraryModule, Value
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.syntax import edits
+
+CODE = "TS522"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    called = {id(operation.module) for operation in analysis.trace.operations}
+    sets: list[AttributeSet | PartSet] = [*analysis.trace.attributes, *analysis.trace.parts_set]
+    for item in sets:
+        node = item.site.node
+        if not isinstance(node, ast.Attribute) or not _is_head(item.value) or not _is_new(item):
+            continue
+        own = [part for part in descendants(item.value) if id(part) in called]
+        # The parts of a model of another package are called as one.
+        whole = isinstance(item, PartSet) and id(item.owner) in called
+        lasts = [name for name, part in _parts(item.owner, item.value) if whole or id(part) in called]
+        escaped = {part.identity for part in (item.owner, item.value)} & analysis.trace.escaped
+        if own or not lasts or escaped:
+            continue
+        source = analysis.source_of(item.site.span.path)
+        text, last = source.segment(node), dict(_parts(item.owner, item.value))[lasts[-1]]
+        old = f"{source.segment(node.value)}{lasts[-1]}"
+        model = item.owner.cls.name if isinstance(item.owner, Instance) else item.owner.type_name
+        said = message("head.unused", text=text, model=model, last=lasts[-1].lstrip("."), count=_outputs(last))
+        title = message("fix.replace", old=text, new=old)
+        yield Finding(item.site.span, said, (), (Candidate(title, (edits.replace(source, node, old),), safe=False),))
+
+
+def _is_head(value: Value) -> bool:
+    if isinstance(value, LibraryModule) and value.type_name == "Sequential" and value.children:
+        return _is_head(value.children[-1][1])
+    return isinstance(value, LibraryModule) and value.path == "torch.nn.Linear"
+
+
+def _is_new(item: AttributeSet | PartSet) -> bool:
+    """Whether the name is set from outside, and nothing in the model speaks of it."""
+    if isinstance(item, PartSet):
+        return item.owner.built is not None and item.name not in item.owner.built.names
+    function = item.site.frame.function
+    if function is not None and function.owner is not None:
+        return False
+    return not any(
+        (isinstance(part, ast.Attribute) and part.attr == item.name)
+        or (isinstance(part, ast.Constant) and part.value == item.name)
+        for cls in item.owner.cls.mro()
+        if isinstance(cls, ClassValue)
+        for part in ast.walk(cls.node)
+    )
+
+
+def _parts(module: Value, but: Value, prefix: str = "") -> Iterator[tuple[str, LibraryModule]]:
+    """The Linear layers of a model, but for those of one part, by the way to write them after the model."""
+    for name, part in named_children(module):
+        if part is but:
+            continue
+        path = f"{prefix}[{name}]" if name.isdigit() else f"{prefix}.{name}"
+        if isinstance(part, LibraryModule) and part.path == "torch.nn.Linear":
+            yield path, part
+        else:
+            yield from _parts(part, but, path)
+
+
+def _outputs(layer: LibraryModule) -> Value:
+    return layer.kwargs.get("out_features", layer.args[1] if len(layer.args) > 1 else "?")
+
+
+RULE = Rule(
+    CODE,
+    "head-never-called",
+    "warning",
+    "training loop",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+
+class Backbone(nn.Module):
+    def __init__(self, classes=1000):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 16, 3, stride=2)
+        self.head = nn.Linear(16, classes)
+
+    def forward(self, x):
+        return self.head(self.stem(x).relu().mean((2, 3)))
+
+
+def fine_tuned(model):
+    model.fc = nn.Linear(16, 10)
+#   ^^^^^^^^ TS522: `model.fc` is a new layer that Backbone never calls: its last layer is still `head`, with 1000 outputs
+    return model
+
+
+model = fine_tuned(Backbone())
+loss = nn.functional.cross_entropy(model(torch.randn(8, 3, 32, 32)), torch.randint(0, 10, (8,)))
+""",
+            fixed="""
+import torch
+from torch import nn
+
+
+class Backbone(nn.Module):
+    def __init__(self, classes=1000):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 16, 3, stride=2)
+        self.head = nn.Linear(16, classes)
+
+    def forward(self, x):
+        return self.head(self.stem(x).relu().mean((2, 3)))
+
+
+def fine_tuned(model):
+    model.head = nn.Linear(16, 10)
+    return model
+
+
+model = fine_tuned(Backbone())
+loss = nn.functional.cross_entropy(model(torch.randn(8, 3, 32, 32)), torch.randint(0, 10, (8,)))
+""",
+            good="""
+import torch
+from torch import nn
+
+
+class Backbone(nn.Module):
+    def __init__(self, classes=1000):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 16, 3, stride=2)
+        self.head = nn.Linear(16, classes)
+
+    def forward(self, x):
+        return self.head(self.stem(x).relu().mean((2, 3)))
+
+
+model = Backbone()
+model.head = nn.Identity()
+model.projection = nn.Linear(16, 10)
+features = model.projection(model(torch.randn(8, 3, 32, 32)))
+""",
+        ),
+    ),
+)
