@@ -107,7 +107,8 @@ def _kept(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
             return None
         conditional = conditional or any(isinstance(part, ast.If) for part in _until_loop(place))
         if not isinstance(place.statement, ast.Return):
-            return _target(analysis, place, conditional or _conditional_above(analysis, frame))
+            conditional = conditional or _conditional_above(analysis, frame)
+            return None if _ends(analysis, place, frame) else _target(analysis, place, conditional)
         node, frame = frame.call, frame.caller
     return None
 
@@ -169,7 +170,7 @@ def _target(analysis: Analysis, place: _Place, conditional: bool) -> ast.expr | 
         function = statement.value.func if isinstance(statement.value, ast.Call) else None
         collected = function.value if isinstance(function, ast.Attribute) and function.attr == "append" else None
         return collected if collected is not None and _is_read(analysis, place, collected) else None
-    if not isinstance(statement, ast.Assign | ast.AnnAssign) or not conditional or _ends(place):
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or not conditional:
         return None
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     target, value = targets[0], statement.value
@@ -181,13 +182,26 @@ def _target(analysis: Analysis, place: _Place, conditional: bool) -> ast.expr | 
     return target if len(targets) == 1 and _is_read(analysis, place, target) else None
 
 
-def _ends(place: _Place) -> bool:
-    """Whether the loop is left right after the state was taken."""
-    if not any(isinstance(part, ast.For | ast.While) for part in place.blocks):
-        return False  # what is left is a function that the loop calls
+def _ends(analysis: Analysis, place: _Place, frame: Frame) -> bool:
+    """Whether the loop is left right after the state was taken, there or in the function that called this one."""
     around = place.blocks[0]
     block = around.body if isinstance(around, ast.If) else []
-    return bool(block) and isinstance(block[-1], ast.Break | ast.Return)
+    if not block or not isinstance(block[-1], ast.Break | ast.Return):
+        return False
+    if any(isinstance(part, ast.For | ast.While) for part in place.blocks):
+        return True
+    caller = _place(analysis, frame.caller.path, frame.call) if frame.caller is not None and frame.call else None
+    if caller is None:
+        return False
+    given = caller.statement.targets if isinstance(caller.statement, ast.Assign) else []
+    names = {ast.unparse(target) for target in given}
+    loop = next((part for part in caller.blocks if isinstance(part, ast.For | ast.While)), None)
+    for part in ast.walk(loop) if loop is not None else ():
+        if isinstance(part, ast.If) and isinstance(part.body[-1], ast.Break | ast.Return):
+            asked = set(ast.walk(part.test))
+            if caller.node in asked or any(ast.unparse(inner) in names for inner in asked):
+                return True
+    return False
 
 
 def _is_read(analysis: Analysis, place: _Place, target: ast.expr) -> bool:
