@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +20,8 @@ PACKAGES = Path(__file__).parent.parent / "packages"
 def _forget() -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in names.MODEL_PACKAGES]:
         del sys.modules[name]
-    for remembered in (names.published, published.package_of, published._torchvision_models):
+    names._importing.clear()
+    for remembered in (names.published, published._builder, published._torchvision_models):
         remembered.cache_clear()
 
 
@@ -304,6 +307,25 @@ def test_pretrained_models_whose_configuration_is_there() -> None:
         "c = m(torch.randint(0, 100, (2, 7))).last_hidden_state\n"
     )
     assert known["a"] == (2, 7, 48) and known.get("b") is None and known.get("c") is None
+
+
+def test_a_package_that_takes_long_to_import_is_known_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, text = Engine(), HEAD + "y = models.small_net()(torch.randn(2, 3, 16, 16))\n"
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slowly(package: str) -> None:
+        begun.set()
+        go_on.wait()
+        importlib.import_module(package)
+
+    monkeypatch.setattr(names, "IMPORT_SECONDS", 0.0)
+    monkeypatch.setattr(names, "_try_import", slowly)
+    first = engine.analyze(PATH, text)
+    assert begun.is_set() and "y" not in {fact.expression for fact in first.facts}
+    go_on.set()
+    names._importing["torchvision"].join()
+    second = engine.analyze(PATH, text)
+    assert {fact.shape for fact in second.facts if fact.expression == "y"} == {(2, 1000)}
 
 
 def test_without_the_package_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse  # noqa: F401 -- for `vocabulary`
+import contextlib
 import importlib
 import inspect
 import pathlib  # noqa: F401
 import sys
+import threading
 import types
 from functools import cache
 from typing import Any
@@ -20,6 +22,9 @@ ALLOWED_PACKAGES = frozenset({"torch", "math", "einops", "operator"})
 
 MODEL_PACKAGES = frozenset({"torchvision", "timm", "transformers"})
 """Packages that are imported when a script builds one of their models, and known by name only for all the rest."""
+
+IMPORT_SECONDS = 10.0
+"""How long an analysis waits for such a package to be imported; later ones find it imported."""
 
 _COMMON = tuple(
     "torch torch.Tensor torch.Size torch.device torch.dtype torch.Generator torch.nn torch.nn.Module torch.nn.functional "
@@ -46,9 +51,30 @@ def load(path: str) -> Any:
 @cache
 def published(path: str) -> Any:
     """The object at a dotted path in a package of models, which is imported. Raises LookupError."""
-    if path.partition(".")[0] not in MODEL_PACKAGES:
+    package = path.partition(".")[0]
+    if package not in MODEL_PACKAGES:
         raise LookupError(path)
+    _import_apart(package)
     return _object_at(path)
+
+
+_importing: dict[str, threading.Thread] = {}
+
+
+def _import_apart(package: str) -> None:
+    """Import a package in a thread of its own: such packages can take longer than an analysis may. Raises LookupError while
+    that goes on, and where it has failed."""
+    if package not in _importing:
+        _importing[package] = threading.Thread(target=_try_import, args=(package,), daemon=True)
+        _importing[package].start()
+    _importing[package].join(IMPORT_SECONDS)
+    if _importing[package].is_alive() or package not in sys.modules:
+        raise LookupError(package)
+
+
+def _try_import(package: str) -> None:
+    with contextlib.suppress(BaseException):
+        importlib.import_module(package)
 
 
 def imported(path: str) -> Any:

@@ -38,10 +38,9 @@ class Reached(Exception):
         self.kwargs_given = kwargs
 
 
-@cache
 def package_of(path: str) -> str | None:
-    """The package, with its version, that builds a model when this path is called; None where it is not installed, or
-    where the path names something else."""
+    """The package, with its version, that builds a model when this path is called; None where it is not installed or not
+    imported yet, or where the path names something else."""
     package = path.partition(".")[0]
     if package not in names.MODEL_PACKAGES:
         return None
@@ -52,6 +51,7 @@ def package_of(path: str) -> str | None:
         return None
 
 
+@cache
 def _builder(path: str) -> Any:
     """What is called to build a model. Raises LookupError."""
     package, _, name = path.rpartition(".")
