@@ -252,6 +252,81 @@ y = pairs(torch.randn(32, 8), torch.randn(32, 8))
 """,
         "torch.eye(z.size(0), dtype=torch.bool)",
     ),
+    "a part that there is once more": (
+        """\
+class Compare(nn.Module):
+    def __init__(self, hidden):
+        super().__init__()
+        self.fc = nn.Linear(3 * hidden, 2)
+
+    def forward(self, u, v):
+        return self.fc(torch.cat([u, v, u - v, u * v], dim=-1))
+
+Compare(48)(torch.randn(8, 48), torch.randn(8, 48))
+""",
+        "nn.Linear(4 * hidden, 2)",
+    ),
+    "two arguments the other way round": (
+        """\
+HISTORY, HORIZON = 12, 4
+
+class Forecast(nn.Module):
+    def __init__(self, history, horizon, dim=5):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(history + dim, 64), nn.Linear(64, horizon))
+
+    def forward(self, past, store):
+        return self.net(torch.cat([past, store], dim=1))
+
+model = Forecast(HORIZON, HISTORY)
+loss = F.mse_loss(model(torch.randn(16, HISTORY), torch.randn(16, 5)), torch.randn(16, HORIZON))
+""",
+        "Forecast(HISTORY, HORIZON)",
+    ),
+    "a setting of the same name": (
+        """\
+import argparse
+
+class Forecast(nn.Module):
+    def __init__(self, horizon):
+        super().__init__()
+        self.head = nn.Linear(8, horizon)
+
+    def forward(self, x):
+        return self.head(x)
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--horizon", type=int, default=12)
+    args = parser.parse_args()
+    model = Forecast(horizon=6)
+    return F.l1_loss(model(torch.randn(4, 8)), torch.randn(4, args.horizon))
+
+main()
+""",
+        "Forecast(horizon=args.horizon)",
+    ),
+    "a table of distances for each head": (
+        """\
+scores, distance = torch.randn(8, 6, 14, 14), torch.randint(0, 40, (14, 14))
+scores = scores + nn.Embedding(41, 6)(distance)
+""",
+        "nn.Embedding(41, 6)(distance).permute(2, 0, 1)",
+    ),
+    "pooled maps in a list": (
+        """\
+class Pyramid(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stages = nn.ModuleList(nn.AdaptiveAvgPool2d(bins) for bins in (1, 2))
+
+    def forward(self, x):
+        return torch.cat([x] + [stage(x) for stage in self.stages], dim=1)
+
+Pyramid()(torch.randn(2, 8, 16, 16))
+""",
+        "F.interpolate(stage(x), size=x.shape[2:])",
+    ),
 }
 
 

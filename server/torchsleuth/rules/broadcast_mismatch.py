@@ -40,6 +40,7 @@ from torchsleuth.rules.operands import (
     operands,
     replaced,
     resized,
+    rotated,
     same,
     same_shape,
     short,
@@ -137,7 +138,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
     for used, other in usable:
         yield from resampled(analysis, used, other)
     for used, other in usable:
-        for suffix, shape in transposed(used.shape):
+        for suffix, shape in (*rotated(used.shape), *transposed(used.shape)):
             if broadcast(shape, other.shape) is not None:
                 yield from suffixed(analysis, used, suffix, safe=False)
 

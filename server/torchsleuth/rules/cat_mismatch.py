@@ -39,7 +39,7 @@ from torchsleuth.rules.operands import (
 )
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
-from torchsleuth.rules.spatial import padded, resampled
+from torchsleuth.rules.spatial import padded, resampled, resampled_at_birth
 from torchsleuth.syntax import edits
 
 CODE = "TS106"
@@ -108,6 +108,7 @@ def _candidates(
     for used, others in ((odd, first), (first, odd)):
         yield from padded(analysis, used, others)
         yield from resampled(analysis, used, others)
+        yield from resampled_at_birth(analysis, used, others)
     for used, others in ((odd, first), (first, odd)):
         yield from _expanded(analysis, used, others, dim)
     for used, others in ((odd, first), (first, odd)):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.values import Function, Instance, LibraryModule
+from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, is_int
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import layer_text
 from torchsleuth.rules.rule import Analysis, Candidate
@@ -50,6 +50,13 @@ def change_argument(
         return
     if given_argument(module, position, name) == wanted:
         return
+    given = given_argument(module, position, name)
+    for term in _terms(node):
+        held = _constant(term, module.site.frame)
+        if term is node:
+            yield from _mistaken(analysis, module, node, wanted)
+        elif held is not None and isinstance(given, int):
+            yield from _mistaken(analysis, module, term, held + wanted - given)
     frame, layer = module.site.frame, layer_text(module)
     seen: set[str] = set()
     for step in range(4):
@@ -72,6 +79,55 @@ def change_argument(
                 yield from _widened(analysis, node, frame, wanted - given)
             return
         node, frame = outer
+
+
+def _mistaken(analysis: Analysis, module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[Candidate]:
+    """Where the size was passed to a model: the setting of that name that holds the wanted size, or the two arguments
+    the other way round."""
+    place, inner = (node, module.site.frame) if module.site is not None else None, None
+    for _ in range(4):
+        inner, place = place, passed_for(*place) if place is not None else None
+        if place is None or inner is None:
+            return
+        node, frame = place
+        call = next((one for one in (inner[1].call,) if one is not None and node in _given_to(one)), None)
+        if call is None or inner[1].function is None:
+            continue
+        source, parameter = analysis.source_of(frame.path), inner[0].id if isinstance(inner[0], ast.Name) else ""
+        options = [
+            f"{name}.{parameter}"
+            for name, held in frame.names.items()
+            if isinstance(name, str) and isinstance(held, Instance | LibraryObject)
+            if held.slots.get(parameter) == wanted and is_int(held.slots.get(parameter))
+        ]
+        for new in options:
+            title = message("fix.replace", old=source.segment(node), new=new)
+            yield Candidate(title, (edits.replace(source, node, new),))
+        for other in _given_to(call):
+            if other is not node and _constant(other, frame) == wanted and _constant(node, frame) is not None:
+                one, two = source.segment(node), source.segment(other)
+                changes = (edits.replace(source, node, two), edits.replace(source, other, one))
+                yield Candidate(message("fix.exchange", left=one, right=two), changes, safe=False)
+
+
+def _terms(node: ast.expr) -> Iterator[ast.expr]:
+    """The terms of a sum that are names, or the whole expression if it is no sum."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        yield from (term for side in (node.left, node.right) for term in _terms(side) if isinstance(term, ast.Name))
+    else:
+        yield node
+
+
+def _given_to(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _constant(node: ast.expr, frame: Frame) -> int | None:
+    """The integer that an argument is: written there, or under a name."""
+    value: object = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(node, ast.Name):
+        value = next((names[node.id] for names in (frame.names, frame.globals) if node.id in names), None)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _widened(analysis: Analysis, node: ast.Name, frame: Frame, missing: int) -> Iterator[Candidate]:
@@ -121,19 +177,27 @@ def resized_texts(given: object, node: ast.expr, frame: Frame, wanted: int) -> I
     ):
         return
     text = ast.unparse(node)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        # 3 * hidden, of which there are 4.
+        for factor, rest in ((node.left, node.right), (node.right, node.left)):
+            if isinstance(factor, ast.Constant) and isinstance(factor.value, int) and factor.value > 0:
+                unit, uneven = divmod(given, factor.value)
+                if not uneven and wanted % unit == 0:
+                    yield f"{wanted // unit} * {ast.unparse(rest)}"
     more, less = wanted - given, given - wanted
+    times, parts = divmod(wanted, given), divmod(given, wanted)
+    plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    product = text if plain or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)) else f"({text})"
+    if times[1] == 0 and times[0] > 1:
+        yield from (f"{product} * {name}" for name in names_for(frame, times[0], node) if name != text)
+        if times[0] <= 4:
+            yield f"{product} * {times[0]}"
     if more > 2:
         yield from (f"{text} + {name}" for name in names_for(frame, more, node) if name != text)
     elif more > 0:
         yield f"{text} + {more}"
     if less > 0:
         yield from (f"{text} - {name}" for name in names_for(frame, less, node) if name != text)
-    product = text if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript) else f"({text})"
-    times, parts = divmod(wanted, given), divmod(given, wanted)
-    if times[1] == 0 and times[0] > 1:
-        yield from (f"{product} * {name}" for name in names_for(frame, times[0], node) if name != text)
-        if times[0] <= 4:
-            yield f"{product} * {times[0]}"
     if parts[1] == 0 and parts[0] > 1:
         yield from (f"{product} // {name}" for name in names_for(frame, parts[0], node) if name != text)
 

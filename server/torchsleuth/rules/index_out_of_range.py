@@ -35,6 +35,8 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, 
 from torchsleuth.schema import Related
 
 CODE = "TS310"
+MAX_SPECIAL = 4
+"""Special tokens, such as those of padding and of the start, that a vocabulary may lack."""
 _EMBEDDINGS = ("torch.nn.Embedding", "torch.nn.EmbeddingBag", "torch.nn.functional.embedding")
 _CLASSES = (
     "torch.nn.CrossEntropyLoss",
@@ -165,7 +167,8 @@ def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds
     wanted = bounds.high + 1
     if lookup.kind == "table" and lookup.layer is not None and lookup.layer.site is not None:
         rows = argument_node(lookup.layer, 0, "num_embeddings")
-        if bounds.high >= lookup.size and rows is not None and not isinstance(rows, ast.Constant):
+        few = 0 < wanted - lookup.size <= MAX_SPECIAL
+        if few and rows is not None and not isinstance(rows, ast.Constant):
             source = analysis.source_of(lookup.layer.site.span.path)
             text = f"{source.segment(rows)} + {wanted - lookup.size}"
             yield replaced(analysis, lookup.layer.site, rows, text)

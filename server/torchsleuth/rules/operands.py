@@ -245,6 +245,13 @@ def transposed(shape: Shape) -> Iterator[tuple[str, Shape]]:
             yield f".transpose({first}, {second})", tuple(order)
 
 
+def rotated(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    """The last dimension in front, or the first one at the end, the others in their order."""
+    rank = len(shape)
+    for order in ((rank - 1, *range(rank - 1)), (*range(1, rank), 0)) if rank > 2 else ():
+        yield f".permute{order}", tuple(shape[index] for index in order)
+
+
 def squeezed(shape: Shape) -> Iterator[tuple[str, Shape]]:
     for index in range(len(shape) - 1, -1, -1):
         if shape[index] == 1:

@@ -99,6 +99,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
         yield from wide
     yield from _equal_sides(source, sizes, values, operation.specs[0].shape)
     yield from _shares(source, sizes, values, total)
+    uneven = any(_divisors(value, operation.specs[0].shape) for value in values)
     for index, size in enumerate(sizes):
         rest = [value for other, value in enumerate(values) if other != index]
         if values[index] == -1 or not isinstance(total, int) or not all(isinstance(value, int) for value in rest):
@@ -107,6 +108,9 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
         for value in rest:
             product *= value if isinstance(value, int) and value != -1 else 1
         if product and total % product == 0 and -1 not in rest:
+            if not isinstance(size, ast.Constant | ast.UnaryOp) and index > 0 and not uneven:
+                title = message("fix.size", old=source.segment(size), new="-1")
+                yield Candidate(title, (edits.replace(source, size, "-1"),))
             new = str(total // product)
             title = message("fix.size", old=source.segment(size), new=new)
             yield Candidate(title, (edits.replace(source, size, new),))

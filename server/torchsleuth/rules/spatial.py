@@ -121,6 +121,19 @@ def _half(analysis: Analysis, layer: LibraryModule, half: int) -> str:
     return f"{half} * {text}" if isinstance(given, ast.Name | ast.Attribute) else f"{half} * ({text})"
 
 
+def resampled_at_birth(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """The same where a feature map is computed, for one in a list: its call, with the size of the other by its name."""
+    origin, frame = used.tensor.origin, used.site.frame
+    functional = package_name(used.site, "torch.nn.functional")
+    if used.node is not None or origin is None or functional is None or len(used.shape) != 4 != len(other.shape):
+        return
+    name = next((name for name, value in frame.names.items() if value is other.tensor and isinstance(name, str)), None)
+    call = origin.site.node
+    if name is not None and isinstance(call, ast.Call) and origin.site.frame.function is frame.function:
+        text = f"{functional}.interpolate({source_at(analysis, origin.site).segment(call)}, size={name}.shape[2:])"
+        yield replaced(analysis, origin.site, call, text, safe=False)
+
+
 def resampled(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
     """One feature map brought to the height and width of another: ``F.interpolate(x, size=skip.shape[2:])``."""
     if used.node is None or other.node is None or len(used.shape) != len(other.shape) or len(used.shape) < 3:
