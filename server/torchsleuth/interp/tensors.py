@@ -3,73 +3,55 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import autocast, batch, demands, library, marks, selection
-from torchsleuth.interp.autograd import Autograd
 from torchsleuth.interp.batch import Batch
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import node_of
-from torchsleuth.interp.heap import MISSING, Heap
+from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import certain_shapes
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.questions import Questions, Target
 from torchsleuth.interp.trace import DeviceConflict, Event, LoopPoint, Operation, OperatorFailure, Sighting, Trace
 from torchsleuth.interp.values import (
     UNKNOWN,
     AnyIndex,
-    Array,
     Bound,
     Choice,
     ClassValue,
-    DictValue,
     Function,
     Instance,
     LibraryModule,
     ListValue,
-    NamedResult,
     Namespace,
     Origin,
     Scalar,
     SliceValue,
-    Slots,
     Tags,
     Tensor,
     Value,
 )
-from torchsleuth.oracle import Operators
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, conflict, parse
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.spec import (
     UNKNOWN_TENSOR,
-    Autocast,
-    DictSpec,
     DType,
     Equality,
     Failure,
-    Hole,
-    ListSpec,
     ModuleSpec,
-    Native,
-    ObjectSpec,
-    Outcome,
-    PartCall,
+    NotASpec,
     Result,
-    SliceSpec,
-    StructSpec,
     TensorSpec,
-    scalar_types,
-    with_dtypes,
-    without_sizes,
 )
 
 if TYPE_CHECKING:
-    from torchsleuth.interp.interpreter import Interpreter
+    pass
 
 _REDUCTIONS = frozenset("sum mean prod norm std var".split())
 _GIVES_TENSOR = _REDUCTIONS | frozenset(
@@ -78,38 +60,19 @@ _GIVES_TENSOR = _REDUCTIONS | frozenset(
 """Operators whose result is one tensor whatever they are applied to."""
 _TENSORS_ONLY = ("torch.nn.functional.", "operator.sub", "operator.add", "operator.truediv", "operator.matmul")
 """Operators none of whose operands may be a list."""
-_DTYPES = ("float16", "bfloat16", "float64", "complex64", "int64", "uint8", "bool")
-"""Dtypes that operands of unknown dtype may have: a result's dtype is known where it is the same for all that work."""
 _DEVICE_FREE = frozenset({"pack_padded_sequence", "PackedSequence", "load_state_dict", "from_numpy"})
 _DROPPED_KEYWORDS = frozenset({"generator", "pin_memory", "non_blocking", "memory_format", "layout"})
-MAX_JOINT = 1 << 15
-"""Answers that are remembered for calls that are asked about in several ways."""
 MAX_SIGHTINGS = 12
 """Different tensors that are kept for one expression; beyond that they are joined."""
 _ERRORS_OF_TYPES = ("must be Tensor, not", "must be tuple of ints", "must be tuple of Tensors", "be list of Tensors")
 
 
-Target = str | ModuleSpec | library.FunctionalForm
-"""What the oracle is asked to apply."""
-
-
-class NotASpec(Exception):
-    """The value has no description that the oracle understands."""
-
-
-class TensorOperations(Autograd):
+class TensorOperations(Questions):
     """Everything that touches tensors. The attributes are set by `Interpreter`."""
 
-    interpreter: Interpreter
-    oracle: Operators
     workspace: Workspace
-    heap: Heap
     trace: Trace
-    substitution: Slots
     budget: Any
-    assumed_dtype: str | None = None
-    made = 0
-    """Symbols made for sizes that depend on data."""
     stopped = False
     """An operator failed: no execution goes on there."""
     grad: bool | None
@@ -127,7 +90,6 @@ class TensorOperations(Autograd):
     forward_ids: itertools.count[int]
     loop_executions: itertools.count[int]
     tick: Callable[..., None]
-    fresh_symbol: Callable[..., Symbol]
     fresh_size: Callable[..., Size]
     site: Callable[..., Any]
     block: Callable[..., int]
@@ -140,114 +102,6 @@ class TensorOperations(Autograd):
     demand: Callable[[Operation], None]
     lasting: set[Symbol]
     entry_point: Any
-
-    # -- from abstract values to specs -------------------------------------------------------------
-
-    def resolved(self, value: Value) -> Value:
-        """A symbolic size with everything that is known by now put in."""
-        known = self.substitution
-        if isinstance(value, Dim) and any(symbol in known for symbol in value.symbols):
-            return dims.rebuild(value, self._known)
-        return value
-
-    def named(self, value: Value, name: str) -> Value:
-        """An unknown integer gets the name of the variable that it is assigned to first."""
-        symbol = dims.symbol(value) if isinstance(value, Dim) else None
-        if symbol is None or symbol.name != "?" or symbol in self.substitution or name == "_":
-            return value
-        renamed = dims.of(self.fresh_symbol(name, symbol.positive))
-        self.heap.set(self.substitution, symbol, renamed)
-        return renamed
-
-    def _known(self, symbol: Symbol) -> Size:
-        value = self.substitution.get(symbol)
-        return dims.of(symbol) if value is None else self.resolved(value)
-
-    def resolved_spec(self, spec: TensorSpec) -> TensorSpec:
-        if spec.shape is None or not spec.symbolic or not self.substitution:
-            return spec
-        shape = tuple(map(self.resolved, spec.shape))
-        strides = spec.strides and tuple(map(self.resolved, spec.strides))
-        return spec if shape == spec.shape and strides == spec.strides else spec.with_(shape=shape, strides=strides)
-
-    def to_spec(self, value: Value) -> Any:
-        """The oracle's description of a value. Raises NotASpec."""
-        if isinstance(value, Tensor):
-            spec = value.spec
-            if spec.shape is None or (spec.dtype is None and self.assumed_dtype is None):
-                raise NotASpec("a tensor of unknown shape or dtype")
-            spec = self.resolved_spec(spec)
-            return spec.with_(dtype=self.assumed_dtype) if spec.dtype is None and self.assumed_dtype else spec
-        if isinstance(value, Dim):
-            return self.resolved(value)
-        if value is None or isinstance(value, bool | int | float | complex | str | type(...) | DType):
-            return value
-        if isinstance(value, tuple):
-            return tuple(self.to_spec(item) for item in value)
-        if isinstance(value, ListValue):
-            if value.items is None:
-                raise NotASpec("a list of unknown length")
-            return ListSpec(tuple(self.to_spec(item) for item in value.items))
-        if isinstance(value, DictValue):
-            if value.items is None:
-                raise NotASpec("an unknown dict")
-            return DictSpec(tuple((key, self.to_spec(item)) for key, item in value.items.items()))
-        if isinstance(value, Array):
-            number = library.plain_number(self.interpreter, value)
-            if number is not value:
-                return self.to_spec(number)
-        if isinstance(value, Scalar):
-            return Hole(value.type)
-        if isinstance(value, SliceValue):
-            return SliceSpec(*(self.to_spec(part) for part in (value.start, value.stop, value.step)))
-        if isinstance(value, Native) and value.kind in ("function", "module-class", "class"):
-            return value
-        if isinstance(value, Native) and value.path.startswith(library.MODEL_PACKAGES):
-            return value
-        if isinstance(value, LibraryModule):
-            return self.recipe(value)
-        if library.is_distribution(value) or (library.is_configuration(value) and not value.slots):
-            kwargs = sorted((name, self.to_spec(item)) for name, item in value.kwargs.items())
-            return ObjectSpec(value.path, tuple(self.to_spec(item) for item in value.args), tuple(kwargs))
-        raise NotASpec(type(value).__name__)
-
-    def recipe(self, module: LibraryModule) -> ModuleSpec:
-        """How to build the module. Raises NotASpec if that depends on something unknown."""
-        if module.built is not None:
-            return library.recipe_of_part(self.interpreter, module)
-        if module.slots["children"] is not None or module.slots["attributes"] or module.broken:
-            raise NotASpec("a container or a changed module")
-        kwargs = {
-            name: value
-            for name, value in module.kwargs.items()
-            if name != "device" and not (name == "dtype" and value is None)
-        }
-        return ModuleSpec(
-            module.path,
-            tuple(self.to_spec(value) for value in module.args),
-            tuple(sorted((name, self.to_spec(value)) for name, value in kwargs.items())),
-            module.slots["training"] is not False,
-            module.slots["dtype"],
-            module.slots["requires_grad"] is not False,
-        )
-
-    def from_spec(self, value: Any, make: Callable[[TensorSpec], Tensor]) -> Value:
-        if isinstance(value, TensorSpec):
-            return make(value)
-        if isinstance(value, tuple):
-            return tuple(self.from_spec(item, make) for item in value)
-        if isinstance(value, StructSpec):
-            return NamedResult(value.fields, tuple(self.from_spec(item, make) for item in value.items))
-        if isinstance(value, ListSpec):
-            return ListValue(tuple(self.from_spec(item, make) for item in value.items))
-        if isinstance(value, DictSpec):
-            return DictValue({key: self.from_spec(item, make) for key, item in value.items})
-        if isinstance(value, PartCall):
-            kwargs = tuple((name, self.from_spec(item, make)) for name, item in value.kwargs)
-            return PartCall(value.part, tuple(self.from_spec(item, make) for item in value.args), kwargs)
-        if isinstance(value, Hole):
-            return UNKNOWN if value.type == "?" else Scalar(value.type)
-        return value
 
     # -- operators ---------------------------------------------------------------------------------
 
@@ -337,7 +191,7 @@ class TensorOperations(Autograd):
         if isinstance(given, LibraryModule) and operation.module is not None:
             return self._given_module(operation, operation.module, given, place)
         try:
-            outcome = self._outcome(operation, target, autocast.possible(self.autocast, place), guessed)
+            outcome = self.outcome(operation, target, autocast.possible(self.autocast, place), guessed)
         except NotASpec:
             return self._undecided(operation, place)
         if isinstance(outcome, Failure):
@@ -374,126 +228,6 @@ class TensorOperations(Autograd):
             self.heap.set(tensor.slots, "spec", tensor.spec.with_(shape=shape))
         tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
         return replace(operation, specs=tuple(self.resolved_spec(tensor.spec) for tensor in tensors))
-
-    def asked(self, operation: Operation) -> Any:
-        """The outcome of an operator that nothing else depends on; None where the question cannot be put."""
-        guessed = any(spec.dtype is None for spec in operation.specs)
-        try:
-            return self._outcome(operation, operation.target, (None,), guessed)
-        except NotASpec:
-            return None
-
-    def _outcome(
-        self, operation: Operation, target: Target, casts: tuple[Autocast | None, ...], guessed: bool
-    ) -> Outcome | None:
-        """What the oracle says, whichever autocast is in effect and, if `guessed`, whichever dtype the operands have of
-        which it is not known. None where that is not one thing. Raises NotASpec."""
-        args, kwargs = self._described(operation, "" if guessed else None)
-        if not guessed and len(casts) == 1:
-            return self._ask(operation, target, args, kwargs, casts[0])
-        given, grad = tuple(sorted(kwargs.items())), self.grad is not False
-        question = (target, args, given, casts, grad, scalar_types(args), scalar_types(given))
-        joint = self.oracle.joint
-        try:
-            if question in joint:
-                self.oracle.hits += 1
-                return joint[question]
-        except TypeError:
-            return None  # what cannot be compared cannot be asked
-
-        def ask(cast: Autocast | None) -> Outcome:
-            if guessed:
-                return self._ask_guessing(operation, target, cast)
-            return self._ask(operation, target, args, kwargs, cast)
-
-        symbols = self.made
-        outcome: Outcome | None = None
-        with contextlib.suppress(NotASpec):
-            outcomes = [ask(casts[0])]
-            for cast in casts[1:]:
-                # Sizes do not depend on the autocast, and dtypes do not depend on sizes.
-                kind = (without_sizes(target), without_sizes(args), without_sizes(given), cast, grad)
-                alike, first = joint.get(kind), outcomes[0]
-                if isinstance(alike, Result) and isinstance(first, Result):
-                    outcomes.append(Result(with_dtypes(first.value, alike.value), first.facts))
-                    continue
-                outcomes.append(ask(cast))
-                joint[kind] = outcomes[-1]
-            outcome = outcomes[0] if len(outcomes) == 1 else autocast.common(outcomes)
-        if symbols == self.made:
-            # A size that depends on data is another one each time.
-            if len(joint) >= MAX_JOINT:
-                joint.clear()
-            joint[question] = outcome
-        return outcome
-
-    def _described(self, operation: Operation, dtype: str | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments as the oracle takes them. `dtype`: of tensors of which it is not known, empty to leave it open.
-        Raises NotASpec."""
-        self.assumed_dtype = dtype
-        try:
-            args = tuple([self.to_spec(value) for value in operation.args])
-            return args, {name: self.to_spec(value) for name, value in operation.kwargs.items()}
-        finally:
-            self.assumed_dtype = None
-
-    def _ask(
-        self,
-        operation: Operation,
-        target: Target,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        cast: Autocast | None,
-    ) -> Outcome:
-        counted = selection.COUNTS.get(operation.target.rpartition(".")[2], "?")
-
-        def fresh(name: str) -> Symbol:
-            self.made += 1
-            return self.fresh_symbol(counted if name == "?" else name)
-
-        grad = self.grad is not False
-        if isinstance(target, library.FunctionalForm):
-            outcome = self.oracle.call(target.path, (*args, *target.args), kwargs, fresh, grad, cast)
-            if isinstance(outcome, Failure):
-                raise NotASpec("a layer that stands for others")
-            return outcome
-        return self.oracle.call(target, args, kwargs, fresh, grad, cast)
-
-    def _ask_guessing(self, operation: Operation, target: Target, cast: Autocast | None) -> Outcome:
-        """Operands of unknown dtype: shapes are decided with a dtype that the operator accepts. An error stands
-        only if it is the same whichever dtype is tried."""
-        failures = []
-        nameless = [spec for spec in operation.specs if spec.dtype is None]
-        # What requires grad is floating point.
-        floating = all(spec.requires_grad is True for spec in nameless)
-        for dtype in ("float32", "bfloat16" if floating else "int64"):
-            args, kwargs = self._described(operation, dtype)
-            outcome = self._ask(operation, target, args, kwargs, cast)
-            if isinstance(outcome, Result):
-                return self._whichever(operation, target, cast, outcome)
-            if not isinstance(outcome, Failure):
-                return outcome
-            failures.append(outcome)
-        if failures[0].message == failures[1].message:
-            return failures[0]
-        raise NotASpec("the outcome depends on the dtype")
-
-    def _whichever(self, operation: Operation, target: Target, cast: Autocast | None, outcome: Result) -> Result:
-        """The outcome with those dtypes alone that it has whichever dtype the operands have."""
-        if operation.module is not None and library.has_own_parameters(operation.module):
-            return outcome  # A layer with weights takes operands of their dtype alone.
-        args, kwargs = self._described(operation, "")
-        described = without_sizes((target, args, tuple(sorted(kwargs.items()))))
-        kind = ("dtypes", described, cast, self.grad is not False)
-        agreed = self.oracle.joint.get(kind)
-        if not isinstance(agreed, Result):
-            agreed = outcome
-            for dtype in _DTYPES:
-                other = self._ask(operation, target, *self._described(operation, dtype), cast)
-                if isinstance(other, Result):
-                    agreed = replace(agreed, value=with_dtypes(agreed.value, other.value, same=True))
-            self.oracle.joint[kind] = agreed
-        return replace(outcome, value=with_dtypes(outcome.value, agreed.value, same=True))
 
     def _maker(
         self, operation: Operation, place: Device | None, forget_dtype: bool = False

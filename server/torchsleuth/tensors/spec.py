@@ -11,6 +11,10 @@ from torchsleuth.tensors.dims import Dim, Size, Value, product
 KEPT: Any = object()
 
 
+class NotASpec(Exception):
+    """A value has no description that the oracle understands."""
+
+
 @dataclass(frozen=True)
 class TensorSpec(Value):
     """A tensor without its data.

@@ -24,7 +24,7 @@ from torchsleuth.interp.values import (
     is_module,
 )
 from torchsleuth.tensors.device import Device
-from torchsleuth.tensors.spec import DType
+from torchsleuth.tensors.spec import DType, NotASpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -563,8 +563,6 @@ def module_attribute(interp: Interpreter, module: LibraryModule, name: str, fram
 
 def parameter(interp: Interpreter, module: LibraryModule, name: str) -> Value:
     """What the constructor of a module made: a size, or a parameter."""
-    from torchsleuth.interp.tensors import NotASpec
-
     try:
         spec = interp.oracle.attribute(interp.recipe(module), name)
     except (LookupError, NotASpec):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from torchsleuth.interp.library import modules
 from torchsleuth.interp.values import UNKNOWN, Instance, LibraryModule, ListValue, Parameters, Several, Tensor, Value
-from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.tensors.spec import NotASpec, TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter
@@ -67,8 +67,6 @@ def _persists(tensor: Tensor) -> bool:
 
 
 def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: dict[object, Named], buffers: bool) -> bool:
-    from torchsleuth.interp.tensors import NotASpec
-
     try:
         entries = interp.oracle.parameters(interp.recipe(module), buffers)
     except (LookupError, NotASpec):

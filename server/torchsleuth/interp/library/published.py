@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.library import modules
 from torchsleuth.interp.values import UNKNOWN, Bound, Built, LibraryModule, LibraryObject, Value, is_module
-from torchsleuth.tensors.spec import Answers, Failure, ModuleSpec, PartAnswer, PartCall
+from torchsleuth.tensors.spec import Answers, Failure, ModuleSpec, NotASpec, PartAnswer, PartCall
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -26,8 +26,6 @@ _MAKES_NO_DIFFERENCE = frozenset({"progress"})
 
 def build(interp: Interpreter, path: str, call: Arguments) -> Value:
     """A model and all its parts as modules; unknown where the package is not installed, or does not say."""
-    from torchsleuth.interp.tensors import NotASpec
-
     if path.startswith("transformers.") and path.endswith("Config") and call.exact:
         return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
     package = interp.oracle.package_of(path) if call.exact else None
@@ -93,8 +91,6 @@ def _change(interp: Interpreter, name: str, value: Value, answers: dict[str, lis
 def _changed(module: LibraryModule, prefix: str = "") -> Iterator[tuple[str, Value]]:
     """Attributes and parts of a model that are not as they were built, by their dotted names, and parts that have hooks,
     which are to see the call. Raises NotASpec."""
-    from torchsleuth.interp.tensors import NotASpec
-
     built = module.built
     assert built is not None
     for name, value in module.slots["attributes"].items():
@@ -121,7 +117,6 @@ def _changed(module: LibraryModule, prefix: str = "") -> Iterator[tuple[str, Val
 def run(interp: Interpreter, module: LibraryModule, call: Arguments, method: str = "forward") -> Value:
     """A call of a model, or of a part of it. Parts that were replaced are called as what they are now, and so is a part
     whose call fails, which then says what is wrong."""
-    from torchsleuth.interp.tensors import NotASpec
 
     def described() -> Operation:
         return interp.operation(module.path, call.args, call.kwargs, call.node, call.frame, module, call.written)

@@ -44,7 +44,7 @@ from torchsleuth.interp.values import (
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, parse
 from torchsleuth.tensors.dims import Dim, Size
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, TensorSpec
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, NotASpec, TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -106,8 +106,6 @@ def construct_module(interp: Interpreter, path: str, call: Arguments) -> Value:
     if path in modules.CONTAINERS or path in modules.PARAMETER_CONTAINERS:
         modules.make_container(interp, made, call)
         return made
-    from torchsleuth.interp.tensors import NotASpec
-
     try:
         recipe = interp.recipe(made)
     except NotASpec:
