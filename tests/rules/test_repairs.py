@@ -1009,3 +1009,38 @@ def test_the_width_of_a_head() -> None:
         q = split(torch.randn(8, 32, 64), 4)
     """
     assert "x.view(b, t, heads, c // heads)" in repaired(text)
+
+
+def test_a_size_without_what_was_added_to_it() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        def mlp(sizes):
+            layers = []
+            for j in range(len(sizes) - 1):
+                layers += [nn.Linear(sizes[j] + 1, sizes[j + 1]), nn.ReLU()]
+            return nn.Sequential(*layers)
+
+        out = mlp([5, 16, 16, 2])(torch.randn(8, 5))
+    """
+    assert "nn.Linear(sizes[j], sizes[j + 1])" in repaired(text)
+
+
+def test_a_head_of_one_direction() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Tagger(nn.Module):
+            def __init__(self, hidden):
+                super().__init__()
+                self.lstm = nn.LSTM(8, hidden, batch_first=True)
+                self.head = nn.Linear(2 * hidden, 5)
+
+            def forward(self, x):
+                return self.head(self.lstm(x)[0])
+
+        out = Tagger(20)(torch.randn(4, 6, 8))
+    """
+    assert "self.head = nn.Linear(hidden, 5)" in repaired(text)

@@ -63,6 +63,7 @@ def change_argument(
         source = analysis.source_of(frame.path)
         old = source.segment(node)
         names = list(names_for(frame, wanted, node)) if not isinstance(node, ast.Constant) else []
+        names += [source.segment(part) for part in _part_of(node, given_argument(module, position, name), wanted)]
         if step == 0:
             names += _sums(module, node, wanted)
         names += resized_texts(given_argument(module, position, name), node, frame, wanted)
@@ -128,6 +129,20 @@ def _constant(node: ast.expr, frame: Frame) -> int | None:
     if isinstance(node, ast.Name):
         value = next((names[node.id] for names in (frame.names, frame.globals) if node.id in names), None)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _part_of(node: ast.expr, given: object, wanted: int) -> Iterator[ast.expr]:
+    """What is left of a size without a number that is added to it or that it is multiplied with: ``hidden`` of
+    ``2 * hidden``."""
+    for part, other in ((node.left, node.right), (node.right, node.left)) if isinstance(node, ast.BinOp) else ():
+        number = other.value if isinstance(other, ast.Constant) and not isinstance(part, ast.Constant) else None
+        if not isinstance(number, int) or number < 1 or not isinstance(node, ast.BinOp):
+            continue
+        made = {ast.Add: wanted + number, ast.Mult: wanted * number}
+        if part is node.left:
+            made |= {ast.Sub: wanted - number, ast.FloorDiv: wanted // number}
+        if made.get(type(node.op)) == given:
+            yield part
 
 
 def _widened(analysis: Analysis, node: ast.Name, frame: Frame, missing: int) -> Iterator[Candidate]:
