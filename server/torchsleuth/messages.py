@@ -257,6 +257,7 @@ ENGLISH: dict[str, str] = {
     "fix.detach": "Pass {tensor}.detach() to {user} on line {line}",
     "fix.detach_after": "Detach {name} after backward()",
     "fix.detach_line": "Detach {name} after line {line}",
+    "fix.sum_of_losses": "Add up the losses of the loop in line {line}, and send their sum backward behind it",
     "fix.compute_anew": "Compute {name} each time, inside of line {line}",
     "fix.retain": "Keep the graph of line {line} with retain_graph=True",
     "fix.out_of_place": "Write {text}",

@@ -347,3 +347,26 @@ def test_the_mode_follows_the_phase_by_which_gradients_are_switched() -> None:
                             optimizer.step()
     """
     assert 'model.train(phase == "train")' in repaired(text)
+
+
+def test_losses_of_one_trunk_go_backward_together() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        trunk = nn.Sequential(nn.Linear(7, 16), nn.ReLU())
+        members = nn.ModuleList(nn.Linear(16, 1) for _ in range(3))
+        optimizer = torch.optim.Adam([*trunk.parameters(), *members.parameters()])
+        for _ in range(5):
+            x, y = torch.randn(8, 7), torch.randn(8, 1)
+            shared = trunk(x)
+            outputs = [member(shared) for member in members]
+            optimizer.zero_grad()
+            for out in outputs:
+                loss = nn.functional.mse_loss(out, y)
+                loss.backward()
+            optimizer.step()
+    """
+    changed = repaired(text)
+    assert "    total_loss = 0.0\n    for out in outputs:\n" in changed
+    assert "        total_loss = total_loss + loss\n    total_loss.backward()\n    optimizer.step()" in changed

@@ -32,7 +32,8 @@ from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import call_place, carried_names, faults, name_of, repeated_block
-from torchsleuth.rules.loops import place_in, statement_of
+from torchsleuth.rules.loaders import free_name
+from torchsleuth.rules.loops import is_alone, place_in, statement_of
 from torchsleuth.rules.rewrites import stored_without_graph
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
@@ -74,8 +75,10 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
         if wanted:
             yield from anew
         for name, _ in () if wanted else fault.carried:
-            yield from (one for _, one in _detached(analysis, name, first, fault.at))
+            places = _detached(analysis, name, first, fault.at)
+            yield from (one for line, one in places if not _trains(analysis, fault, line))
         if not wanted:
+            yield from _summed(analysis, fault)
             yield from anew
         block = repeated_block(analysis, fault.at)
         around = edits.path_to(analysis.tree(fault.at.span.path), block)[-2:-1]
@@ -164,6 +167,34 @@ def _makes_object(statement: ast.stmt, fault: AutogradFault) -> bool:
     """Whether a statement binds an object of a class."""
     names = [part.id for part in ast.walk(statement) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
     return any(isinstance(fault.at.frame.names.get(name), Instance | LibraryModule) for name in names)
+
+
+def _summed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    """The losses of a loop added up, and one backward() behind the loop, where no step stands in it."""
+    path = fault.at.span.path
+    source, loop, statement = (
+        analysis.source_of(path),
+        repeated_block(analysis, fault.at),
+        statement_of(analysis, fault.at),
+    )
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(loop, ast.For) or statement not in loop.body or not is_alone(statement, analysis, path):
+        return
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.args or call.keywords:
+        return
+    for event in (*analysis.events("step"), *analysis.events("zero_grad")):
+        place = place_in(event.site, fault.at.frame.function)
+        if place is not None and loop.lineno <= place.span.start.line <= (loop.end_lineno or 0):
+            return
+    name = free_name(analysis, path, "total_loss")
+    added, sent = f"{name} = {name} + {source.segment(call.func.value)}", f"{name}.backward()"
+    changes = [edits.insert_line_before(source, loop, f"{name} = 0.0")]
+    if loop.end_lineno == statement.end_lineno:
+        added += edits.line_ending(source) + edits.indentation(source, loop.lineno) + sent
+    else:
+        changes.append(edits.insert_line_after(source, loop, sent))
+    changes.insert(1, edits.replace(source, statement, added))
+    yield Candidate(message("fix.sum_of_losses", line=loop.lineno), tuple(changes), safe=False)
 
 
 def _one_sum(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidate]:
