@@ -92,6 +92,18 @@ def test_weights_are_named_and_never_loaded() -> None:
     assert known["a"] == (2, 1000)
 
 
+def test_transforms_that_belong_to_weights() -> None:
+    known = shapes(
+        "from torchvision.datasets import ImageFolder\n"
+        "prepare = models.SmallNet_Weights.DEFAULT.transforms()\n"
+        "one = prepare(torch.randint(0, 255, (3, 40, 50), dtype=torch.uint8))\n"
+        "data = ImageFolder('pictures', transform=prepare)\n"
+        "for images, labels in torch.utils.data.DataLoader(data, batch_size=4, drop_last=True):\n"
+        "    y = models.small_net(num_classes=3)(images)\n"
+    )
+    assert known["one"] == (3, 16, 16) and known["y"] == (4, 3)
+
+
 def test_the_package_refuses_arguments() -> None:
     check("""
         import torch

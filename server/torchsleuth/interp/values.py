@@ -442,12 +442,13 @@ class Instance(Ref):
 
 @dataclass(frozen=True)
 class Built:
-    """Where a module comes from that a package built: the recipe of the model, the dotted name of the part, and the names
-    of the parts below."""
+    """Where a module comes from that a package built: the recipe of the model, the dotted name of the part, the names of the
+    parts below, and whether it was built with parameters."""
 
     model: ModuleSpec
     part: str
     names: frozenset[str]
+    has_parameters: bool
 
     def is_part(self, model: ModuleSpec, part: str) -> bool:
         return self.part == part and self.model == model

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from torchsleuth.tensors.dims import Symbol
-from torchsleuth.tensors.spec import Autocast, Failure, ModuleSpec, Outcome, TensorSpec, Undecided
+from torchsleuth.tensors.spec import Autocast, Failure, ModuleSpec, Outcome, PartSpec, TensorSpec, Undecided
 
 
 class Operators(Protocol):
@@ -41,7 +41,7 @@ class Operators(Protocol):
 
     def package_of(self, path: str) -> str | None: ...
 
-    def tree(self, recipe: ModuleSpec) -> tuple[tuple[str, str, tuple[tuple[str, Any], ...]], ...]: ...
+    def tree(self, recipe: ModuleSpec) -> tuple[PartSpec, ...]: ...
 
     def resolve(self, path: str) -> Any: ...
 

@@ -47,6 +47,7 @@ from torchsleuth.tensors.spec import (
     Outcome,
     PartAnswer,
     PartCall,
+    PartSpec,
     Result,
     SliceSpec,
     StructSpec,
@@ -108,7 +109,7 @@ class Oracle:
         self._recent: dict[Any, Outcome] = {}
         self.joint: dict[Any, Outcome | None] = {}
         self._built: dict[tuple[ModuleSpec, str], torch.nn.Module] = {}
-        self._trees: dict[ModuleSpec, tuple[tuple[str, str, tuple[tuple[str, Any], ...]], ...]] = {}
+        self._trees: dict[ModuleSpec, tuple[PartSpec, ...]] = {}
         self._place = "cpu"
         self._fresh = itertools.count(1)
         self.hits = 0
@@ -244,7 +245,7 @@ class Oracle:
         """Whether the recipe's constructor arguments can be turned into Python values at all."""
         return not isinstance(self.construct(recipe), Undecided)
 
-    def tree(self, recipe: ModuleSpec) -> tuple[tuple[str, str, tuple[tuple[str, Any], ...]], ...]:
+    def tree(self, recipe: ModuleSpec) -> tuple[PartSpec, ...]:
         """The submodules of a model of another package, as `published.tree`. Raises LookupError."""
         if recipe not in self._trees:
             with self._quiet():
@@ -490,6 +491,11 @@ class Oracle:
         part.requires_grad_(recipe.requires_grad)
         return part
 
+    def _holds_tensors(self, recipe: ModuleSpec) -> bool:
+        """Whether a part of a model has parameters or buffers, which are fake, or gets some from parts that were replaced."""
+        module = self._module(recipe)
+        return bool(recipe.changes) or any(True for held in (module.parameters(), module.buffers()) for _ in held)
+
     def _recipe_of_part(self, recipe: ModuleSpec, part: torch.nn.Module) -> ModuleSpec:
         """Raises LookupError."""
         whole = replace(recipe, part="")
@@ -587,7 +593,7 @@ class Oracle:
         self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], witness: Witness
     ) -> Any:
         """What the operator returns on real tensors; the error if it fails, Unsupported if it can't be tried."""
-        if isinstance(target, ModuleSpec) and target.package:
+        if isinstance(target, ModuleSpec) and target.package and self._holds_tensors(target):
             return Unsupported("a whole model")
 
         def convert(value: Any) -> Any:
@@ -603,10 +609,12 @@ class Oracle:
             with torch.random.fork_rng(devices=[]):
                 real_args = [convert(value) for value in args]
                 real_kwargs = {name: convert(value) for name, value in kwargs.items()}
-                if isinstance(target, ModuleSpec):
+                if isinstance(target, ModuleSpec) and target.package:
+                    function: Callable[..., Any] = self._module(target)
+                elif isinstance(target, ModuleSpec):
                     if _parameter_count(self._module(target)) > EAGER_LIMIT:
                         return Unsupported("too large to execute")
-                    function: Callable[..., Any] = modules.construct(target, convert)
+                    function = modules.construct(target, convert)
                 else:
                     function = self._function(target)
         except Unsupported as error:

@@ -20,7 +20,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from torchsleuth.oracle import names
-from torchsleuth.tensors.spec import Answers, ModuleSpec
+from torchsleuth.tensors.spec import Answers, ModuleSpec, PartSpec
 
 PRETRAINED = ".from_pretrained"
 FROM_CONFIG = ".from_config"
@@ -64,6 +64,8 @@ def _builder(path: str) -> Any:
     if isinstance(value, type):
         if issubclass(value, torch.nn.Module):
             return value
+    elif name == "transforms" and "_Weights." in package:
+        return value  # what prepares pictures for these weights is a module, too
     elif inspect.isfunction(value) and not name.startswith("_") and name not in _NO_BUILDERS:
         if path.startswith("torchvision.models.") and name in (*_torchvision_models(), "get_model"):
             return value
@@ -171,14 +173,14 @@ def _without_weights() -> Iterator[None]:
         yield
 
 
-def tree(module: torch.nn.Module) -> tuple[tuple[str, str, tuple[tuple[str, Any], ...]], ...]:
-    """The submodules of a model, itself first: dotted name, canonical class, and the constructor's arguments that are
-    plain attributes, of layers of torch. One that has several names occurs under each of them."""
+def tree(module: torch.nn.Module) -> tuple[PartSpec, ...]:
+    """The submodules of a model, itself first. One that has several names occurs under each of them."""
     found = []
     for name, part in module.named_modules(remove_duplicate=False):
         cls = type(part)
         path = names.canonical_class(cls, f"{cls.__module__}.{cls.__qualname__}")
-        found.append((name, path, _settings(part) if path.startswith("torch.nn.") else ()))
+        settings = _settings(part) if path.startswith("torch.nn.") else ()
+        found.append(PartSpec(name, path, settings, next(part.parameters(), None) is not None))
     return tuple(found)
 
 

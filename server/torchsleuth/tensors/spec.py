@@ -146,6 +146,17 @@ class ModuleSpec:
 
 
 @dataclass(frozen=True)
+class PartSpec:
+    """A submodule of a model that another package has built: its dotted name, its canonical class, the constructor's
+    arguments that are plain attributes (of layers of torch), and whether it has parameters, its own or those of parts."""
+
+    name: str
+    path: str
+    settings: tuple[tuple[str, Any], ...]
+    has_parameters: bool
+
+
+@dataclass(frozen=True)
 class Answers:
     """What the calls of a module return, in order; the evaluation ends at the next one, with a `PartCall`."""
 

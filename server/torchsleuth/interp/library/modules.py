@@ -78,6 +78,8 @@ def returns_tensor(module: LibraryModule) -> bool:
 
 
 def has_parameters(interp: Interpreter, module: LibraryModule) -> bool:
+    if module.built is not None and (module.built.has_parameters or module.children is None):
+        return module.built.has_parameters
     if module.children is not None:
         return any(
             has_parameters(interp, child) if isinstance(child, LibraryModule) else isinstance(child, Instance)
@@ -88,11 +90,9 @@ def has_parameters(interp: Interpreter, module: LibraryModule) -> bool:
 
 def has_own_parameters(module: LibraryModule) -> bool:
     """Whether a module that is no container may have parameters of its own."""
-    return (
-        (module.children is None or module.built is not None)
-        and not is_loss(module.path)
-        and module.type_name not in _NO_PARAMETERS
-    )
+    if module.built is not None:
+        return module.built.has_parameters
+    return module.children is None and not is_loss(module.path) and module.type_name not in _NO_PARAMETERS
 
 
 def training_of(module: Value) -> bool | None:

@@ -7,8 +7,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.library import modules
-from torchsleuth.interp.values import UNKNOWN, Bound, Built, LibraryModule, LibraryObject, Value, is_module
-from torchsleuth.tensors.spec import Answers, Failure, ModuleSpec, NotASpec, PartAnswer, PartCall
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    Bound,
+    Built,
+    Image,
+    LibraryModule,
+    LibraryObject,
+    Tensor,
+    Value,
+    is_module,
+)
+from torchsleuth.tensors.device import CPU
+from torchsleuth.tensors.spec import Answers, Failure, ModuleSpec, NotASpec, PartAnswer, PartCall, TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -45,17 +56,20 @@ def build(interp: Interpreter, path: str, call: Arguments) -> Value:
         return UNKNOWN
     parts: dict[str, LibraryModule] = {}
     below: dict[str, list[tuple[str, Value]]] = {}
-    for name, cls, settings in interp.oracle.tree(recipe):
-        owner, _, own = name.rpartition(".")
-        made = LibraryModule(cls, (), dict(settings), interp.site(call.node, call.frame) if not name else None)
-        parts[name], below[name] = made, []
-        if name:
-            made.name = f"{parts[''].type_name}.{name}"
+    tree = interp.oracle.tree(recipe)
+    for part in tree:
+        owner, _, own = part.name.rpartition(".")
+        site = None if part.name else interp.site(call.node, call.frame)
+        made = LibraryModule(part.path, (), dict(part.settings), site)
+        parts[part.name], below[part.name] = made, []
+        if part.name:
+            made.name = f"{parts[''].type_name}.{part.name}"
             below[owner].append((own, made))
-    for name, made in parts.items():
-        made.built = Built(recipe, name, frozenset(own for own, _ in below[name]))
-        if below[name]:
-            made.slots["children"] = tuple(below[name])
+    for part in tree:
+        made, inner = parts[part.name], below[part.name]
+        made.built = Built(recipe, part.name, frozenset(name for name, _ in inner), part.has_parameters)
+        if inner:
+            made.slots["children"] = tuple(inner)
     return parts[""]
 
 
@@ -121,6 +135,7 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments, method: str
     def described() -> Operation:
         return interp.operation(module.path, call.args, call.kwargs, call.node, call.frame, module, call.written)
 
+    call = replace(call, args=tuple(_as_tensor(interp, value) for value in call.args))
     operation = described()
     answers: dict[str, list[Any]] = {}
     values: dict[str, list[Value]] = {"": list(call.args)}
@@ -158,6 +173,14 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments, method: str
         values.setdefault(value.part, []).append(result)
     interp.escape((*call.args, *call.kwargs.values()))
     return UNKNOWN
+
+
+def _as_tensor(interp: Interpreter, value: Value) -> Value:
+    """A picture as the tensor that a model's transforms make of it first."""
+    if not isinstance(value, Image):
+        return value
+    sizes = tuple(interp.fresh_size("?") if size is None else size for size in (value.height, value.width))
+    return Tensor(TensorSpec((value.channels or 3, *sizes), "uint8", CPU, False))
 
 
 def _part(module: LibraryModule, name: str) -> Value:
