@@ -46,6 +46,7 @@ from torchsleuth.tensors.spec import (
     TensorSpec,
     scalar_types,
     with_dtypes,
+    without_dtype,
     without_sizes,
 )
 
@@ -278,7 +279,7 @@ class Questions(Autograd):
             args, kwargs = self._described(operation, dtype)
             outcome = self._ask(operation, target, args, kwargs, cast)
             if isinstance(outcome, Result):
-                return self._whichever(operation, target, cast, outcome)
+                return self._whichever(operation, target, cast, outcome, dtype)
             if not isinstance(outcome, Failure):
                 return outcome
             failures.append(outcome)
@@ -286,19 +287,25 @@ class Questions(Autograd):
             return failures[0]
         raise NotASpec("the outcome depends on the dtype")
 
-    def _whichever(self, operation: Operation, target: Target, cast: Autocast | None, outcome: Result) -> Result:
-        """The outcome with those dtypes alone that it has whichever dtype the operands have."""
+    def _whichever(
+        self, operation: Operation, target: Target, cast: Autocast | None, outcome: Result, tried: str
+    ) -> Result:
+        """The outcome with those dtypes alone that it has whichever dtype the operands have. `tried`: the one it is for."""
         if operation.module is not None and library.has_own_parameters(operation.module):
             return outcome  # A layer with weights takes operands of their dtype alone.
+        # A result of the dtype of the operands would be another one for others.
+        value = without_dtype(outcome.value, tried)
+        if value == without_dtype(value):
+            return replace(outcome, value=value)
         args, kwargs = self._described(operation, "")
         described = without_sizes((target, args, tuple(sorted(kwargs.items()))))
         kind = ("dtypes", described, cast, self.grad is not False)
         agreed = self.oracle.joint.get(kind)
         if not isinstance(agreed, Result):
-            agreed = outcome
+            agreed = Result(value)
             for dtype in _DTYPES:
                 other = self._ask(operation, target, *self._described(operation, dtype), cast)
                 if isinstance(other, Result):
-                    agreed = replace(agreed, value=with_dtypes(agreed.value, other.value, same=True))
+                    agreed = Result(with_dtypes(agreed.value, other.value, same=True))
             self.oracle.joint[kind] = agreed
-        return replace(outcome, value=with_dtypes(outcome.value, agreed.value, same=True))
+        return replace(outcome, value=with_dtypes(value, agreed.value, same=True))

@@ -305,6 +305,19 @@ def without_sizes(value: Any) -> Any:
     )
 
 
+def without_dtype(value: Any, dtype: str | None = None) -> Any:
+    """A result without the dtypes of its tensors, or without this one."""
+    if isinstance(value, TensorSpec):
+        return value.with_(dtype=None) if dtype in (None, value.dtype) else value
+    if isinstance(value, tuple):
+        return tuple(without_dtype(item, dtype) for item in value)
+    if isinstance(value, PartCall):
+        return replace(value, args=without_dtype(value.args, dtype), kwargs=without_dtype(value.kwargs, dtype))
+    if isinstance(value, StructSpec | ListSpec):
+        return replace(value, items=without_dtype(value.items, dtype))
+    return value
+
+
 def with_dtypes(value: Any, other: Any, same: bool = False) -> Any:
     """A result with the dtypes of another of the same structure, and with none where that is another one.
 
