@@ -161,3 +161,19 @@ def test_arguments_that_are_used_as_tensors() -> None:
     assert all(fact.supposed for fact in found.facts if fact.expression == "q") and not found.diagnostics
     assert {fact.shape for fact in found.facts if fact.expression == "q"} == {("b", "h", "t", "d")}
     assert "image" not in {fact.expression for fact in found.facts}
+
+
+def test_what_depends_on_an_unknown_dtype_is_not_known() -> None:
+    text = """
+import torch
+from torch import Tensor
+
+def sizes(x: Tensor):
+    n, c = x.shape
+    kinds = torch.zeros(3, 1) if torch.is_complex(x) else torch.zeros(7, 1)
+    more = torch.zeros(3, 1) if x.is_complex() else torch.zeros(7, 1)
+    bytes_each = torch.zeros(x.element_size(), 2)
+    return kinds, more, bytes_each
+"""
+    known = {fact.binding: fact.shape for fact in analyze(text).facts if fact.binding}
+    assert all((known.get(name) or ("?",))[0] not in (3, 4, 7) for name in ("kinds", "more", "bytes_each"))

@@ -53,8 +53,13 @@ from torchsleuth.tensors.spec import (
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter
 
-_DTYPES = ("float16", "bfloat16", "float64", "complex64", "int64", "uint8", "bool")
-"""Dtypes that operands of unknown dtype may have: a result's dtype is known where it is the same for all that work."""
+_DTYPES = ("float64", "bfloat16", "float16", "int64", "uint8", "bool")
+"""Dtypes that operands of unknown dtype may have: a result's dtype is known where it is the same for all that work. First
+those that most often make a difference."""
+_ABOUT_DTYPES = frozenset(
+    "is_complex is_floating_point is_signed element_size itemsize nbytes type is_conj isreal".split()
+)
+"""Operators that say something of the dtype of their operand, or of its bytes."""
 MAX_JOINT = 1 << 15
 """Answers that are remembered for calls that are asked about in several ways."""
 
@@ -271,6 +276,8 @@ class Questions(Autograd):
     def _ask_guessing(self, operation: Operation, target: Target, cast: Autocast | None) -> Outcome:
         """Operands of unknown dtype: shapes are decided with a dtype that the operator accepts. An error stands
         only if it is the same whichever dtype is tried."""
+        if operation.target.rpartition(".")[2] in _ABOUT_DTYPES:
+            raise NotASpec("the outcome depends on the dtype")
         failures = []
         nameless = [spec for spec in operation.specs if spec.dtype is None]
         # What requires grad is floating point.
@@ -304,6 +311,8 @@ class Questions(Autograd):
         if not isinstance(agreed, Result):
             agreed = Result(value)
             for dtype in _DTYPES:
+                if agreed.value == without_dtype(agreed.value):
+                    break
                 other = self._ask(operation, target, *self._described(operation, dtype), cast)
                 if isinstance(other, Result):
                     agreed = Result(with_dtypes(agreed.value, other.value, same=True))
