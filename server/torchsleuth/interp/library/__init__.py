@@ -1,5 +1,8 @@
 """Models of what the oracle cannot know: Python builtins, containers of modules, data, optimizers, externals."""
 
+from torchsleuth.interp.library.arrays import binary as array_binary
+from torchsleuth.interp.library.arrays import get_item as array_item
+from torchsleuth.interp.library.arrays import of_operands
 from torchsleuth.interp.library.data import iterate, object_item, takes_list
 from torchsleuth.interp.library.dictionaries import contains as has_entry
 from torchsleuth.interp.library.dictionaries import delete as delete_entry
@@ -50,9 +53,6 @@ from torchsleuth.interp.library.modules import (
     tensors_in,
     training_of,
 )
-from torchsleuth.interp.library.numpy import binary as array_binary
-from torchsleuth.interp.library.numpy import get_item as array_item
-from torchsleuth.interp.library.numpy import of_operands
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.library.packed import is_packed
 from torchsleuth.interp.library.packed import run as run_packed

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.batch import Batch, plain
-from torchsleuth.interp.library import draws, numpy
+from torchsleuth.interp.library import array_dtypes, arrays, draws
 from torchsleuth.interp.pipeline import Refusal
 from torchsleuth.interp.values import (
     UNKNOWN,
@@ -87,7 +87,7 @@ class Collation:
         if isinstance(value, ListValue):
             return value.type_name == "set"
         if isinstance(value, Array):
-            return value.spec.dtype in numpy.TEXT
+            return value.spec.dtype in array_dtypes.TEXT
         return value is None or isinstance(value, REFUSED)
 
     def _refuse(self, kind: str, path: Path, values: tuple[Value, ...], dims: tuple[int, ...] | None = None) -> None:
@@ -110,7 +110,7 @@ class Collation:
         return ListValue((Scalar("str"),) * self.batch if known and isinstance(self.batch, int) else None)
 
     def _tensors(self, samples: list[Value], path: Path) -> Value:
-        tensors = [numpy.to_tensor(self.interp, one) if isinstance(one, Array) else one for one in samples]
+        tensors = [arrays.to_tensor(self.interp, one) if isinstance(one, Array) else one for one in samples]
         specs = [self.interp.resolved_spec(tensor.spec) for tensor in tensors]
         differences = [draws.differences(self.interp, specs[0], other) for other in specs[1:]]
         found = [difference for difference in differences if difference != ()]
@@ -158,8 +158,8 @@ class Collation:
 
 def convert(interp: Interpreter, value: Value) -> Value:
     """What a loader without batches makes of one sample: ``default_convert``."""
-    if isinstance(value, Array) and value.spec.dtype not in numpy.TEXT:
-        return numpy.to_tensor(interp, value)
+    if isinstance(value, Array) and value.spec.dtype not in array_dtypes.TEXT:
+        return arrays.to_tensor(interp, value)
     if isinstance(value, tuple) and not isinstance(value, NamedResult):
         return ListValue(tuple(convert(interp, item) for item in value))
     if isinstance(value, ListValue) and value.items is not None:

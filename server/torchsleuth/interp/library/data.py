@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import modules, numpy, parameters, vision
+from torchsleuth.interp.library import arrays, modules, parameters, vision
 from torchsleuth.interp.library.collate import MAX_LISTED, Collation, convert
 from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.interp.values import (
@@ -123,7 +123,7 @@ def length(interp: Interpreter, value: Value, frame: Frame) -> Size | None:
             return result if is_int(result) else None
         return length(interp, value.native, frame) if value.native is not None else None
     if isinstance(value, Array):
-        return numpy.length(interp, value)
+        return arrays.length(interp, value)
     if isinstance(value, Tensor):
         shape = interp.resolved_spec(value.spec).shape
         return shape[0] if shape else None
@@ -579,7 +579,7 @@ def takes_list(interp: Interpreter, values: tuple[Value, ...], node: ast.AST, fr
 def iterate(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> Iteration:
     """What a loop over a modelled object sees."""
     if isinstance(value, Array):
-        return numpy.iterate(interp, value)
+        return arrays.iterate(interp, value)
     loader = as_loader(value)
     own = isinstance(value, Instance) and isinstance(interp.class_attribute(value.cls, "__iter__"), Function)
     if loader is not None and not own:

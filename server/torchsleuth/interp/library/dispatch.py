@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.library import (
+    arrays,
     data,
     distributions,
     einops,
@@ -49,7 +50,7 @@ _METHOD_OWNERS = (ListValue, DictValue, str, tuple, Scalar, int, float)
 
 def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame: Frame) -> Value:
     if isinstance(owner, Array):
-        return numpy.attribute(interp, owner, name)
+        return arrays.attribute(interp, owner, name)
     if isinstance(owner, Image):
         known = vision.image_attribute(owner, name)
         return Bound(owner, name) if known is None else known
@@ -168,7 +169,7 @@ def call_method(interp: Interpreter, receiver: Value, name: Any, call: Arguments
             interp.parameters_written(receiver, call.node, call.frame)
         return receiver
     if isinstance(receiver, Array):
-        return numpy.of_operands(numpy.method(interp, receiver, name, call), receiver, *call.args)
+        return arrays.of_operands(numpy.method(interp, receiver, name, call), receiver, *call.args)
     if isinstance(receiver, Image):
         return vision.image_method(interp, receiver, name, call)
     if isinstance(receiver, LibraryModule) or (isinstance(receiver, Instance) and modules.is_module_method(name)):

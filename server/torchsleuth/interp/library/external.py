@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchsleuth.interp.graph import TAKES_ARRAYS
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import copies, dictionaries, draws, numpy, optim, published, records, vision
+from torchsleuth.interp.library import arrays, copies, dictionaries, draws, numpy, optim, published, records, vision
 from torchsleuth.interp.values import (
     UNKNOWN,
     Builtin,
@@ -83,7 +83,7 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
     if package == "numpy" and path not in _OBJECTS:
         if name in TAKES_ARRAYS:
             interp.converted_to_arrays(call.args, call.node, call.frame)
-        return numpy.of_operands(numpy.call(interp, path, call), *call.args)
+        return arrays.of_operands(numpy.call(interp, path, call), *call.args)
     if path.startswith(published.PACKAGES):
         made = published.build(interp, path, call)
         if made is not UNKNOWN:
@@ -95,7 +95,7 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
     if path in _PASS_THROUGH and call.args:
         return call.args[1] if path == "typing.cast" and len(call.args) > 1 else call.args[0]
     if path in _FLOATS:
-        return Scalar("float", numpy.left_graph(call.args))
+        return Scalar("float", arrays.left_graph(call.args))
     if path in _INTS:
         return interp.fresh_size("?", positive=False)
     if path in _STRINGS:

@@ -11,7 +11,7 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import dictionaries, draws, numpy, parameters, strings, transforms
+from torchsleuth.interp.library import arrays, dictionaries, draws, parameters, strings, transforms
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -322,7 +322,7 @@ def _abs(interp: Interpreter, call: Arguments) -> Value:
         return interp.operate("torch.abs", (value,), {}, call.node, call.frame)
     if isinstance(value, bool | int | float | complex):
         return abs(value)
-    return Scalar("float", numpy.left_graph(value))
+    return Scalar("float", arrays.left_graph(value))
 
 
 @_model("round")
@@ -336,7 +336,7 @@ def _round(interp: Interpreter, call: Arguments) -> Value:
             return UNKNOWN
     if digits is None:
         return interp.fresh_size("?", positive=False)
-    return Scalar("float", numpy.left_graph(value))
+    return Scalar("float", arrays.left_graph(value))
 
 
 @_model("divmod")
@@ -383,7 +383,7 @@ def _extremum(name: str) -> Callable[[Interpreter, Arguments], Value]:
             return result
         if not all(isinstance(value, int | float | Scalar) for value in values):
             return UNKNOWN
-        return Scalar("float", numpy.left_graph(values))
+        return Scalar("float", arrays.left_graph(values))
 
     return model
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp.library import draws, numpy
+from torchsleuth.interp.library import arrays, draws
 from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.interp.values import Array, Choice, ListValue, Several, Tensor, Value, is_int
 from torchsleuth.tensors import dims
@@ -162,7 +162,7 @@ def _is_open(value: Value, depth: int = 4) -> bool:
 
 def _listed(interp: Interpreter, path: str, value: Value, call: Arguments) -> TensorSpec | None:
     """``torch.tensor`` of a list of numbers."""
-    array = numpy.as_array(interp, value, call.frame)
+    array = arrays.as_array(interp, value, call.frame)
     if array is None or array.spec.dtype is None:
         return None
     asked = call.kwargs.get("dtype")
@@ -171,7 +171,7 @@ def _listed(interp: Interpreter, path: str, value: Value, call: Arguments) -> Te
     plain = not _has_arrays(value)
     dtype = "float32" if plain and array.spec.dtype == "float64" else array.spec.dtype
     dtype = {"torch.LongTensor": "int64", "torch.Tensor": "float32", "torch.FloatTensor": "float32"}.get(path, dtype)
-    made = numpy.to_tensor(interp, array, asked.name if isinstance(asked, DType) else dtype)
+    made = arrays.to_tensor(interp, array, asked.name if isinstance(asked, DType) else dtype)
     return made.spec
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.interp.batch import plain
 from torchsleuth.interp.graph import AutogradFault, Cut, cut_of
 from torchsleuth.interp.library import (
+    arrays,
     copies,
     data,
     draws,
     hooks,
     integers,
     modules,
-    numpy,
     packed,
     parameters,
     python,
@@ -185,9 +185,9 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         if not path.endswith(("stack", "cat", "concat", "concatenate", "pad_sequence")):
             _made_anew(interp, joined, call)
         return joined
-    converted = numpy.tensor_from(interp, path, call)
+    converted = arrays.tensor_from(interp, path, call)
     if converted is not None:
-        converted.slots["cut"] = next((cut for v in call.args if (cut := numpy.left_graph(v)) is not None), None)
+        converted.slots["cut"] = next((cut for v in call.args if (cut := arrays.left_graph(v)) is not None), None)
         converted.slots["leaf"] = converted.spec.requires_grad is True
         return converted
     if path in ("torch.from_numpy", "torch.load", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor"):
@@ -288,7 +288,7 @@ def _math(interp: Interpreter, name: str, call: Arguments) -> Value:
     if name == "fsum" and len(values) == 1:
         elements = tuple(map(number, interp.iterate(values[0], call.node, call.frame).items))
         numbers = all(isinstance(item, int | float | Scalar | Dim) for item in elements)
-        return numpy.of_operands(Scalar("float"), *elements) if numbers else UNKNOWN
+        return arrays.of_operands(Scalar("float"), *elements) if numbers else UNKNOWN
     if all(isinstance(value, bool | int | float) for value in values) and not call.kwargs:
         try:
             result = getattr(math, name)(*values)
@@ -299,7 +299,7 @@ def _math(interp: Interpreter, name: str, call: Arguments) -> Value:
         return interp.fresh_size("?", positive=False)
     if not all(isinstance(value, int | float | Scalar | Dim) for value in values):
         return UNKNOWN
-    return numpy.of_operands(Scalar("float"), *values)
+    return arrays.of_operands(Scalar("float"), *values)
 
 
 def _device(call: Arguments) -> Value:
@@ -494,7 +494,7 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
     if name == "numpy" and spec.requires_grad and interp.grad and call.get(0, "force", False) is False:
         interp.fault(AutogradFault("numpy", interp.site(call.node, call.frame), tensor))
     if name in ("numpy", "__array__"):
-        array = numpy.make(spec.shape, spec.dtype)
+        array = arrays.make(spec.shape, spec.dtype)
         array.slots["cut"] = interp.cut(tensor, "numpy", interp.site(call.node, call.frame))
         return array
     if name in ("requires_grad_",):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.library import numpy
+from torchsleuth.interp.library import arrays
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.interp.values import (
     UNKNOWN,
@@ -141,7 +141,7 @@ def attribute(interp: Interpreter, dataset: LibraryObject, name: str) -> Value:
         if name in ("targets", "train_labels", "test_labels"):
             return Tensor(TensorSpec((size,), "int64", CPU, False))
     if kind in ("CIFAR10", "CIFAR100") and name == "data":
-        return numpy.make((size, 32, 32, 3), "uint8")
+        return arrays.make((size, 32, 32, 3), "uint8")
     if name == "classes" and kind in ("MNIST", "FashionMNIST", "KMNIST", "CIFAR10", "CIFAR100"):
         return ListValue((Scalar("str"),) * (100 if kind == "CIFAR100" else 10))
     return UNKNOWN
@@ -498,7 +498,7 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
         array = call.get(0, "obj")
         return _image_like(interp, array) if isinstance(array, Array) else Image()
     if path == "cv2.imread" and len(call.args) == 1:
-        return numpy.make((interp.fresh_size("H"), interp.fresh_size("W"), 3), "uint8")
+        return arrays.make((interp.fresh_size("H"), interp.fresh_size("W"), 3), "uint8")
     return UNKNOWN
 
 

@@ -1,0 +1,427 @@
+"""Arrays of NumPy: how they are made, their items and operators; where shapes are concerned, the oracle is asked."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.library import array_dtypes, draws
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    Array,
+    Bound,
+    Image,
+    ListValue,
+    Origin,
+    Scalar,
+    SliceValue,
+    Tensor,
+    Value,
+    is_int,
+)
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.device import CPU
+from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Native, Result, TensorSpec
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+Shape = tuple[Size, ...] | None
+
+COMPARISONS = frozenset("eq ne lt le gt ge".split())
+MAX_ELEMENTS = 256
+"""Elements of an array that a loop sees one by one."""
+
+
+# -- making arrays ---------------------------------------------------------------------------------
+
+
+def make(shape: Shape, dtype: str | None) -> Array:
+    return Array(TensorSpec(shape, dtype, CPU, False))
+
+
+def shape_of(interp: Interpreter, array: Array) -> Shape:
+    return interp.resolved_spec(array.spec).shape
+
+
+def asked_shape(interp: Interpreter, target: str, *args: Any, **kwargs: Any) -> Shape:
+    """The shape that a torch operator gives for operands of these shapes; None where it is not decided."""
+    outcome = interp.oracle.call(target, args, kwargs, interp.fresh_symbol, False)
+    if not isinstance(outcome, Result) or not isinstance(outcome.value, TensorSpec):
+        return None
+    for fact in outcome.facts:
+        interp.learn(fact)
+    return outcome.value.shape
+
+
+def spec_of(shape: tuple[Size, ...]) -> TensorSpec:
+    return TensorSpec(shape, "float32")
+
+
+def broadcast(interp: Interpreter, *shapes: Shape) -> Shape:
+    result: Shape = ()
+    for shape in shapes:
+        if shape is None or result is None:
+            return None
+        result = (
+            shape
+            if not result
+            else result
+            if not shape
+            else asked_shape(interp, "operator.add", spec_of(result), spec_of(shape))
+        )
+    return result
+
+
+def given_shape(interp: Interpreter, value: Value, call: Arguments) -> Shape:
+    """A shape argument: a size, or a sequence of sizes."""
+    value = plain(interp, value)
+    if is_int(value):
+        return (value,)
+    if isinstance(value, tuple | ListValue):
+        items = tuple(plain(interp, item) for item in interp.sequence(value, call.node, call.frame) or (None,))
+        if all(is_int(item) for item in items):
+            return items
+    return None
+
+
+def plain(interp: Interpreter, value: Value) -> Value:
+    """The Python number that a scalar of NumPy's is as good as."""
+    value = interp.resolved(value)
+    if not isinstance(value, Array) or shape_of(interp, value) != () or value.spec.dtype not in array_dtypes.NUMERIC:
+        return value
+    kind = array_dtypes.kind_of(value.spec.dtype or "")
+    if kind in ("int", "uint"):
+        return draws.number(interp, value)
+    return Scalar(kind) if kind in ("float", "bool") else value
+
+
+def as_array(interp: Interpreter, value: Value, frame: Frame, depth: int = 6) -> Array | None:
+    """What ``np.asarray(value)`` is, None where nothing is known."""
+    value = interp.resolved(value)
+    if isinstance(value, Array):
+        return value
+    if isinstance(value, Tensor):
+        spec = interp.resolved_spec(value.spec)
+        return make(spec.shape, spec.dtype if spec.dtype in array_dtypes.NUMERIC else None)
+    if isinstance(value, Image):
+        return _of_image(interp, value)
+    kind = array_dtypes.python_kind(value)
+    if kind is not None:
+        return make((), array_dtypes.of_python(kind))
+    if isinstance(value, str) or value == Scalar("str"):
+        return make((), "str")
+    if not isinstance(value, tuple | ListValue) or depth == 0:
+        return None
+    if isinstance(value, ListValue) and value.type_name in ("set", "generator"):
+        return None
+    iteration = interp.iterate(value, ast.Pass(), frame)
+    if any(isinstance(item, Tensor) for item in iteration.items):
+        return None
+    return joined(interp, iteration, lambda item: as_array(interp, item, frame, depth - 1))
+
+
+def _of_image(interp: Interpreter, image: Image) -> Array:
+    """The pixels of a PIL image: height, width, and channels unless it is grey."""
+    if image.channels is None:
+        return make(None, "uint8")
+    sizes = tuple(interp.fresh_size("?") if size is None else size for size in (image.height, image.width))
+    return make(sizes if image.channels == 1 else (*sizes, image.channels), "uint8")
+
+
+def joined(interp: Interpreter, iteration: Iteration, convert: Callable[[Value], Array | None]) -> Array | None:
+    """The array of all elements: their count, then the shape that they have in common."""
+    count = iteration.count
+    if count is None or iteration.exact:
+        count = len(iteration.items) if iteration.exact else interp.fresh_size("n")
+    if iteration.exact and not iteration.items:
+        return make((0,), "float64")
+    first: Array | None = None
+    seen: set[int] = set()
+    for item in iteration.items:
+        if id(item) in seen:
+            continue
+        seen.add(id(item))
+        part = convert(item)
+        if part is None:
+            return None
+        if first is None:
+            first = part
+            continue
+        one, two = first.spec, part.spec
+        shape = _in_common(one.shape, two.shape)
+        if shape is None:
+            return None
+        first = make(shape, array_dtypes.promoted(one.dtype, two.dtype))
+    if first is None or first.spec.shape is None:
+        return None if first is None else make(None, first.spec.dtype)
+    return make((count, *first.spec.shape), first.spec.dtype)
+
+
+def _in_common(left: Shape, right: Shape) -> Shape:
+    """The shape of two elements of one array, None where they differ or are not known."""
+    if left is None or right is None or len(left) != len(right):
+        return None
+    if any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(left, right)):
+        return None
+    return tuple(a if isinstance(a, int) else b if isinstance(b, int) else a for a, b in zip(left, right))
+
+
+def to_tensor(interp: Interpreter, array: Array, dtype: str | None = None) -> Tensor:
+    """The torch tensor that shares the array's memory, or a copy of it in another dtype."""
+    spec = interp.resolved_spec(array.spec)
+    own = spec.dtype if spec.dtype in array_dtypes.NUMERIC else None
+    return Tensor(TensorSpec(spec.shape, dtype or own, CPU, False), None, frozenset({array.slots["bounds"]} - {None}))
+
+
+_LEGACY = {"Tensor": "float32", "FloatTensor": "float32", "LongTensor": "int64", "DoubleTensor": "float64",
+           "IntTensor": "int32", "BoolTensor": "bool", "ByteTensor": "uint8"}  # fmt: skip
+_CONVERTERS = frozenset({"from_numpy", "tensor", "as_tensor", "asarray", *_LEGACY})
+
+
+def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
+    """``torch.from_numpy(array)``, ``torch.tensor(array)`` and their like; None for anything but arrays."""
+    name = path.removeprefix("torch.")
+    value = call.get(0, "data", call.get(0, "obj", call.get(0, "ndarray")))
+    if name not in _CONVERTERS or not isinstance(value, Array | tuple | ListValue):
+        return None
+    if not isinstance(value, Array):
+        items = value.items if isinstance(value, ListValue) else value
+        if not any(isinstance(item, Array) for item in items or ()):
+            return None
+    array = as_array(interp, value, call.frame)
+    if array is None:
+        return Tensor(UNKNOWN_TENSOR)
+    asked = call.kwargs.get("dtype")
+    dtype = _LEGACY.get(name)
+    if isinstance(asked, DType):
+        dtype = asked.name
+    spec = to_tensor(interp, array, dtype).spec
+    if asked is not None and not isinstance(asked, DType):
+        spec = spec.with_(dtype=None)
+    if "device" in call.kwargs:
+        from torchsleuth.interp.expressions import device_of
+
+        spec = spec.with_(device=device_of(call.kwargs["device"]))
+    if name in _LEGACY and spec.shape == ():
+        spec = spec.with_(shape=None)
+    grad = call.kwargs.get("requires_grad", False)
+    spec = spec.with_(requires_grad=grad if isinstance(grad, bool) else None)
+    tags = frozenset({array.slots["bounds"]} - {None})
+    return Tensor(spec, Origin(interp.site(call.node, call.frame), path), tags)
+
+
+# -- attributes and items --------------------------------------------------------------------------
+
+
+def attribute(interp: Interpreter, owner: Array, name: str) -> Value:
+    shape = shape_of(interp, owner)
+    if name == "shape":
+        return UNKNOWN if shape is None else shape
+    if name == "ndim":
+        return UNKNOWN if shape is None else len(shape)
+    if name == "size":
+        return interp.fresh_size("?", positive=False) if shape is None else dims.product(shape)
+    if name == "dtype":
+        return UNKNOWN if owner.spec.dtype is None else Native(f"numpy.{owner.spec.dtype}", "external")
+    if name == "T":
+        return make(None if shape is None else shape[::-1], owner.spec.dtype)
+    if name in ("real", "imag"):
+        dtype = {"complex64": "float32", "complex128": "float64"}.get(owner.spec.dtype or "", owner.spec.dtype)
+        return make(shape, dtype)
+    if name in ("flat", "nbytes", "itemsize", "strides", "base", "flags", "ctypes", "data"):
+        return UNKNOWN
+    return Bound(owner, name)
+
+
+def length(interp: Interpreter, array: Array) -> Size | None:
+    shape = shape_of(interp, array)
+    return shape[0] if shape else None
+
+
+def iterate(interp: Interpreter, array: Array) -> Iteration:
+    shape = shape_of(interp, array)
+    if not shape:
+        return Iteration((UNKNOWN,), exact=False)
+    if isinstance(shape[0], int) and shape[0] <= MAX_ELEMENTS:
+        return Iteration(tuple(element_of(interp, array, shape[1:], index) for index in range(shape[0])), exact=True)
+    return Iteration((Array(TensorSpec(shape[1:], array.spec.dtype, CPU, False), array.slots["bounds"]),), exact=False)
+
+
+def element_of(interp: Interpreter, array: Array, shape: tuple[Size, ...], index: int) -> Array:
+    element = Array(TensorSpec(shape, array.spec.dtype, CPU, False), array.slots["bounds"])
+    draws.mark(array, index, element, interp)
+    return element
+
+
+def get_item(interp: Interpreter, array: Array, key: Value, frame: Frame) -> Value:
+    shape = shape_of(interp, array)
+    if shape is None:
+        return UNKNOWN
+    found = _indexed(interp, shape, key if isinstance(key, tuple) else (key,), frame)
+    if found is None:
+        return UNKNOWN
+    element = Array(TensorSpec(found, array.spec.dtype, CPU, False), array.slots["bounds"])
+    return draws.mark(array, interp.resolved(key), element, interp)
+
+
+def _indexed(interp: Interpreter, shape: tuple[Size, ...], keys: tuple[Value, ...], frame: Frame) -> Shape:
+    """The shape of an indexed array; None where it is not known."""
+    parts = [_index_array(interp, key, frame) for key in keys]
+    if any(part is UNKNOWN for part in parts):
+        return None
+    used = sum(_consumed(part) for part in parts)
+    if used > len(shape):
+        return None
+    if not any(part is ... for part in parts):
+        parts.append(...)
+    result: list[Size] = []
+    advanced: list[tuple[int, Shape]] = []
+    position = 0
+    for part in parts:
+        if part is ...:
+            rest = len(shape) - used
+            result += shape[position : position + rest]
+            position += rest
+        elif part is None:
+            result.append(1)
+        elif isinstance(part, SliceValue):
+            size = _sliced(interp, shape[position], part)
+            if size is None:
+                return None
+            result.append(size)
+            position += 1
+        elif isinstance(part, Array):
+            own = part.spec.shape
+            if own is None:
+                return None
+            mask = part.spec.dtype == "bool"
+            advanced.append((len(result), (interp.fresh_size("?", positive=False),) if mask else own))
+            position += len(own) if mask else 1
+        else:
+            position += 1
+    if not advanced:
+        return tuple(result)
+    joined_shape = broadcast(interp, *(own for _, own in advanced)) if len(advanced) > 1 else advanced[0][1]
+    places = {place for place, _ in advanced}
+    if joined_shape is None or len(places) > 1:
+        return None
+    place = advanced[0][0]
+    return (*result[:place], *joined_shape, *result[place:])
+
+
+def _index_array(interp: Interpreter, key: Value, frame: Frame) -> Value:
+    """An index as it is used: a number, a slice, None, an ellipsis, or an array; unknown for anything else."""
+    key = interp.resolved(key)
+    if key is None or key is ... or isinstance(key, SliceValue) or is_int(key):
+        return key
+    if isinstance(key, Scalar | bool) or key is UNKNOWN:
+        return UNKNOWN
+    array = as_array(interp, key, frame)
+    if array is None or array.spec.dtype is None:
+        return UNKNOWN
+    if array.spec.shape == () and array.spec.dtype != "bool":
+        return 0
+    return array if array_dtypes.kind_of(array.spec.dtype) in ("int", "uint", "bool") else UNKNOWN
+
+
+def _consumed(part: Value) -> int:
+    """How many dimensions an index uses up."""
+    if isinstance(part, Array):
+        return len(part.spec.shape or ()) if part.spec.dtype == "bool" else 1
+    return 0 if part is None or part is ... else 1
+
+
+def _sliced(interp: Interpreter, size: Size, part: SliceValue) -> Size | None:
+    bounds = [interp.resolved(bound) for bound in (part.start, part.stop, part.step)]
+    if any(bound is UNKNOWN or isinstance(bound, Scalar | Array) for bound in bounds):
+        return interp.fresh_size("?", positive=False)
+    if all(bound is None for bound in bounds[:2]) and bounds[2] in (None, 1, -1):
+        return size
+    if isinstance(size, int) and all(bound is None or isinstance(bound, int) for bound in bounds):
+        try:
+            return len(range(*slice(*bounds).indices(size)))
+        except ValueError:
+            return None
+    if isinstance(bounds[2], int) and bounds[2] < 0:
+        return interp.fresh_size("?", positive=False)
+    from torchsleuth.tensors.spec import SliceSpec
+
+    shape = asked_shape(interp, "operator.getitem", spec_of((size,)), SliceSpec(*bounds))
+    return shape[0] if shape else interp.fresh_size("?", positive=False)
+
+
+# -- operators -------------------------------------------------------------------------------------
+
+
+def of_operands(result: Value, *operands: Value) -> Value:
+    """A result, with the place where its operands left the autograd graph."""
+    cut = next((found for operand in operands if (found := left_graph(operand)) is not None), None)
+    if isinstance(result, Array) and cut is not None:
+        result.slots["cut"] = cut
+    return Scalar(result.type, cut) if isinstance(result, Scalar) and cut is not None else result
+
+
+def left_graph(value: Value, depth: int = 3) -> Any:
+    """Where the numbers in a value left the autograd graph, None if they were never in one."""
+    if isinstance(value, Array):
+        return value.slots["cut"]
+    if isinstance(value, Scalar):
+        return value.cut
+    items = value.elements or () if isinstance(value, ListValue) else value if isinstance(value, tuple) else ()
+    return next((cut for item in items if depth and (cut := left_graph(item, depth - 1)) is not None), None)
+
+
+def binary(interp: Interpreter, name: str, left: Value, right: Value, frame: Frame) -> Value:
+    """An operator, where at least one side is an array."""
+    sides = []
+    kinds = []
+    for value in (left, right):
+        kinds.append(None if isinstance(value, Array) else array_dtypes.python_kind(interp.resolved(value)))
+        sides.append(as_array(interp, value, frame) if not isinstance(value, Tensor) else None)
+    one, two = sides
+    if one is None or two is None:
+        return UNKNOWN
+    if name == "matmul":
+        return product(interp, one, two)
+    shape = broadcast(interp, shape_of(interp, one), shape_of(interp, two))
+    if name in COMPARISONS:
+        return make(shape, "bool")
+    if kinds[1] is not None:
+        dtype = array_dtypes.weak(one.spec.dtype, kinds[1])
+    elif kinds[0] is not None:
+        dtype = array_dtypes.weak(two.spec.dtype, kinds[0])
+    else:
+        dtype = _strong(one, two)
+    if name == "truediv" and dtype is not None and array_dtypes.kind_of(dtype) in ("bool", "int", "uint"):
+        dtype = "float64"
+    if dtype == "bool" and name not in ("and_", "or_", "xor", "add", "mul", "max", "min"):
+        dtype = None
+    return make(shape, dtype)
+
+
+def _strong(one: Array, two: Array) -> str | None:
+    """Before NumPy 2, an array without dimensions did not always count in promotion."""
+    dtype = array_dtypes.promoted(one.spec.dtype, two.spec.dtype)
+    ranks = (one.spec.rank, two.spec.rank)
+    if 0 in ranks and ranks != (0, 0):
+        array = two if ranks[0] == 0 else one
+        return dtype if dtype == array.spec.dtype else None
+    return dtype
+
+
+def unary(interp: Interpreter, name: str, value: Array) -> Value:
+    return make(shape_of(interp, value), value.spec.dtype)
+
+
+def product(interp: Interpreter, one: Array, two: Array) -> Value:
+    shapes = (shape_of(interp, one), shape_of(interp, two))
+    dtype = array_dtypes.promoted(one.spec.dtype, two.spec.dtype)
+    if shapes[0] is None or shapes[1] is None:
+        return make(None, dtype)
+    return make(asked_shape(interp, "operator.matmul", spec_of(shapes[0]), spec_of(shapes[1])), dtype)
