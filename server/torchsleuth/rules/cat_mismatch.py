@@ -127,9 +127,11 @@ def _candidates(
 def _expanded(analysis: Analysis, used: Operand, others: Operand, dim: int) -> Iterator[Candidate]:
     """One for all samples: ``token.expand(x.size(0), -1, -1)``."""
     rank = len(used.shape)
+    if len(others.shape) != rank:
+        return
     single = [axis for axis in range(rank) if used.shape[axis] == 1 and axis != dim % max(rank, 1)]
     made = [others.shape[axis] if axis in single else size for axis, size in enumerate(used.shape)]
-    if single and len(others.shape) == rank and isinstance(others.node, ast.Name | ast.Attribute):
+    if single and isinstance(others.node, ast.Name | ast.Attribute):
         if _agree(tuple(made), others.shape, dim):
             text = source_at(analysis, others.site).segment(others.node)
             sizes = [f"{text}.size({axis})" if axis in single else "-1" for axis in range(rank)]
