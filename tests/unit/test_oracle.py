@@ -5,7 +5,10 @@ from itertools import count
 
 import pytest
 
+from torchsleuth.oracle.execution import Witness
+from torchsleuth.oracle.fake import Unsupported
 from torchsleuth.oracle.oracle import Oracle
+from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Symbol
 from torchsleuth.tensors.spec import ModuleSpec, Result, TensorSpec, Undecided
 
@@ -56,3 +59,14 @@ def test_the_vocabulary_has_the_attributes_of_tensors_modules_and_python() -> No
     words = set(Oracle.vocabulary())
     assert words >= {"view", "in_features", "cross_entropy", "zero_grad", "cuda", "append", "join", "parse_args"}
     assert not words & {"vie", "in_feature", "cross_entrop"}
+
+
+def test_witnesses_of_sizes_that_are_divided_by_a_quotient() -> None:
+    """The quotient of two witnesses may be zero: then nothing is witnessed."""
+    width, heads, length = Symbol("w", 0), Symbol("h", 1), Symbol("n", 2)
+    witness = Witness((11, 13, 17))
+    witness.chosen = {width: 11, heads: 13, length: 17}
+    head = dims.floor_divide(dims.of(width), dims.of(heads))
+    assert witness.size(head) == 0
+    with pytest.raises(Unsupported):
+        witness.size(dims.floor_divide(dims.of(length), head))

@@ -36,7 +36,10 @@ class Witness:
     def size(self, size: Size) -> int:
         for symbol in dims.symbols(size):
             self.chosen.setdefault(symbol, self.values[len(self.chosen) % len(self.values)])
-        value = dims.substitute(size, dict(self.chosen))
+        try:
+            value = dims.substitute(size, dict(self.chosen))
+        except ZeroDivisionError as error:  # a quotient of the witnesses, by which something is divided
+            raise Unsupported("no witness") from error
         if not isinstance(value, int) or value < 0:
             raise Unsupported("no witness")
         if not isinstance(size, int) and dims.symbol(size) is None:
