@@ -27,12 +27,12 @@ def entered(regions: Regions, manager: Value, enabled: bool | None) -> Regions:
     kinds = _kinds(manager)
     made = {kind: dtypes for kind, dtypes in regions.items() if "cpu" not in kinds or not kind.startswith(_WITHOUT)}
     for kind in kinds:
-        inside = _dtypes(manager, kind) if enabled is not False else ()
+        inside = (*(_dtypes(manager, kind) if enabled is not False else ()), *(OFF if enabled is not True else ()))
         if kind == "cpu" and len(kinds) == 2:
-            made[_without(kinds[0])] = tuple(dict.fromkeys((*inside, *(OFF if enabled is not True else ()))))
+            made[_without(kinds[0])] = tuple(dict.fromkeys(inside))
         # Which kind it is depends on the machine: elsewhere, what was in effect stays so.
         outside = regions.get(kind, OFF) if len(kinds) > 1 and kind != kinds[0] else ()
-        made[kind] = tuple(dict.fromkeys((*inside, *(OFF if enabled is not True else ()), *outside)))
+        made[kind] = tuple(dict.fromkeys((*inside, *outside)))
     return made
 
 
@@ -85,7 +85,8 @@ def _possible(
     regions = dict(entered)
     kinds = tuple(regions)
     if place is not None and place.symbolic:
-        kinds = (place.kind, _without(place.kind) if _without(place.kind) in regions else "cpu")
+        elsewhere = _without(place.kind)
+        kinds = (place.kind, elsewhere if elsewhere in regions else "cpu")
     elif place is not None:
         kinds = (place.kind,)
     pairs = [(kind, dtype) for kind in kinds for dtype in regions.get(kind, OFF)]

@@ -244,14 +244,14 @@ class EntryPoints(DeclaredShapes):
         values = OpenArguments()
         written = self.declared.get(function.path)
         names: dict[str, Size] = {}
-        used = used_as_tensors(function)
         for argument in _required(function, skip):
             value = self._annotated(argument)
             place = (function.path, *key_of(argument))
             declared = written.parameters.get(key_of(argument)) if written else None
             in_forward = function.owner is not None and function.name == "forward" and argument.annotation is None
             stated = declared is not None and (declared.kind == "annotation" or given.declared or place in given.ranks)
-            by_use = value is UNKNOWN and not in_forward and argument.annotation is None and argument.arg in used
+            nameless = value is UNKNOWN and not in_forward and argument.annotation is None
+            by_use = nameless and argument.arg in used_as_tensors(function)
             if by_use and self.entry_point is not None:
                 self.entry_point.used = True
             if isinstance(value, Tensor) or in_forward or stated or (by_use and given.tensors):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -244,10 +244,16 @@ class Questions(Autograd):
     def _described(self, operation: Operation, dtype: str | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as the oracle takes them. `dtype`: of tensors of which it is not known, empty to leave it open.
         Raises NotASpec."""
-        self.assumed_dtype = dtype
-        try:
+        with self.assuming(dtype):
             args = tuple([self.to_spec(value) for value in operation.args])
             return args, {name: self.to_spec(value) for name, value in operation.kwargs.items()}
+
+    @contextlib.contextmanager
+    def assuming(self, dtype: str | None) -> Iterator[None]:
+        """Descriptions of tensors of unknown dtype have this one, empty to leave it open; None: there are none."""
+        self.assumed_dtype = dtype
+        try:
+            yield
         finally:
             self.assumed_dtype = None
 

@@ -156,8 +156,9 @@ class TensorOperations(Questions):
         return self._apply(operation, target, place)
 
     def apply_built(self, operation: Operation, target: ModuleSpec, forget_dtype: bool) -> Value:
-        """Call a model of another package: its value, a `PartCall` of a part that has to be called, or a `PartAnswer`."""
-        return self._apply(operation, target, self._common_device(operation), forget_dtype)
+        """Call a model of another package: its value, a `PartCall` of a part that has to be called, or a `PartAnswer`. The
+        operation is recorded by the caller, who may have to ask several times."""
+        return self._applied(operation, target, self._common_device(operation), forget_dtype)
 
     def operation(
         self,
@@ -176,10 +177,12 @@ class TensorOperations(Questions):
         site = self.site(node, frame)
         return Operation(target, site, args, kwargs, module, specs, written, nodes, points, certain, tuple(tensors))
 
-    def _apply(self, operation: Operation, target: Target, place: Device | None, forget_dtype: bool = False) -> Value:
+    def _apply(self, operation: Operation, target: Target, place: Device | None) -> Value:
+        self.trace.operations.append(operation)
+        return self._applied(operation, target, place)
+
+    def _applied(self, operation: Operation, target: Target, place: Device | None, forget_dtype: bool = False) -> Value:
         self.tick(3)
-        if not self.trace.operations or self.trace.operations[-1] is not operation:
-            self.trace.operations.append(operation)
         if operation.module is not None or operation.target.startswith(_TENSORS_ONLY):
             site = operation.site
             if library.takes_list(self.interpreter, operation.args, site.node, site.frame):

@@ -41,15 +41,15 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         own = [part for part in descendants(item.value) if id(part) in called]
         # The parts of a model of another package are called as one.
         whole = isinstance(item, PartSet) and id(item.owner) in called
-        lasts = [name for name, part in _parts(item.owner, item.value) if whole or id(part) in called]
+        lasts = [pair for pair in _parts(item.owner, item.value) if whole or id(pair[1]) in called]
         escaped = {part.identity for part in (item.owner, item.value)} & analysis.trace.escaped
         if own or not lasts or escaped:
             continue
         source = analysis.source_of(item.site.span.path)
-        text, last = source.segment(node), dict(_parts(item.owner, item.value))[lasts[-1]]
-        old = f"{source.segment(node.value)}{lasts[-1]}"
+        text, (way, last) = source.segment(node), lasts[-1]
+        old = f"{source.segment(node.value)}{way}"
         model = item.owner.cls.name if isinstance(item.owner, Instance) else item.owner.type_name
-        said = message("head.unused", text=text, model=model, last=lasts[-1].lstrip("."), count=_outputs(last))
+        said = message("head.unused", text=text, model=model, last=way.lstrip("."), count=_outputs(last))
         title = message("fix.replace", old=text, new=old)
         yield Finding(item.site.span, said, (), (Candidate(title, (edits.replace(source, node, old),), safe=False),))
 

@@ -293,11 +293,8 @@ def descendants(module: Value, seen: set[int] | None = None) -> Iterator[Value]:
 def _children_known(module: Value) -> bool:
     """Whether `named_children` are all the children that there are."""
     if isinstance(module, LibraryModule):
-        return (
-            module.children is not None
-            or (module.built is not None and module.slots["children"] is None)
-            or (module.slots["children"] is None and not module.type_name.startswith(_COMPOSED))
-        )
+        told = module.built is not None or not module.type_name.startswith(_COMPOSED)
+        return module.children is not None or (module.slots["children"] is None and told)
     if not isinstance(module, Instance) or module.cls.opaque or module.state.get("open"):
         return False
     if module.native is not None and not _children_known(module.native):

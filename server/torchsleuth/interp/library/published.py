@@ -137,6 +137,7 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments, method: str
 
     call = replace(call, args=tuple(_as_tensor(interp, value) for value in call.args))
     operation = described()
+    interp.trace.operations.append(operation)
     answers: dict[str, list[Any]] = {}
     values: dict[str, list[Value]] = {"": list(call.args)}
 
@@ -162,13 +163,11 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments, method: str
             continue  # It works with the sizes that it has asked for.
         dtypes = [tensor.spec.dtype for tensor in modules.tensors_in(result)]
         forget_dtype = forget_dtype or None in dtypes
-        interp.assumed_dtype = "float32"
         try:
-            answer = interp.to_spec(result)
+            with interp.assuming("float32"):
+                answer = interp.to_spec(result)
         except NotASpec:
             break
-        finally:
-            interp.assumed_dtype = None
         answers[value.part].append(answer)
         values.setdefault(value.part, []).append(result)
     interp.escape((*call.args, *call.kwargs.values()))
