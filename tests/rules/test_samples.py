@@ -26,7 +26,9 @@ def test_example(code: str, example: Example) -> None:
 
 @pytest.mark.parametrize("sample", list(load_samples()), ids=str)
 def test_sample(sample: Sample) -> None:
-    found = analyze(sample.text, sample.code).diagnostics
+    analysis = analyze(sample.text, sample.code)
+    assert analysis.stats["stumbles"] == []
+    found = analysis.diagnostics
     shown = "\n".join(f"{item.start.line}: {item.code} {item.message}" for item in found)
     assert {item.start.line for item in found if item.code == sample.code} == set(sample.lines), shown
     noise = [item for item in found if item.code != sample.code]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import textwrap
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 
 from tests.check import analyze, check, engine
 from torchsleuth.interp.interpreter import Interpreter
-from torchsleuth.rules.rule import Analysis
+from torchsleuth.interp.values import LibraryModule
+from torchsleuth.rules import matmul_shape_mismatch
+from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import TensorFact
 from torchsleuth.worker import collector
 from torchsleuth.worker.engine import Engine
@@ -181,6 +184,34 @@ def test_fixes_follow_the_findings_trial_by_trial() -> None:
     assert len(steps) > 2 and steps[-1].diagnostics == whole.diagnostics
     counts = [sum(len(item.fixes) for item in step.diagnostics) for step in steps]
     assert counts == sorted(counts) and counts[-1] >= 2
+
+
+def test_a_stumble_of_the_repairs_costs_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """\
+import torch
+from torch import nn
+
+x = torch.zeros(8, 3)
+first = nn.Linear(4, 2)(x)
+second = nn.Linear(5, 2)(x)
+third = x @ torch.zeros(8, 5)
+"""
+    complete = analyze(text)
+    change = matmul_shape_mismatch.change_argument
+
+    def broken(analysis: Analysis, layer: LibraryModule, position: int, name: str, wanted: int) -> Iterator[Candidate]:
+        if layer.args[0] == 5:
+            raise KeyError("no such argument")
+        return change(analysis, layer, position, name, wanted)
+
+    monkeypatch.setattr(matmul_shape_mismatch, "change_argument", broken)
+    before = engine().analyze("script.py", text, verify=False)
+    assert before.stats["stumbles"] == [] and len(before.diagnostics) == len(complete.diagnostics) == 3
+    survived = engine().repair("script.py", text)
+    assert survived.stats["stumbles"] == ["TS101: KeyError: 'no such argument'"]
+    assert [item.with_fixes(()) for item in survived.diagnostics] == list(before.diagnostics)
+    assert [len(item.fixes) > 0 for item in survived.diagnostics] == [True, False, True]
+    assert all(item.fixes for item in complete.diagnostics)
 
 
 def test_fixes_that_were_not_waited_for_can_be_asked_for_later() -> None:

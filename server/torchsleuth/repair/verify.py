@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, islice
 from typing import TypeVar
 
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.rules.rule import Analysis, Candidate, Candidates
 from torchsleuth.schema import Diagnostic, Edit, Fix, Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
@@ -41,11 +41,15 @@ Place = tuple[str, str, int]
 """What is said, of which file, and of which offset in it."""
 
 
+Found = tuple[Diagnostic, Candidates]
+"""What was found, with the candidates for it."""
+
+
 @dataclass(frozen=True)
 class Checked:
-    """One analysis, and what was found in it, with the candidates for each."""
+    """One analysis, and what was found in it."""
 
-    found: tuple[tuple[Diagnostic, tuple[Candidate, ...]], ...]
+    found: tuple[Found, ...]
     analysis: Analysis
 
     @property
@@ -124,7 +128,7 @@ class State:
         return State(texts, checked, self.start, titles, safe, moved, lambda place: moved(self.since(place)))
 
     @cached_property
-    def new(self) -> list[tuple[Diagnostic, tuple[Candidate, ...]]]:
+    def new(self) -> list[Found]:
         """The faults that the first analysis did not find."""
         before, repaired = self.start
         known = {self.since(before.place(item, item.code)) for item, _ in before.found if item != repaired}
@@ -165,7 +169,7 @@ class State:
 
 def verified_fixes(
     diagnostic: Diagnostic,
-    candidates: tuple[Candidate, ...],
+    candidates: Candidates,
     before: Checked,
     recheck: Recheck,
     shared: dict[Diagnostic, list[Fix]],
@@ -176,9 +180,10 @@ def verified_fixes(
     kept: list[tuple[int, Fix]] = []
     opened: list[State] = []
     start = State({}, before, (before, diagnostic))
-    different = {candidate.edits: candidate for candidate in reversed(candidates)}
-    tried = [candidate for candidate in candidates if different[candidate.edits] is candidate]
-    for candidate in tried[:MAX_TRIALS]:
+    different: dict[tuple[Edit, ...], Candidate] = {}
+    for candidate in candidates:
+        different.setdefault(candidate.edits, candidate)
+    for candidate in islice(different.values(), MAX_TRIALS):
         if len(kept) == MAX_FIXES:
             break
         state = start.after(candidate, recheck)
@@ -219,7 +224,7 @@ def _chained(diagnostic: Diagnostic, before: Checked, opened: list[State], reche
     while ways:
         cost, depth, _, state = heapq.heappop(ways)
         item, candidates = state.new[0]
-        for rank, candidate in enumerate(candidates[:MAX_BRANCHES]):
+        for rank, candidate in enumerate(islice(candidates, MAX_BRANCHES)):
             if trials == MAX_CHAINED:
                 return None
             trials += 1

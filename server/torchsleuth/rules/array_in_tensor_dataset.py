@@ -36,7 +36,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if fault.kind == "arrays" and isinstance(node, ast.Call):
             kinds = dict.fromkeys(_kind(value) for value in fault.values if _kind(value))
             text = message("data.arrays", kinds=" and ".join(kinds))
-            yield Finding(head(analysis, fault.at.span.path, node), text, (), tuple(_converted(analysis, fault, node)))
+            yield Finding(head(analysis, fault.at.span.path, node), text, (), _converted(analysis, fault, node))
 
 
 def _kind(value: Value) -> str:

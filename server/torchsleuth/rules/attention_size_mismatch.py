@@ -21,6 +21,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import LibraryModule
@@ -49,6 +50,7 @@ _NAMES = {"MultiheadAttention": ("embed_dim", "num_heads")}
 _WIDTH = ("d_model", "nhead")
 _TAKE_BATCH_FIRST = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer")
 _SHAPES = re.compile(r"is torch\.Size\(\[(.+?)\]\), but should be \((.+?)\)")
+_PADDING = ("key_padding_mask", "src_key_padding_mask", "tgt_key_padding_mask")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -60,7 +62,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         elif not given:
             yield _heads(analysis, failure, module, plain)
         elif "mask" in error and "shape" in error:
-            yield _mask(analysis, failure, module, plain)
+            yield Finding(plain.at, plain.message, plain.related, _for_mask(analysis, failure, module))
         elif given[0].spec.shape:
             yield _width(analysis, failure, module, given, plain)
         else:
@@ -74,15 +76,19 @@ def _heads(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, 
     if not isinstance(width, int) or not isinstance(heads, int) or width < 1 or heads < 1:
         return plain
     text = message("attention.heads", layer=layer_text(module), width=names[0], size=width, heads=names[1], count=heads)
+    candidates = _dividing(analysis, module, width, heads)
+    return Finding(failure.operation.site.span, text, plain.related, candidates)
+
+
+def _dividing(analysis: Analysis, module: LibraryModule, width: int, heads: int) -> Iterator[Candidate]:
+    """The nearest numbers of heads that divide the width, and the nearest widths that these heads divide."""
+    names = _NAMES.get(module.type_name, _WIDTH)
     divisors = sorted((number for number in range(1, width + 1) if width % number == 0), key=lambda n: abs(n - heads))
-    candidates: list[Candidate] = []
-    for wanted in divisors[:2]:
-        candidates += list(change_argument(analysis, module, 1, names[1], wanted))[:2]
-    for wanted in (width // heads * heads, (width // heads + 1) * heads):
-        if wanted:
-            candidates += list(change_argument(analysis, module, 0, names[0], wanted))[:1]
-    unsafe = tuple(Candidate(made.title, made.edits, safe=False) for made in candidates)
-    return Finding(failure.operation.site.span, text, plain.related, unsafe)
+    widths = [wanted for wanted in (width // heads * heads, (width // heads + 1) * heads) if wanted]
+    for place, options, count in ((1, divisors[:2], 2), (0, widths, 1)):
+        for wanted in options:
+            for made in islice(change_argument(analysis, module, place, names[place], wanted), count):
+                yield Candidate(made.title, made.edits, safe=False)
 
 
 def _width(
@@ -95,61 +101,69 @@ def _width(
         (used for used in given if used.shape and not same(used.shape[-1], built if isinstance(built, int) else -1)),
         None,
     )
-    candidates: list[Candidate] = []
     if (
         not isinstance(built, int)
         or odd is None
         or "mask" in failure.failure.message
         or "batch" in failure.failure.message
     ):
-        candidates += _batch_first(analysis, module)
-        for used in given[1:]:
-            if len(used.shape) == 3:
-                candidates += suffixed(analysis, used, ".transpose(0, 1)")
-        mask = operand(failure.operation, 3, "key_padding_mask", "src_key_padding_mask", "tgt_key_padding_mask")
-        if mask is not None and len(mask.shape) == 2:
-            candidates[:0] = suffixed(analysis, mask, ".T")
-        return Finding(plain.at, plain.message, plain.related, tuple(candidates))
-    got = odd.shape[-1]
+        return Finding(plain.at, plain.message, plain.related, _turned(analysis, failure, module, given))
     text = message(
         "attention.width",
         tensor=odd.described("the input"),
-        got=got,
+        got=odd.shape[-1],
         layer=layer_text(module),
         argument=name,
         built=built,
     )
+    places = trail(analysis, failure, name, built)
+    return Finding(failure.operation.site.span, text, places, _as_wide(analysis, module, odd, name, built))
+
+
+def _turned(
+    analysis: Analysis, failure: OperatorFailure, module: LibraryModule, given: list[Operand]
+) -> Iterator[Candidate]:
+    """Batch and sequence the other way round: of the mask, in the layer, of one of the inputs."""
+    mask = operand(failure.operation, 3, *_PADDING)
+    if mask is not None and len(mask.shape) == 2:
+        yield from suffixed(analysis, mask, ".T")
+    yield from _batch_first(analysis, module)
+    for used in given[1:]:
+        if len(used.shape) == 3:
+            yield from suffixed(analysis, used, ".transpose(0, 1)")
+
+
+def _as_wide(analysis: Analysis, module: LibraryModule, odd: Operand, name: str, built: int) -> Iterator[Candidate]:
+    """The input, or the layer, given the width of the other."""
+    got = odd.shape[-1]
     if len(odd.shape) == 3 and same(odd.shape[1], built):
-        candidates += suffixed(analysis, odd, ".transpose(1, 2)")
+        yield from suffixed(analysis, odd, ".transpose(1, 2)")
     if isinstance(got, int):
-        candidates += change_argument(analysis, module, 0, name, got)
+        yield from change_argument(analysis, module, 0, name, got)
     for layer in layers_behind(analysis, odd.tensor, "Linear", "Embedding", "Conv"):
         other = {"Linear": "out_features", "Embedding": "embedding_dim"}.get(layer.type_name, "out_channels")
         for made in change_argument(analysis, layer, 1, other, built):
-            candidates.append(Candidate(made.title, made.edits, safe=False))
+            yield Candidate(made.title, made.edits, safe=False)
         break
-    places = trail(analysis, failure, name, built)
-    return Finding(failure.operation.site.span, text, places, tuple(candidates))
 
 
-def _mask(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, plain: Finding) -> Finding:
-    """A mask of another size than the sequences."""
+def _for_mask(analysis: Analysis, failure: OperatorFailure, module: LibraryModule) -> Iterator[Candidate]:
+    """Repairs of a mask of another size than the sequences."""
     found = _SHAPES.search(failure.failure.message)
     mask = operand(failure.operation, 5, "attn_mask", "mask", "src_mask", "tgt_mask")
-    candidates: list[Candidate] = list(_batch_first(analysis, module))
-    key = operand(failure.operation, 3, "key_padding_mask", "src_key_padding_mask", "tgt_key_padding_mask")
+    key = operand(failure.operation, 3, *_PADDING)
     if "key_padd" in failure.failure.message and key is not None and len(key.shape) == 2:
-        candidates[:0] = suffixed(analysis, key, ".T")
+        yield from suffixed(analysis, key, ".T")
+    yield from _batch_first(analysis, module)
     if found is not None and mask is not None:
         wanted = [int(part) for part in found[2].split(",") if part.strip().isdigit()]
         if len(mask.shape) == len(wanted) == 2:
-            candidates += _cut(analysis, mask, wanted, operands(failure.operation))
+            yield from _cut(analysis, mask, wanted, operands(failure.operation))
             for axis in (0, 1):
-                candidates += resized(analysis, mask.tensor, axis, wanted[axis])
-            candidates += _squares(analysis, mask, wanted)
+                yield from resized(analysis, mask.tensor, axis, wanted[axis])
+            yield from _squares(analysis, mask, wanted)
             if mask.node is not None and all(isinstance(size, int) for size in mask.shape):
-                candidates += suffixed(analysis, mask, f"[:{wanted[0]}, :{wanted[1]}]", safe=False)
-    return Finding(plain.at, plain.message, plain.related, tuple(candidates))
+                yield from suffixed(analysis, mask, f"[:{wanted[0]}, :{wanted[1]}]", safe=False)
 
 
 def _cut(analysis: Analysis, mask: Operand, wanted: list[int], given: list[Operand]) -> Iterator[Candidate]:

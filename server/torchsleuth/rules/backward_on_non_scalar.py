@@ -39,14 +39,14 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in faults(analysis, "not_scalar"):
         shape = shape_text(fault.tensor.spec)
         text = message("grad.not_scalar", tensor=name_of(analysis, fault), shape=shape)
-        yield Finding(fault.at.span, text, (), tuple(_reduced(analysis, fault)))
+        yield Finding(fault.at.span, text, (), _reduced(analysis, fault))
     for fault in faults(analysis, "sequence"):
         node = fault.at.node
         if isinstance(node, ast.Attribute):
             kind = "tuple" if isinstance(fault.tensor, tuple) else "list"
             tensor = expression_text(node.value, "the value")
             text = message("grad.sequence", tensor=tensor, kind=kind)
-            yield Finding(fault.at.span, text, (), tuple(_picked(analysis, fault, node.value)))
+            yield Finding(fault.at.span, text, (), _picked(analysis, fault, node.value))
 
 
 def _picked(analysis: Analysis, fault: AutogradFault, receiver: ast.expr) -> Iterator[Candidate]:

@@ -58,7 +58,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         places = [related(source, node.site.node, message("grad.twice.made"))]
         if not again:
             places.insert(0, call_place(analysis, first, message("grad.twice.first")))
-        yield Finding(fault.at.span, text, tuple(places), tuple(_repairs(analysis, fault, first)))
+        yield Finding(fault.at.span, text, tuple(places), _repairs(analysis, fault, first))
 
 
 def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[Candidate]:

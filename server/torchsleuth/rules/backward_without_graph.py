@@ -27,6 +27,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import cut_places, cut_text, faults, gradient_is_used, name_of, uncut
@@ -51,7 +52,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         key = "grad.severed" if severed else _KEYS.get(cut.kind, "grad.no_graph")
         text = message(key, tensor=tensor, cut=cut_text(analysis, cut))
-        repairs = (*as_loss(analysis, fault), *uncut(analysis, cut), *as_tensors(analysis, fault))
+        repairs = chain(as_loss(analysis, fault), uncut(analysis, cut), as_tensors(analysis, fault))
         yield Finding(fault.at.span, text, cut_places(analysis, cut), repairs)
 
 

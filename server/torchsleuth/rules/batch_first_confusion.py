@@ -147,7 +147,7 @@ def _finding(
     if loss is not None:
         places.append(related(source_at(analysis, loss.site), loss.site.node, message("batch.loss")))
     places += call_trail(operation.site.frame, limit=1)
-    return Finding(operation.site.span, text, tuple(places), tuple(_candidates(analysis, module, used, axis)))
+    return Finding(operation.site.span, text, tuple(places), _candidates(analysis, module, used, axis))
 
 
 def _candidates(analysis: Analysis, module: LibraryModule, used: Operand, axis: int) -> Iterator[Candidate]:

@@ -41,7 +41,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             module = failure.operation.module
             name = layer_text(module) if module is not None else "batch_norm"
             text = message("data.batch_of_one", layer=name)
-            yield Finding(failure.operation.site.span, text, places, tuple(_dropping(analysis, loaders)))
+            yield Finding(failure.operation.site.span, text, places, _dropping(analysis, loaders))
 
 
 def _leaving_one(analysis: Analysis) -> list[LibraryObject]:

@@ -57,7 +57,7 @@ def _finding(analysis: Analysis, operation: Operation, scores: Tensor) -> Findin
         loss=name,
         stable=stable,
     )
-    return Finding(operation.site.span, text, tuple(places), tuple(_candidates(analysis, operation, name, stable)))
+    return Finding(operation.site.span, text, tuple(places), _candidates(analysis, operation, name, stable))
 
 
 def layer_places(analysis: Analysis, scores: Tensor) -> tuple[list[Related], str]:

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from torchsleuth.messages import message
 from torchsleuth.rules.casts import casts, unconverted
-from torchsleuth.rules.operands import operand, suffixed
+from torchsleuth.rules.operands import Operand, operand, suffixed
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 
@@ -41,13 +41,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             dtype=target.spec.dtype,
             loss=operation.target.rpartition(".")[2],
         )
-        candidates: list[Candidate] = [
-            *unconverted(analysis, target),
-            *suffixed(analysis, target, ".float()"),
-            *casts(analysis, target, "float32"),
-        ]
-        unique = {candidate.edits: candidate for candidate in candidates}
-        yield Finding(operation.site.span, text, trail(analysis, failure), tuple(unique.values()))
+        yield Finding(operation.site.span, text, trail(analysis, failure), _candidates(analysis, target))
+
+
+def _candidates(analysis: Analysis, target: Operand) -> Iterator[Candidate]:
+    yield from unconverted(analysis, target)
+    yield from suffixed(analysis, target, ".float()")
+    yield from casts(analysis, target, "float32")
 
 
 RULE = Rule(

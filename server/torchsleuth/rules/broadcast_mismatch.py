@@ -90,7 +90,7 @@ def _finding(analysis: Analysis, failure: OperatorFailure, left: Operand, right:
         b=b,
         dim=dim,
     )
-    candidates = tuple(_candidates(analysis, failure, left, right))
+    candidates = _candidates(analysis, failure, left, right)
     return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
 
 

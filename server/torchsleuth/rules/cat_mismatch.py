@@ -60,7 +60,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             other=odd.described("another tensor"),
             dim=_dim(failure),
         )
-        candidates = tuple(_candidates(analysis, failure, given, odd))
+        candidates = _candidates(analysis, failure, given, odd)
         yield Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
 
 

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from torchsleuth.messages import message
 from torchsleuth.rules.casts import casts
-from torchsleuth.rules.operands import operand, suffixed
+from torchsleuth.rules.operands import Operand, operand, suffixed
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 
@@ -42,15 +42,18 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             dtype=target.spec.dtype,
             loss=operation.target.rpartition(".")[2],
         )
-        candidates: list[Candidate] = []
-        if probabilities:
-            candidates += suffixed(analysis, target, ".argmax(dim=1)", safe=True)
-            candidates += suffixed(analysis, target, ".float()")
-        else:
-            candidates += casts(analysis, target, "int64")
-            if len(target.shape) == 2 and target.shape[1:] == (1,):
-                candidates += suffixed(analysis, target, ".squeeze(1).long()")
-        yield Finding(operation.site.span, text, trail(analysis, failure), tuple(candidates))
+        candidates = _candidates(analysis, target, probabilities)
+        yield Finding(operation.site.span, text, trail(analysis, failure), candidates)
+
+
+def _candidates(analysis: Analysis, target: Operand, probabilities: bool) -> Iterator[Candidate]:
+    if probabilities:
+        yield from suffixed(analysis, target, ".argmax(dim=1)", safe=True)
+        yield from suffixed(analysis, target, ".float()")
+        return
+    yield from casts(analysis, target, "int64")
+    if len(target.shape) == 2 and target.shape[1:] == (1,):
+        yield from suffixed(analysis, target, ".squeeze(1).long()")
 
 
 RULE = Rule(

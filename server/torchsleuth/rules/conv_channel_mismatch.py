@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import islice
 
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import LibraryModule
@@ -61,7 +62,18 @@ def _conv(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule) ->
     text = message(
         "conv.channels", tensor=name, shape=shape_text(spec), got=got, layer=layer_text(layer), wanted=wanted
     )
-    candidates: list[Candidate] = []
+    candidates = _candidates(analysis, failure, layer, wanted)
+    return Finding(operation.site.span, text, trail(analysis, failure, "in_channels", wanted), candidates)
+
+
+def _candidates(
+    analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, wanted: object
+) -> Iterator[Candidate]:
+    operation = failure.operation
+    shape, spatial, node = operation.specs[0].shape or (), int(layer.type_name[-2]), operand_node(operation, 0)
+    batched = len(shape) == spatial + 2
+    got = shape[1] if batched else shape[0] if shape else "?"
+    name = expression_text(node, "the input")
     source = analysis.source_of(operation.site.span.path)
     turned: list[Candidate] = []
     if node is not None and batched and shape[-1] == wanted and got != wanted:
@@ -69,27 +81,26 @@ def _conv(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule) ->
         edit = edits.insert_after_node(source, node, f".permute({order})")
         turned.append(Candidate(message("fix.permute", tensor=name), (edit,)))
     if not _producers(analysis, failure):
-        candidates, turned = turned, []
+        yield from turned
+        turned = []
     for axis in range(2, spatial + 1) if node is not None and batched and got != wanted else ():
         if node is not None and shape[axis] == wanted:
             edit = edits.insert_after_node(source, node, f".transpose(1, {axis})")
-            candidates.append(
-                Candidate(message("fix.append", expression=name.strip("`"), suffix=f".transpose(1, {axis})"), (edit,))
-            )
+            title = message("fix.append", expression=name.strip("`"), suffix=f".transpose(1, {axis})")
+            yield Candidate(title, (edit,))
     if node is not None and len(shape) == spatial + 1 and wanted == 1:
         edit = edits.insert_after_node(source, node, ".unsqueeze(1)")
-        candidates.append(Candidate(message("fix.unsqueeze", tensor=name), (edit,)))
+        yield Candidate(message("fix.unsqueeze", tensor=name), (edit,))
     if node is not None and batched and got == 1 and layer.built is not None:
         edit = edits.insert_after_node(source, node, f".expand(-1, {wanted}{', -1' * spatial})")
-        candidates.append(Candidate(message("fix.repeat_channel", tensor=name, count=wanted), (edit,)))
+        yield Candidate(message("fix.repeat_channel", tensor=name, count=wanted), (edit,))
     if isinstance(got, int) and batched:
-        candidates += _depthwise(analysis, layer, got)
-        candidates += change_argument(analysis, layer, 0, "in_channels", got)
+        yield from _depthwise(analysis, layer, got)
+        yield from change_argument(analysis, layer, 0, "in_channels", got)
         for previous in _producers(analysis, failure):
             made = change_argument(analysis, previous, 1, "out_channels", wanted) if isinstance(wanted, int) else ()
-            candidates += [Candidate(item.title, item.edits, safe=False) for item in made]
-    candidates += turned
-    return Finding(operation.site.span, text, trail(analysis, failure, "in_channels", wanted), tuple(candidates))
+            yield from (Candidate(item.title, item.edits, safe=False) for item in made)
+    yield from turned
 
 
 def _depthwise(analysis: Analysis, layer: LibraryModule, channels: int) -> Iterator[Candidate]:
@@ -110,17 +121,19 @@ def _undivided(analysis: Analysis, layer: LibraryModule, plain: Finding) -> Find
         return plain
     name, channels = ("in_channels", inner) if inner % groups else ("out_channels", outer)
     text = message("conv.groups", layer=layer_text(layer), groups=groups, argument=name, channels=channels)
+    return Finding(plain.at, text, plain.related, _dividing(analysis, layer, inner, outer, groups))
+
+
+def _dividing(analysis: Analysis, layer: LibraryModule, inner: int, outer: int, groups: int) -> Iterator[Candidate]:
     common = math.gcd(inner, outer)
     fitting = [number for number in range(2, common + 1) if common % number == 0] or [1]
-    candidates: list[Candidate] = []
-    for wanted in sorted(fitting, key=lambda number: (abs(number - groups), number))[:2]:
-        candidates += list(change_argument(analysis, layer, *_CHANNELS[2], wanted))[:1]
+    near = sorted(fitting, key=lambda number: (abs(number - groups), number))[:2]
+    wanted = [(_CHANNELS[2], number) for number in near]
     if inner % groups == 0:
-        wanted = groups * max(1, round(outer / groups))
-        candidates += list(change_argument(analysis, layer, *_CHANNELS[1], wanted))[:1]
-    return Finding(
-        plain.at, text, plain.related, tuple(Candidate(part.title, part.edits, False) for part in candidates)
-    )
+        wanted.append((_CHANNELS[1], groups * max(1, round(outer / groups))))
+    for argument, number in wanted:
+        for made in islice(change_argument(analysis, layer, *argument, number), 1):
+            yield Candidate(made.title, made.edits, safe=False)
 
 
 def _producers(analysis: Analysis, failure: OperatorFailure) -> list[LibraryModule]:

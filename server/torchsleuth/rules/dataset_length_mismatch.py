@@ -21,6 +21,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from itertools import chain
 
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.interp.values import Tensor, Value
@@ -41,7 +42,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if fault.kind == "lengths" and isinstance(node, ast.Call):
             shapes = ", ".join(shape_text(value.spec) if isinstance(value, Tensor) else "?" for value in fault.values)
             text = message("data.lengths", shapes=shapes)
-            candidates = (*_renamed(analysis, fault, node), *_cut(analysis, fault, node))
+            candidates = chain(_renamed(analysis, fault, node), _cut(analysis, fault, node))
             yield Finding(head(analysis, fault.at.span.path, node), text, (), candidates)
 
 

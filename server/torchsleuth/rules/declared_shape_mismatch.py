@@ -121,7 +121,7 @@ def _finding(analysis: Analysis, sighting: DeclaredSighting, wrong: list[int]) -
     else:
         text = message("declared.rank", **texts, count=len(declared.dims), rank=len(shape))
     start, end = source.position(declared.start), source.position(declared.end)
-    return Finding(Span(source.path, start, end), text, (), tuple(_corrected(source, sighting, wrong)))
+    return Finding(Span(source.path, start, end), text, (), _corrected(source, sighting, wrong))
 
 
 def _value_text(source: SourceText, node: ast.AST) -> str:

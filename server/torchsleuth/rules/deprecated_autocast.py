@@ -48,7 +48,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             new, device = _NEW[use.path]
             argument = device if "=" in device else f'"{device}"'
             words = message("autocast.deprecated", old=use.path, new=f"{new}({argument})")
-            fixes = tuple(_fixes(analysis, use))
+            fixes = _fixes(analysis, use)
             yield Finding(analysis.source.span(use.call or use.node), words, (), fixes, "hint" if use.guarded else None)
 
 

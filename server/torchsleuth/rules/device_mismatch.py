@@ -77,7 +77,7 @@ def _finding(analysis: Analysis, conflict: DeviceConflict) -> Finding:
         places += constructor_related(analysis, left, None, None)
     places += call_trail(operation.site.frame, limit=3)
     at = operation.site.span
-    return Finding(at, text, tuple(places), tuple(_candidates(analysis, conflict, stray, home)))
+    return Finding(at, text, tuple(places), _candidates(analysis, conflict, stray, home))
 
 
 def _stray_name(value: object) -> str:

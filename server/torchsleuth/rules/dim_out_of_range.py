@@ -52,7 +52,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             low=low,
             high=high,
         )
-        candidates = tuple(_candidates(analysis, failure, low, high, got))
+        candidates = _candidates(analysis, failure, low, high, got)
         yield Finding(failure.operation.site.span, text, trail(analysis, failure, "dim", got), candidates)
 
 

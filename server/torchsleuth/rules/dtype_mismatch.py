@@ -75,15 +75,21 @@ def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand])
         other=f"the weights of {user} are" if module is not None else f"{(others or ['the other operand'])[0]} is",
         cast={"float32": "float", "bool": "bool", "int64": "long"}.get(wanted, f"to(torch.{wanted})"),
     )
-    candidates = list(casts(analysis, odd, wanted))
-    if "require" in error:
-        candidates = list(born_as(analysis, odd.tensor, "float32"))
-    for used in given:
-        if used is not odd and module is None and odd.spec.dtype is not None and len(given) > 1:
-            candidates += (
-                suffixed(analysis, used, f".to({odd.text('').strip('`')}.dtype)", safe=False) if odd.node else ()
-            )
-    return Finding(operation.site.span, text, trail(analysis, failure), tuple(_unique(candidates)))
+    candidates = _candidates(analysis, failure, given, odd, wanted)
+    return Finding(operation.site.span, text, trail(analysis, failure), candidates)
+
+
+def _candidates(
+    analysis: Analysis, failure: OperatorFailure, given: list[Operand], odd: Operand, wanted: str
+) -> Iterator[Candidate]:
+    if "require" in failure.failure.message:
+        yield from born_as(analysis, odd.tensor, "float32")
+    else:
+        yield from casts(analysis, odd, wanted)
+    if failure.operation.module is None and odd.spec.dtype is not None and odd.node is not None:
+        for used in given:
+            if used is not odd:
+                yield from suffixed(analysis, used, f".to({odd.text('').strip('`')}.dtype)", safe=False)
 
 
 def _odd(failure: OperatorFailure, given: list[Operand]) -> tuple[Operand, str]:
@@ -104,10 +110,6 @@ def _odd(failure: OperatorFailure, given: list[Operand]) -> tuple[Operand, str]:
     others = [used.spec.dtype for used in given if used is not odd and used.spec.dtype != odd.spec.dtype]
     fitting = [dtype for dtype in others if dtype and dtype.startswith(("float", "bfloat"))]
     return odd, fitting[0] if fitting else "float32"
-
-
-def _unique(candidates: list[Candidate]) -> list[Candidate]:
-    return list({candidate.edits: candidate for candidate in candidates}.values())
 
 
 RULE = Rule(

@@ -37,7 +37,7 @@ _EMPTY = tuple(f"torch.{name}.empty_cache" for name in ("cuda", "mps", "xpu", "a
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for call in in_every_step(analysis, _EMPTY, ("forward", "backward", "step")):
-        yield Finding(call.site.span, message("cache.loop"), (), tuple(_fixes(analysis, call)))
+        yield Finding(call.site.span, message("cache.loop"), (), _fixes(analysis, call))
 
 
 def _fixes(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:

@@ -90,7 +90,7 @@ def _evaluates(analysis: Analysis, event: Event, point: LoopPoint) -> bool:
 def _finding(analysis: Analysis, event: Event, loop: ast.stmt, path: str) -> Finding:
     name = called_text(analysis, event)
     text = message("no_grad.missing", module=f"`{name}`" if name else "the model")
-    return Finding(event.site.span, text, (), tuple(_wrapped(analysis, event, loop, path, name)))
+    return Finding(event.site.span, text, (), _wrapped(analysis, event, loop, path, name))
 
 
 def _wrapped(analysis: Analysis, event: Event, loop: ast.stmt, path: str, name: str | None) -> Iterator[Candidate]:

@@ -98,7 +98,7 @@ def _finding(analysis: Analysis, layer: Operation, flatten: Operation, given: Op
         layer=layer_text(layer.module),
     )
     place = related(source_at(analysis, layer.site), layer.site.node, message("flatten.layer"))
-    return Finding(flatten.site.span, text, (place,), tuple(_candidates(analysis, layer, flatten, given)))
+    return Finding(flatten.site.span, text, (place,), _candidates(analysis, layer, flatten, given))
 
 
 def _candidates(analysis: Analysis, layer: Operation, flatten: Operation, given: Operand) -> Iterator[Candidate]:

@@ -194,19 +194,21 @@ def _finding(analysis: Analysis, site: Site, name: str, value: Value, node: ast.
         parameter=name,
     )
     places: list[Related] = []
-    candidates: list[Candidate] = []
     for where, division in _divisions(analysis, site, node):
-        origin = analysis.source_of(where.path)
         if division is not node and not places:
-            places.append(related(origin, division, message("size.divided")))
-        candidates += _repairs(analysis, where, division)
+            places.append(related(analysis.source_of(where.path), division, message("size.divided")))
+    return Finding(site.span, text, tuple(places), _candidates(analysis, site, name, node))
+
+
+def _candidates(analysis: Analysis, site: Site, name: str, node: ast.expr | None) -> Iterator[Candidate]:
+    for where, division in _divisions(analysis, site, node):
+        yield from _repairs(analysis, where, division)
     if isinstance(node, ast.Name):
-        candidates += _whole_variable(analysis, site, node)
+        yield from _whole_variable(analysis, site, node)
     if name == "lengths":
-        candidates += _whole_lengths(analysis, site)
+        yield from _whole_lengths(analysis, site)
     elif node is not None:
-        candidates.append(replaced(analysis, site, node, f"int({source.segment(node)})"))
-    return Finding(site.span, text, tuple(places), tuple(candidates))
+        yield replaced(analysis, site, node, f"int({source_at(analysis, site).segment(node)})")
 
 
 def _whole_variable(analysis: Analysis, site: Site, node: ast.Name) -> Iterator[Candidate]:

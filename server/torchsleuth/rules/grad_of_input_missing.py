@@ -49,7 +49,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             key = "grad.not_used" if isinstance(node, ast.Call) else "grad.missing.computed"
         name = source.segment(wanted)
         words = {"tensor": f"`{name}`", "grad": f"`{name}.grad`", "output": name_of(analysis, fault)}
-        yield Finding(fault.at.span, message(key, **words), (), tuple(_required(analysis, fault, wanted)))
+        yield Finding(fault.at.span, message(key, **words), (), _required(analysis, fault, wanted))
 
 
 def _input(call: ast.Call, position: int) -> ast.expr:

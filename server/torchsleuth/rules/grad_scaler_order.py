@@ -161,7 +161,7 @@ def _no_update(analysis: Analysis, events: list[Event]) -> Iterator[Finding]:
             continue
         scaler = receiver_text(analysis, step.site)
         yield Finding(
-            step.site.span, message("scaler.update", scaler=f"`{scaler}`"), (), tuple(_updated(analysis, step, scaler))
+            step.site.span, message("scaler.update", scaler=f"`{scaler}`"), (), _updated(analysis, step, scaler)
         )
 
 

@@ -82,7 +82,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         kept = next(iter(terms.values()))
         name = "the running value" if kept.into is None else f"`{analysis.source.segment(kept.into)}`"
         fixes = _fixes(analysis, kept) if len(terms) == 1 else _detached(analysis, [term for term in terms if term])
-        yield Finding(at, message("graph.kept", name=name), (), tuple(fixes))
+        yield Finding(at, message("graph.kept", name=name), (), fixes)
 
 
 @dataclass(frozen=True)

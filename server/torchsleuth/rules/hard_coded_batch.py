@@ -23,6 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, islice
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import OperatorFailure
@@ -58,8 +59,9 @@ def _plain(analysis: Analysis, failure: OperatorFailure) -> Finding | None:
 
 
 def _finding(analysis: Analysis, failure: OperatorFailure, plain: Finding) -> Finding:
-    candidates = [*_from_tensor(failure, analysis), *plain.candidates[:4], *_dropped(analysis), *plain.candidates[4:]]
-    return Finding(plain.at, message("batch.last", error=plain.message), plain.related, tuple(candidates))
+    own = iter(plain.candidates)
+    candidates = chain(_from_tensor(failure, analysis), islice(own, 4), _dropped(analysis), own)
+    return Finding(plain.at, message("batch.last", error=plain.message), plain.related, candidates)
 
 
 def _from_tensor(failure: OperatorFailure, analysis: Analysis) -> Iterator[Candidate]:

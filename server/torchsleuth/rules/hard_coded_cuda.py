@@ -48,7 +48,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         seen.add(key)
         source = source_at(analysis, call.site)
         text = message("device.cuda", call=short(source.segment(call.site.node)))
-        yield Finding(call.site.span, text, (), tuple(_candidates(analysis, call, written)))
+        yield Finding(call.site.span, text, (), _candidates(analysis, call, written))
 
 
 def _cuda(call: LibraryCall) -> ast.expr | None:

@@ -25,7 +25,7 @@ from torchsleuth.rules.casts import casts
 from torchsleuth.rules.describe import layer_text, operator_text
 from torchsleuth.rules.operands import Operand, assigned, operands, same_shape, suffixed_at_birth
 from torchsleuth.rules.operators import failures, generic, trail
-from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 
 CODE = "TS309"
 _INTEGERS = ("int", "uint", "bool")
@@ -44,12 +44,17 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             dtype=index.spec.dtype,
             user=layer_text(operation.module) if operation.module is not None else operator_text(operation),
         )
-        candidates = [*casts(analysis, index, "int64")]
+        candidates = casts(analysis, index, "int64")
         if operation.target.endswith("getitem") and _is_mask(operands(operation)[0], index):
-            candidates = [*suffixed_at_birth(analysis, index, ".bool()"), *casts(analysis, index, "bool")]
-            candidates = [*assigned(analysis, index, ".bool()"), *candidates]
+            candidates = _as_mask(analysis, index)
             text = message("index.mask", tensor=index.described("the index"), dtype=index.spec.dtype)
-        yield Finding(operation.site.span, text, trail(analysis, failure), tuple(candidates))
+        yield Finding(operation.site.span, text, trail(analysis, failure), candidates)
+
+
+def _as_mask(analysis: Analysis, index: Operand) -> Iterator[Candidate]:
+    yield from assigned(analysis, index, ".bool()")
+    yield from suffixed_at_birth(analysis, index, ".bool()")
+    yield from casts(analysis, index, "bool")
 
 
 def _is_mask(table: Operand, index: Operand) -> bool:

@@ -160,7 +160,7 @@ def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: B
     unsafe = (
         Candidate(made.title, made.edits, safe=False) for made in _candidates(analysis, operation, lookup, bounds)
     )
-    return Finding(operation.site.span, text, tuple(places), tuple(unsafe))
+    return Finding(operation.site.span, text, tuple(places), unsafe)
 
 
 def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> Iterator[Candidate]:
@@ -220,19 +220,22 @@ def _draws(node: ast.AST) -> bool:
 def _fixed(analysis: Analysis, operation: Operation, error: str, places: tuple[Related, ...]) -> Finding:
     """A constant position that a dimension does not have."""
     given = operands(operation)
-    node = operation.site.node
     text = message(
         "index.constant",
         tensor=given[0].described() if given else "the tensor",
         error=error.strip().split("\n")[0],
     )
-    candidates: list[Candidate] = []
+    return Finding(operation.site.span, text, places, _last(analysis, operation, error))
+
+
+def _last(analysis: Analysis, operation: Operation, error: str) -> Iterator[Candidate]:
+    """The last position in place of one that is not there."""
+    node = operation.site.node
     if isinstance(node, ast.Subscript):
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         for part in parts:
             if expression_text(part, "").strip("`").lstrip("-").isdigit() and f"index {ast.unparse(part)} " in error:
-                candidates.append(replaced(analysis, operation.site, part, "-1", safe=False))
-    return Finding(operation.site.span, text, places, tuple(candidates))
+                yield replaced(analysis, operation.site, part, "-1", safe=False)
 
 
 RULE = Rule(

@@ -36,7 +36,7 @@ CODE = "TS404"
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in faults(analysis, "leaf_in_place"):
         text = message("grad.leaf", tensor=written_name(analysis, fault))
-        yield Finding(fault.at.span, text, (), tuple(_update(analysis, fault)))
+        yield Finding(fault.at.span, text, (), _update(analysis, fault))
 
 
 def _update(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:

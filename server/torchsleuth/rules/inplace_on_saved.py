@@ -52,7 +52,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             text, repairs = message("grad.saved.step", change=change, **needs), _step_later(analysis, fault)
         else:
             text, repairs = message("grad.saved", change=change, **needs), _kept_apart(analysis, fault)
-        yield Finding(fault.at.span, text, places, tuple(repairs))
+        yield Finding(fault.at.span, text, places, repairs)
 
 
 def _is_step(node: ast.AST) -> bool:

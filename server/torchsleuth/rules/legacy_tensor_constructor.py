@@ -53,7 +53,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         kind = _kind(analysis, use.call)
         new = {_SIZES: "torch.empty", _DATA: "torch.tensor"}.get(kind or "", "torch.empty or torch.tensor")
-        fixes = tuple(_fixes(analysis, use, use.call, kind, _DTYPES[name], package == "torch.cuda"))
+        fixes = _fixes(analysis, use, use.call, kind, _DTYPES[name], package == "torch.cuda")
         yield Finding(analysis.source.span(use.call), message("legacy.constructor", old=use.path, new=new), (), fixes)
 
 

@@ -43,7 +43,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             count = len(made.items or ())
             key = "data.list.one" if count == 1 else "data.list"
             text = message(key, name=_name(analysis, fault, made), count=count)
-            yield Finding(fault.at.span, text, (), tuple(_repairs(analysis, fault, made)))
+            yield Finding(fault.at.span, text, (), _repairs(analysis, fault, made))
 
 
 def _name(analysis: Analysis, fault: DataFault, made: ListValue) -> str:

@@ -38,7 +38,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         name, span = text(analysis, use.node), analysis.source.span(call)
         if argument(call, 2, "pickle_module") is not None:
-            yield Finding(span, message("load.pickle_module", call=name), (), tuple(_restricted(analysis, call)))
+            yield Finding(span, message("load.pickle_module", call=name), (), _restricted(analysis, call))
             continue
         # What `**options` holds may be just this.
         safe = analysis.torch >= _DEFAULT_SINCE or not is_exact(call)

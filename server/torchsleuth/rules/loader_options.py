@@ -35,7 +35,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         names, text = _refused(loader)
         if names:
             path = call.site.span.path
-            yield Finding(head(analysis, path, node), text, (), tuple(_repairs(analysis, path, loader, node, names)))
+            yield Finding(head(analysis, path, node), text, (), _repairs(analysis, path, loader, node, names))
     for fault in analysis.trace.data:
         made = fault.at.node
         if fault.kind == "empty" and isinstance(made, ast.Call):

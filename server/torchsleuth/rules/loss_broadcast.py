@@ -141,7 +141,7 @@ def _finding(analysis: Analysis, operation: Operation, prediction: Operand, targ
     ]
     own = operation.site.span
     kept = tuple(place for place in places if (place.path, place.start, place.end) != (own.path, own.start, own.end))
-    return Finding(own, text, kept, tuple(_candidates(analysis, prediction, target)))
+    return Finding(own, text, kept, _candidates(analysis, prediction, target))
 
 
 def _candidates(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:

@@ -49,6 +49,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.spatial import resampled
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
 
 CODE = "TS113"
 _CLASSES = ("CrossEntropyLoss", "NLLLoss", "NLLLoss2d", "cross_entropy", "nll_loss")
@@ -88,7 +89,7 @@ def _finding(analysis: Analysis, failure: OperatorFailure, prediction: Operand, 
         target=target.described("the target"),
         wanted=_text(_expected(prediction.shape) if classes else prediction.shape),
     )
-    candidates = tuple(_candidates(analysis, prediction, target, classes))
+    candidates = _candidates(analysis, prediction, target, classes)
     return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
 
 
@@ -300,13 +301,6 @@ def _weight(analysis: Analysis, failure: OperatorFailure, prediction: Operand, p
     if not isinstance(given, Tensor) or not given.spec.shape or len(prediction.shape) < 2:
         return plain
     classes, weights = prediction.shape[1], given.spec.shape[0]
-    candidates: list[Candidate] = []
-    if isinstance(weights, int):
-        for layer in layers_behind(analysis, prediction.tensor, "Linear", "Conv"):
-            name = "out_features" if layer.type_name == "Linear" else "out_channels"
-            candidates += change_argument(analysis, layer, 1, name, weights)
-            break
-    candidates += resized(analysis, given, 0, classes)
     text = message(
         "loss.weight",
         prediction=prediction.described("the prediction"),
@@ -314,7 +308,18 @@ def _weight(analysis: Analysis, failure: OperatorFailure, prediction: Operand, p
         weights=dims.text(weights),
     )
     places = trail(analysis, failure, "weight", _text(given.spec.shape)) if module is not None else plain.related
-    return Finding(operation.site.span, text, places, tuple(candidates))
+    return Finding(operation.site.span, text, places, _as_many_classes(analysis, prediction, given, classes, weights))
+
+
+def _as_many_classes(
+    analysis: Analysis, prediction: Operand, given: Tensor, classes: Size, weights: Size
+) -> Iterator[Candidate]:
+    if isinstance(weights, int):
+        for layer in layers_behind(analysis, prediction.tensor, "Linear", "Conv"):
+            name = "out_features" if layer.type_name == "Linear" else "out_channels"
+            yield from change_argument(analysis, layer, 1, name, weights)
+            break
+    yield from resized(analysis, given, 0, classes)
 
 
 RULE = Rule(

@@ -65,9 +65,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if known and operation.module is not None and operation.module.path == "torch.nn.Linear":
             yield _linear(analysis, failure, operation.module, given[0])
         elif known and operation.target == "torch.einsum":
-            yield Finding(plain.at, plain.message, plain.related, tuple(_equations(analysis, operation, given)))
+            yield Finding(plain.at, plain.message, plain.related, _equations(analysis, operation, given))
         elif known and operation.module is not None and operation.module.type_name == "MultiheadAttention":
-            widths = tuple(_key_widths(analysis, operation.module, given))
+            widths = _key_widths(analysis, operation.module, given)
             yield Finding(plain.at, plain.message, plain.related, widths)
         elif known and len(given) >= 2 and operation.module is None:
             yield _product(analysis, failure, *given[-2:])
@@ -88,7 +88,7 @@ def _linear(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, 
         layer=layer_text(layer),
         wanted=wanted if isinstance(wanted, int) else "another size",
     )
-    candidates = tuple(_for_linear(analysis, failure, layer, used, wanted))
+    candidates = _for_linear(analysis, failure, layer, used, wanted)
     return Finding(failure.operation.site.span, text, trail(analysis, failure, "in_features", wanted), candidates)
 
 
@@ -206,7 +206,7 @@ def _product(analysis: Analysis, failure: OperatorFailure, left: Operand, right:
         a=dims.text(left.shape[-1]),
         b=dims.text(right.shape[inner]),
     )
-    candidates = tuple(_for_product(analysis, left, right))
+    candidates = _for_product(analysis, left, right)
     return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
 
 

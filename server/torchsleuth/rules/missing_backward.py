@@ -112,7 +112,7 @@ def _finding(analysis: Analysis, forward: Event, step: Event) -> Finding:
         optimizer=f"`{name}`" if name else "the optimizer",
         loss=f"`{loss}`" if loss else "the loss",
     )
-    return Finding(step.site.span, text, places, tuple(_inserted(analysis, forward, step, loss)))
+    return Finding(step.site.span, text, places, _inserted(analysis, forward, step, loss))
 
 
 def _loss_name(analysis: Analysis, step: Event) -> str | None:

@@ -248,7 +248,7 @@ def _finding(analysis: Analysis, event: Event, layer: ModeDependent) -> Finding:
         line=layer.site.span.start.line,
     )
     severity: Severity | None = "hint" if _is_generator(analysis, event) else None
-    return Finding(event.site.span, text, places, tuple(_inserted(analysis, event, name)), severity)
+    return Finding(event.site.span, text, places, _inserted(analysis, event, name), severity)
 
 
 def _is_generator(analysis: Analysis, event: Event) -> bool:

@@ -49,7 +49,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             place = Related(source.path, start, end, message("data.class", dataset=cls.name))
             text = message("data.getitem.missing", dataset=cls.name, method=wanted)
             places = (place, *made_here(analysis, fault.loader))
-            yield Finding(fault.at.span, text, places, tuple(_renamed(analysis, fault, wanted)))
+            yield Finding(fault.at.span, text, places, _renamed(analysis, fault, wanted))
 
 
 def _renamed(analysis: Analysis, fault: DataFault, wanted: str) -> Iterator[Candidate]:

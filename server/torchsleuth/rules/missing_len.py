@@ -51,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         sampler = "RandomSampler" if fault.loader and option(fault.loader, "shuffle") is True else "SequentialSampler"
         text = message("data.len", dataset=fault.dataset.cls.name, sampler=sampler)
         places = () if constructed else made_here(analysis, fault.loader)
-        yield Finding(at, text, (*_definition(analysis, fault.dataset), *places), tuple(_repairs(analysis, fault)))
+        yield Finding(at, text, (*_definition(analysis, fault.dataset), *places), _repairs(analysis, fault))
 
 
 def _definition(analysis: Analysis, dataset: Instance) -> tuple[Related, ...]:

@@ -107,7 +107,7 @@ def _finding(analysis: Analysis, optimizer: LibraryObject, backward: Event) -> F
         source = analysis.source_of(optimizer.site.span.path)
         places = (related(source, optimizer.site.node, message("step.missing.optimizer")),)
     text = message("step.missing", optimizer=f"`{name}`" if name else f"the {optimizer.type_name} optimizer")
-    return Finding(backward.site.span, text, places, tuple(_inserted(analysis, backward, name)))
+    return Finding(backward.site.span, text, places, _inserted(analysis, backward, name))
 
 
 def _inserted(analysis: Analysis, backward: Event, name: str | None) -> Iterator[Candidate]:

@@ -44,7 +44,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if item.site.span not in reported:
             reported.add(item.site.span)
             text = message("init.missing", name=f"`self.{item.name}`", owner=item.owner.cls.name)
-            yield Finding(item.site.span, text, (), tuple(_inserted(analysis, item)))
+            yield Finding(item.site.span, text, (), _inserted(analysis, item))
 
 
 def _inserted(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:

@@ -138,7 +138,7 @@ def _finding(analysis: Analysis, optimizer: LibraryObject, backward: Event, step
     places = (related(source, step.site.node, message("zero_grad.step", optimizer=shown)),)
     closure = optimizer.type_name == "LBFGS"
     text = message("zero_grad.missing.closure" if closure else "zero_grad.missing", optimizer=shown)
-    return Finding(backward.site.span, text, places, tuple(_repairs(analysis, optimizer, backward, step)))
+    return Finding(backward.site.span, text, places, _repairs(analysis, optimizer, backward, step))
 
 
 def _repairs(analysis: Analysis, optimizer: LibraryObject, backward: Event, step: Event) -> Iterator[Candidate]:

@@ -92,7 +92,7 @@ def _finding(analysis: Analysis, item: AttributeSet, lost: list[Value]) -> Findi
     text = message(
         "container.plain", name=f"`self.{item.name}`", kind=kind, what=what, count=len(lost), owner=item.owner.cls.name
     )
-    return Finding(item.site.span, text, (), tuple(_registered(analysis, item, kind, what)))
+    return Finding(item.site.span, text, (), _registered(analysis, item, kind, what))
 
 
 def _registered(analysis: Analysis, item: AttributeSet, kind: str, what: str) -> Iterator[Candidate]:

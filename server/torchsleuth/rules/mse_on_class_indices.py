@@ -91,7 +91,7 @@ def _finding(analysis: Analysis, operation: Operation, prediction: Operand, targ
         places += constructor_related(analysis, operation.module, None, None)
     places += call_trail(operation.site.frame, limit=1)
     fails = any(failure.operation.site is operation.site for failure in analysis.trace.failures)
-    candidates = tuple(_candidates(analysis, operation, prediction, target))
+    candidates = _candidates(analysis, operation, prediction, target)
     return Finding(operation.site.span, text, tuple(places), candidates, "error" if fails else None)
 
 

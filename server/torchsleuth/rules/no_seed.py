@@ -44,7 +44,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if site is None or site.span.path != path:
             continue
         if any(event.kind == "step" and event.subject is optimizer and event.loops for event in trace.events):
-            yield Finding(site.span, message("seed.missing"), (), tuple(_seeded(analysis, site.frame.globals)))
+            yield Finding(site.span, message("seed.missing"), (), _seeded(analysis, site.frame.globals))
             return
 
 

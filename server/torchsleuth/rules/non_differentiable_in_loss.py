@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 
 from torchsleuth.interp.graph import Cut, cut_of, flat_step, node_of
 from torchsleuth.interp.values import Site, Tensor
@@ -51,8 +52,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         places = (call_place(analysis, backward, message("grad.backward")),)
         soft = fault.kind == "zero_gradient"
-        repairs = _soft(analysis, at) if soft else (*as_loss(analysis, fault), *uncut(analysis, fault.cut))
-        yield Finding(at.span, text, places, tuple(repairs))
+        repairs = _soft(analysis, at) if soft else chain(as_loss(analysis, fault), uncut(analysis, fault.cut))
+        yield Finding(at.span, text, places, repairs)
     yield from _dead_terms(analysis)
 
 
@@ -74,7 +75,7 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
                 seen.add(step.site.span)
                 text = message("grad.term.zero", operation=f"`{text_of(analysis, step.site)}`")
                 places = (call_place(analysis, event.site, message("grad.backward")),)
-                yield Finding(step.site.span, text, places, tuple(_soft(analysis, step.site)))
+                yield Finding(step.site.span, text, places, _soft(analysis, step.site))
             cut = cut_of(term)
             if cut is None or cut.kind not in ("first_order", "integers") or term.spec.requires_grad is not False:
                 continue
@@ -82,9 +83,7 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
                 seen.add(cut.site.span)
                 text = message(f"grad.term.{cut.kind}", cut=f"`{text_of(analysis, cut.site)}`")
                 places = (call_place(analysis, event.site, message("grad.backward")),)
-                repairs = tuple(
-                    uncut(analysis, cut) if cut.kind == "first_order" else _mended(analysis, event.site, cut)
-                )
+                repairs = uncut(analysis, cut) if cut.kind == "first_order" else _mended(analysis, event.site, cut)
                 yield Finding(cut.site.span, text, places, repairs)
 
 

@@ -40,7 +40,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         # A base class, or a function that is passed on; what is imported by name is found at its import.
         if use.path in _PUBLIC and use.call is None and use.imported.path != use.path:
             words = message("private.use", old=use.path, new=_PUBLIC[use.path].instead)
-            yield Finding(analysis.source.span(use.node), words, (), tuple(renames(analysis, use, _PUBLIC[use.path])))
+            yield Finding(analysis.source.span(use.node), words, (), renames(analysis, use, _PUBLIC[use.path]))
 
 
 RULE = Rule(

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import LibraryModule, ListValue
@@ -91,9 +92,9 @@ def _finding(
         argument=name,
         built=_sizes(built),
     )
-    candidates = list(_candidates(analysis, failure, module, used, argument))
+    candidates = _candidates(analysis, failure, module, used, argument)
     places = trail(analysis, failure, name, _sizes(built))
-    return Finding(failure.operation.site.span, text, places, tuple(candidates))
+    return Finding(failure.operation.site.span, text, places, candidates)
 
 
 def _sizes(built: object) -> object:
@@ -177,13 +178,12 @@ def _groups(analysis: Analysis, failure: OperatorFailure, module: LibraryModule,
     groups, channels = given_argument(module, 0, "num_groups"), given_argument(module, 1, "num_channels")
     if not isinstance(groups, int) or not isinstance(channels, int) or channels < 1:
         return plain
-    candidates: list[Candidate] = []
-    for near in sorted(
-        (number for number in range(1, channels + 1) if channels % number == 0), key=lambda n: abs(n - groups)
-    ):
-        candidates += list(change_argument(analysis, module, 0, "num_groups", near))[:1]
+    divisors = sorted((n for n in range(1, channels + 1) if channels % n == 0), key=lambda n: abs(n - groups))
+    candidates = (
+        made for near in divisors[:3] for made in islice(change_argument(analysis, module, 0, "num_groups", near), 1)
+    )
     text = message("norm.groups", layer=layer_text(module), groups=groups, channels=channels)
-    return Finding(failure.operation.site.span, text, plain.related, tuple(candidates[:3]))
+    return Finding(failure.operation.site.span, text, plain.related, candidates)
 
 
 RULE = Rule(

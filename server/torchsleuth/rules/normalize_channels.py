@@ -40,7 +40,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         channels = _channels(fault.values[1])
         text = message("data.channels", channels=channels, wanted=fault.values[2])
         used = Related(fault.at.span.path, fault.at.span.start, fault.at.span.end, message("data.transform.used"))
-        yield Finding(transform.site.span, text, (used,), tuple(_repairs(analysis, fault, transform, channels)))
+        yield Finding(transform.site.span, text, (used,), _repairs(analysis, fault, transform, channels))
 
 
 def _channels(value: Value) -> int:

@@ -51,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         places: tuple[Related, ...] = (related(source, use, message("data.rng.used")),)
         text = message("data.rng", dataset=dataset_text(dataset), name=name, workers=workers)
         path = call.site.span.path
-        candidates = tuple(_seeded(analysis, path, loader, f"{way}.{name}", dataset.slots[name]))
+        candidates = _seeded(analysis, path, loader, f"{way}.{name}", dataset.slots[name])
         yield Finding(head(analysis, path, node), text, places, candidates)
 
 

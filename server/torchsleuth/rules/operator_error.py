@@ -35,10 +35,16 @@ CODE = "TS199"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for failure, finding in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
-        forgotten = returned(analysis, finding.at.path) if "NoneType" in finding.message else ()
-        candidates = (*_called(analysis, failure), *one_part(analysis, failure), *forgotten)
-        candidates = (*candidates, *state_unpacked(analysis, failure), *_one_number(analysis, failure))
-        yield replace(finding, candidates=(*finding.candidates, *candidates))
+        yield replace(finding, candidates=_candidates(analysis, failure, finding))
+
+
+def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) -> Iterator[Candidate]:
+    yield from _called(analysis, failure)
+    yield from one_part(analysis, failure)
+    if "NoneType" in finding.message:
+        yield from returned(analysis, finding.at.path)
+    yield from state_unpacked(analysis, failure)
+    yield from _one_number(analysis, failure)
 
 
 def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:

@@ -264,7 +264,7 @@ def _forgotten(analysis: Analysis, item: _Missed) -> Finding | None:
     source = analysis.source_of(made.span.path)
     places = (related(source, made.node, message("optimizer.forgotten.place")),)
     text = message("optimizer.forgotten", what=shown, line=made.span.start.line)
-    return Finding(optimizer.site.span, text, places, tuple(_added(analysis, item, name)))
+    return Finding(optimizer.site.span, text, places, _added(analysis, item, name))
 
 
 def _head(analysis: Analysis, item: _Missed) -> Finding | None:

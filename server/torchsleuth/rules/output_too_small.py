@@ -53,7 +53,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             layer=layer_text(module) if module is not None else operator_text(failure.operation),
             kernel=kernel if isinstance(kernel, int | tuple) else "its kernel",
         )
-        candidates = tuple(_candidates(analysis, failure, given[0]))
+        candidates = _candidates(analysis, failure, given[0])
         yield Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
 
 

@@ -45,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if key is not None and id(item.value) not in trained:
             reported.add(item.site.span)
             text = message(key, name=f"`self.{item.name}`", owner=item.owner.cls.name)
-            yield Finding(item.site.span, text, (), tuple(_wrapped(analysis, item)))
+            yield Finding(item.site.span, text, (), _wrapped(analysis, item))
 
 
 def _fault(item: AttributeSet) -> str | None:

@@ -42,7 +42,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 seen.add(event.site.span)
                 name = receiver_text(analysis, event.site) or "the scheduler"
                 text = message("scheduler.metric", scheduler=f"`{name}`")
-                yield Finding(event.site.span, text, (), tuple(_told(analysis, event, node)))
+                yield Finding(event.site.span, text, (), _told(analysis, event, node))
 
 
 def _told(analysis: Analysis, event: Event, call: ast.Call) -> Iterator[Candidate]:

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 
 from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.interp.values import Array, DictValue, Instance, ListValue, Tensor, Value
@@ -53,7 +54,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         seen.add(id(fault.getitem or fault.dataset))
         places = (*made_at(analysis, fault), *made_here(analysis, fault.loader))
         yield Finding(
-            fault.at.span, _text(fault, refusal), places, (*_shortened(analysis, fault), *_padded(analysis, fault))
+            fault.at.span, _text(fault, refusal), places, chain(_shortened(analysis, fault), _padded(analysis, fault))
         )
 
 

@@ -61,7 +61,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             user=user,
             error=_reason(failure),
         )
-        candidates = tuple(_candidates(analysis, failure, given))
+        candidates = _candidates(analysis, failure, given)
         yield Finding(operation.site.span, text, trail(analysis, failure), candidates)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding
@@ -33,11 +34,10 @@ def outdated_uses(analysis: Analysis, table: Mapping[str, Old], key: str) -> Ite
     for use, call in calls(analysis, *table):
         old = table[use.path]
         severity: Severity | None = "hint" if use.guarded else old.severity
-        candidates = list(old.rewrite(analysis, use, call)) if old.rewrite is not None else []
-        if old.moved is not None:
-            candidates += renames(analysis, use, old)
+        rewritten = old.rewrite(analysis, use, call) if old.rewrite is not None else ()
+        candidates = chain(rewritten, renames(analysis, use, old) if old.moved is not None else ())
         span = analysis.source.span(call)
-        yield Finding(span, message(key, old=use.path, new=old.instead), (), tuple(candidates), severity)
+        yield Finding(span, message(key, old=use.path, new=old.instead), (), candidates, severity)
 
 
 def outdated_imports(
@@ -52,7 +52,7 @@ def outdated_imports(
         old = ", ".join(imported.path for imported in names)
         new = ", ".join(dict.fromkeys(table[imported.path].instead for imported in names))
         guarded = any(imported.guarded for imported in names)
-        candidates = tuple(_moved(analysis, statement, names, table))
+        candidates = _moved(analysis, statement, names, table)
         weight: Severity | None = "hint" if guarded else severity
         yield Finding(analysis.source.span(statement), message(key, old=old, new=new), (), candidates, weight)
 

@@ -48,7 +48,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         owner = analysis.source_of(fault.at.span.path).segment(target.value)
         key = "grad.module" if on_module else "grad.typo"
         text = message(key, attribute=f"`{target.attr}`", owner=f"`{owner}`")
-        yield Finding(fault.at.span, text, (), tuple(_repairs(analysis, fault, target, owner, on_module)))
+        yield Finding(fault.at.span, text, (), _repairs(analysis, fault, target, owner, on_module))
 
     yield from _of_anything(analysis, seen)
 

@@ -156,7 +156,7 @@ def _finding(
     tensor = call.receiver if isinstance(call.receiver, Tensor) else call.get(0, "input")
     places = origin_trail(tensor, name) if isinstance(tensor, Tensor) else []
     places += call_trail(call.site.frame, limit=1)
-    return Finding(call.site.span, text, tuple(places), tuple(_candidates(analysis, call, node, old, new, axis)))
+    return Finding(call.site.span, text, tuple(places), _candidates(analysis, call, node, old, new, axis))
 
 
 def _receiver(call: LibraryCall, node: ast.Call) -> ast.expr | None:

@@ -63,7 +63,7 @@ def _reshape(analysis: Analysis, failure: OperatorFailure) -> Finding:
         count="?" if count is None else dims.text(count),
         call=f"{name}({written})",
     )
-    return Finding(operation.site.span, text, trail(analysis, failure), tuple(_candidates(analysis, failure, node)))
+    return Finding(operation.site.span, text, trail(analysis, failure), _candidates(analysis, failure, node))
 
 
 def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) -> Iterator[Candidate]:

@@ -21,6 +21,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, name_of, text_of, uncut
@@ -37,7 +38,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             key = "grad.rewrapped.part" if fault.kind == "severed_part" else "grad.rewrapped"
             text = message(key, call=f"`{text_of(analysis, cut.site)}`", tensor=name_of(analysis, fault))
             places = (call_place(analysis, fault.at, message("grad.backward")),)
-            repairs = (*uncut(analysis, cut), *as_tensors(analysis, fault))
+            repairs = chain(uncut(analysis, cut), as_tensors(analysis, fault))
             yield Finding(cut.site.span, text, places, repairs)
 
 

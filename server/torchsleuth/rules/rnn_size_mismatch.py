@@ -56,26 +56,30 @@ def _input(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, 
         layer=layer_text(module),
         built=built if isinstance(built, int) else "another size",
     )
-    candidates: list[Candidate] = []
-    for suffix, shape in squeezed(used.shape):
-        if len(used.shape) > 3 and same(shape[-1], got):
-            candidates += suffixed(analysis, used, suffix)
     if len(used.shape) > 3:
         text = message("rnn.rank", tensor=used.described("the input"), layer=layer_text(module))
-        candidates += suffixed(analysis, used, ".flatten(2)", safe=False)
-        candidates += suffixed(analysis, used, ".flatten(0, 1)", safe=False)
+    places = trail(analysis, failure, "input_size", built if isinstance(built, int) else "?")
+    return Finding(failure.operation.site.span, text, places, _for_input(analysis, module, used))
+
+
+def _for_input(analysis: Analysis, module: LibraryModule, used: Operand) -> Iterator[Candidate]:
+    built, got = given_argument(module, 0, "input_size"), used.shape[-1]
+    if len(used.shape) > 3:
+        for suffix, shape in squeezed(used.shape):
+            if same(shape[-1], got):
+                yield from suffixed(analysis, used, suffix)
+        yield from suffixed(analysis, used, ".flatten(2)", safe=False)
+        yield from suffixed(analysis, used, ".flatten(0, 1)", safe=False)
     elif isinstance(got, int):
         if len(used.shape) == 3 and isinstance(built, int) and same(used.shape[1], built):
-            candidates += suffixed(analysis, used, ".transpose(1, 2)")
-        candidates += change_argument(analysis, module, 0, "input_size", got)
+            yield from suffixed(analysis, used, ".transpose(1, 2)")
+        yield from change_argument(analysis, module, 0, "input_size", got)
         for layer in layers_behind(analysis, used.tensor, "Linear", "Embedding", "Conv1d"):
             name = {"Linear": "out_features", "Embedding": "embedding_dim"}.get(layer.type_name, "out_channels")
             if isinstance(built, int):
                 for made in change_argument(analysis, layer, 1, name, built):
-                    candidates.append(Candidate(made.title, made.edits, safe=False))
+                    yield Candidate(made.title, made.edits, safe=False)
             break
-    places = trail(analysis, failure, "input_size", built if isinstance(built, int) else "?")
-    return Finding(failure.operation.site.span, text, places, tuple(candidates))
 
 
 def _state(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, given: list[Operand]) -> Finding:
@@ -89,24 +93,26 @@ def _state(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, 
         input=given[0].described("the input"),
         wanted=f"({', '.join(dims.text(size) for size in wanted)})",
     )
-    candidates: list[Candidate] = []
+    candidates = _for_state(analysis, module, state, wanted)
+    return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
+
+
+def _for_state(analysis: Analysis, module: LibraryModule, state: Operand, wanted: Shape) -> Iterator[Candidate]:
+    if len(wanted) == 3 and len(state.shape) == 3 and _equal((state.shape[1], state.shape[0], state.shape[2]), wanted):
+        yield from suffixed(analysis, state, ".transpose(0, 1)")
     for axis in range(len(wanted)):
         if len(state.shape) == len(wanted) and not same(state.shape[axis], wanted[axis]):
-            candidates += resized(analysis, state.tensor, axis, wanted[axis])
+            yield from resized(analysis, state.tensor, axis, wanted[axis])
             if axis == 2 and isinstance(state.shape[2], int):
-                candidates += change_argument(analysis, module, 1, "hidden_size", state.shape[2])
-    if len(wanted) == 3 and len(state.shape) == 3 and _equal((state.shape[1], state.shape[0], state.shape[2]), wanted):
-        candidates[:0] = suffixed(analysis, state, ".transpose(0, 1)")
+                yield from change_argument(analysis, module, 1, "hidden_size", state.shape[2])
     if len(state.shape) == len(wanted) + 1 and state.shape[0] == 1:
-        candidates += suffixed(analysis, state, ".squeeze(0)")
+        yield from suffixed(analysis, state, ".squeeze(0)")
     if len(state.shape) == len(wanted) + 1:
-        candidates += suffixed(analysis, state, "[-1]", safe=False)
+        yield from suffixed(analysis, state, "[-1]", safe=False)
     if len(wanted) == 3 and _equal(state.shape[1:], wanted[1:]) and _is_more(state.shape[0], wanted[0]):
-        candidates += suffixed(analysis, state, f"[-{wanted[0]}:]", safe=False)
+        yield from suffixed(analysis, state, f"[-{wanted[0]}:]", safe=False)
     if len(state.shape) == len(wanted) - 1:
-        candidates += suffixed(analysis, state, ".unsqueeze(0)")
-    places = trail(analysis, failure)
-    return Finding(failure.operation.site.span, text, places, tuple(candidates))
+        yield from suffixed(analysis, state, ".unsqueeze(0)")
 
 
 def _is_more(size: Size, wanted: Size) -> bool:

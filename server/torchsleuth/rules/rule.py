@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -28,14 +28,42 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Finding:
-    """`candidates` in order of preference; those that re-analysis refutes are dropped."""
+    """`candidates` in order of preference; those that re-analysis refutes are dropped. They are made when they are asked
+    for, if that is a generator."""
 
     at: Span
     message: str
     related: tuple[Related, ...] = ()
-    candidates: tuple[Candidate, ...] = ()
+    candidates: Iterable[Candidate] = ()
     severity: Severity | None = None
     """Where it weighs less, or more, than the rule's findings do in general."""
+
+
+class Candidates:
+    """The candidates of a finding, made when they are first asked for. If their maker raises, `stumbled` is told, and there
+    are those that it had made: the finding itself stands."""
+
+    def __init__(self, made: Iterable[Candidate], stumbled: Callable[[Exception], None]) -> None:
+        self._made = made
+        self._stumbled = stumbled
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self._all)
+
+    @property
+    def possible(self) -> bool:
+        """Whether there may be some, as far as is known without making them."""
+        return self._made != ()
+
+    @cached_property
+    def _all(self) -> tuple[Candidate, ...]:
+        found: list[Candidate] = []
+        try:
+            for candidate in self._made:
+                found.append(candidate)
+        except Exception as error:
+            self._stumbled(error)
+        return tuple(found)
 
 
 @dataclass

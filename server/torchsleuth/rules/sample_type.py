@@ -55,12 +55,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield _none(analysis, fault)
             continue
         places = (*made_at(analysis, fault), *made_here(analysis, fault.loader))
-        candidates = tuple(_collated(analysis, fault, refusal)) if refusal.kind == "type" else ()
-        if isinstance(refusal.values[0], Image):
-            candidates = tuple(_as_tensor(analysis, fault))
-        if refusal.values[0] is None and fault.getitem is not None:
-            candidates = (*returned(analysis, fault.getitem.path), *candidates)
-        yield Finding(fault.at.span, _text(fault, refusal), places, candidates)
+        yield Finding(fault.at.span, _text(fault, refusal), places, _candidates(analysis, fault, refusal))
+
+
+def _candidates(analysis: Analysis, fault: DataFault, refusal: Refusal) -> Iterator[Candidate]:
+    if refusal.values[0] is None and fault.getitem is not None:
+        yield from returned(analysis, fault.getitem.path)
+    if isinstance(refusal.values[0], Image):
+        yield from _as_tensor(analysis, fault)
+    elif refusal.kind == "type":
+        yield from _collated(analysis, fault, refusal)
 
 
 def _text(fault: DataFault, refusal: Refusal) -> str:
@@ -236,8 +240,8 @@ def _none(analysis: Analysis, fault: DataFault) -> Finding:
     else:
         at, places = fault.at.span, (*made_at(analysis, fault), *made_here(analysis, fault.loader))
     if fault.sample is None:
-        return Finding(at, message("data.none.always", dataset=name), places, tuple(_returning(analysis, method)))
-    return Finding(at, message("data.none", dataset=name), places, tuple(_left_out(analysis, fault)))
+        return Finding(at, message("data.none.always", dataset=name), places, _returning(analysis, method))
+    return Finding(at, message("data.none", dataset=name), places, _left_out(analysis, fault))
 
 
 def _returned_none(method: Function | None) -> ast.Return | None:

@@ -77,7 +77,7 @@ def _finding(analysis: Analysis, early: Event, step: Event) -> Finding:
         optimizer=f"`{optimizer}.step()`",
         line=step.site.span.start.line,
     )
-    return Finding(early.site.span, text, places, tuple(_moved(analysis, early, step)))
+    return Finding(early.site.span, text, places, _moved(analysis, early, step))
 
 
 def _moved(analysis: Analysis, early: Event, step: Event) -> Iterator[Candidate]:

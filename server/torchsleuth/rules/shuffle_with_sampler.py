@@ -39,7 +39,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         path = call.site.span.path
         at = head(analysis, path, node)
-        yield Finding(at, text, (), tuple(_without(analysis, path, node, excluded)))
+        yield Finding(at, text, (), _without(analysis, path, node, excluded))
 
 
 def _excluded(loader: LibraryObject) -> tuple[list[str], str]:

@@ -36,16 +36,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if "sigmoid" not in scores.tags:
             continue
         places: list[Related] = []
-        candidates: list[Candidate] = []
+        candidates: Iterator[Candidate] = iter(())
         sigmoid = applied(analysis, scores, ("sigmoid", "Sigmoid", "expit"))
         if sigmoid is not None:
             span = sigmoid.site.span
             places.append(Related(span.path, span.start, span.end, message("softmax.here", softmax="sigmoid")))
-            candidates += removals(analysis, sigmoid, "sigmoid")
+            candidates = removals(analysis, sigmoid, "sigmoid")
         places += call_trail(operation.site.frame, limit=1)
         tensor = expression_text(operand_node(operation, 0), "the input")
         text = message("sigmoid.bce_with_logits", tensor=tensor, loss=short_name(operation))
-        yield Finding(operation.site.span, text, tuple(places), tuple(candidates))
+        yield Finding(operation.site.span, text, tuple(places), candidates)
 
 
 RULE = Rule(

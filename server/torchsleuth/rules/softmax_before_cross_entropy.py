@@ -44,16 +44,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _finding(analysis: Analysis, operation: Operation, scores: Tensor) -> Finding:
     softmax = applied(analysis, scores, _SOFTMAX)
     places: list[Related] = []
-    candidates: list[Candidate] = []
+    candidates: Iterator[Candidate] = iter(())
     name = "softmax"
     if softmax is not None:
         span = softmax.site.span
         places.append(Related(span.path, span.start, span.end, message("softmax.here", softmax=name)))
-        candidates += removals(analysis, softmax, name)
+        candidates = removals(analysis, softmax, name)
     places += call_trail(operation.site.frame, limit=1)
     tensor = expression_text(operand_node(operation, 0), "the input")
     text = message("softmax.cross_entropy", tensor=tensor, softmax=name)
-    return Finding(operation.site.span, text, tuple(places), tuple(candidates))
+    return Finding(operation.site.span, text, tuple(places), candidates)
 
 
 RULE = Rule(CODE, "softmax-before-cross-entropy", "warning", "dtype and loss", __doc__, find)

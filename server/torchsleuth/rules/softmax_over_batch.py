@@ -231,7 +231,7 @@ def _finding(analysis: Analysis, operation: Operation, used: Operand, proof: Ope
         size=dims.text(used.shape[0]),
         guess=0 if len(used.shape) == 3 else 1,
     )
-    return Finding(operation.site.span, text, tuple(places), tuple(_candidates(analysis, operation, used)))
+    return Finding(operation.site.span, text, tuple(places), _candidates(analysis, operation, used))
 
 
 def _candidates(analysis: Analysis, operation: Operation, used: Operand) -> Iterator[Candidate]:

@@ -37,7 +37,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if fault.kind == "split" and isinstance(node, ast.Call):
             given, wanted = (dims.text(value) for value in fault.values)
             text = message("data.split", given=given, wanted=wanted)
-            yield Finding(head(analysis, fault.at.span.path, node), text, (), tuple(_repairs(analysis, fault, node)))
+            yield Finding(head(analysis, fault.at.span.path, node), text, (), _repairs(analysis, fault, node))
 
 
 def _repairs(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[Candidate]:

@@ -47,7 +47,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if fault.node is not None:
             owner = analysis.source_of(fault.node.site.span.path)
             places = (related(owner, fault.node.site.node, message("grad.twice.made")),)
-        yield Finding(fault.at.span, text, places, tuple(_repairs(analysis, fault, names)))
+        yield Finding(fault.at.span, text, places, _repairs(analysis, fault, names))
 
 
 def _repairs(analysis: Analysis, fault: AutogradFault, names: dict[str, bool]) -> Iterator[Candidate]:

@@ -70,7 +70,7 @@ def _finding(analysis: Analysis, conflict: DeviceConflict, born: Birth, found: l
     text = message("device.factory", call=short(source.segment(born.call)), device=home.described)
     use = related(source_at(analysis, conflict.operation.site), conflict.operation.site.node, message("device.met"))
     places = (use, *call_trail(born.site.frame, limit=1))
-    return Finding(born.site.span, text, places, tuple(_candidates(analysis, born, found, home)))
+    return Finding(born.site.span, text, places, _candidates(analysis, born, found, home))
 
 
 def _candidates(analysis: Analysis, born: Birth, found: list[Birth], home: Device) -> Iterator[Candidate]:

@@ -45,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if old:
             new = " and ".join(_new_name(name) for name in old)
             words = message("pretrained.deprecated", old=" and ".join(old), new=new)
-            fixes = tuple(_fixes(analysis, use, use.call, model))
+            fixes = _fixes(analysis, use, use.call, model)
             severity: Severity | None = "hint" if use.guarded else None
             yield Finding(analysis.source.span(use.call), words, (), fixes, severity)
 

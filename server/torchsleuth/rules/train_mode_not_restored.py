@@ -106,7 +106,7 @@ def _finding(analysis: Analysis, event: Event, switch: Event, layer: ModeDepende
         layer=layer.name,
         line=switch.site.span.start.line,
     )
-    return Finding(event.site.span, text, places, tuple(_inserted(analysis, event, name)))
+    return Finding(event.site.span, text, places, _inserted(analysis, event, name))
 
 
 def _inserted(analysis: Analysis, event: Event, name: str | None) -> Iterator[Candidate]:

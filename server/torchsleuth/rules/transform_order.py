@@ -42,7 +42,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             given = fault.values[1]
             text = message("data.transform", transform=transform.type_name, given=given_text(given))
             used = Related(fault.at.span.path, fault.at.span.start, fault.at.span.end, message("data.transform.used"))
-            yield Finding(transform.site.span, text, (used,), tuple(_repairs(analysis, fault, transform, given)))
+            yield Finding(transform.site.span, text, (used,), _repairs(analysis, fault, transform, given))
 
 
 def given_text(value: Value) -> str:

@@ -35,7 +35,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(analysis.source.span(imported.alias), words)
     for use in analysis.names.uses:
         if use.path == _PATH:
-            yield Finding(analysis.source.span(use.call or use.node), words, (), tuple(_fixes(analysis, use)))
+            yield Finding(analysis.source.span(use.call or use.node), words, (), _fixes(analysis, use))
 
 
 def _fixes(analysis: Analysis, use: Use) -> Iterator[Candidate]:

@@ -65,7 +65,7 @@ def _finding(analysis: Analysis, optimizer: LibraryObject, layer: LibraryModule,
         source = analysis.source_of(layer.site.span.path)
         places = (related(source, layer.site.node, message("clip.missing.layer", layer=layer.type_name)),)
     text = message("clip.missing", layer=layer.type_name)
-    return Finding(step.site.span, text, places, tuple(_clipped(analysis, optimizer, step)))
+    return Finding(step.site.span, text, places, _clipped(analysis, optimizer, step))
 
 
 def _clipped(analysis: Analysis, optimizer: LibraryObject, step: Event) -> Iterator[Candidate]:

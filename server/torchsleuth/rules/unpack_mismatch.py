@@ -56,7 +56,7 @@ def _finding(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List)
     places: list[Related] = list(call_trail(found.site.frame, limit=1))
     if isinstance(found.value, Tensor):
         places = origin_trail(found.value, "the tensor") + places
-    return Finding(found.site.span, text, tuple(places), tuple(_candidates(analysis, found, target, value)))
+    return Finding(found.site.span, text, tuple(places), _candidates(analysis, found, target, value))
 
 
 def _parts(found: Unpacking) -> str:

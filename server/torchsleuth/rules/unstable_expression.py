@@ -59,7 +59,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             span = analysis.source.span(node)
             reported.add(span)
             name, new, fixes = better
-            yield Finding(span, message("unstable", old=name, new=new), (), tuple(fixes))
+            yield Finding(span, message("unstable", old=name, new=new), (), fixes)
     yield from _of_variables(analysis, reported, applied)
 
 
@@ -166,7 +166,7 @@ def _of_variables(analysis: Analysis, reported: set[Span], applied: dict[ast.Cal
         if kinds and operation.site.span.path == analysis.source.path:
             reported.add(operation.site.span)
             words = message("unstable", old=f"log({kinds[0]}(x))", new=f"{_LOGARITHMS[kinds[0]]}(x)")
-            yield Finding(operation.site.span, words, (), tuple(_from_scores(analysis, operation, value, applied)))
+            yield Finding(operation.site.span, words, (), _from_scores(analysis, operation, value, applied))
 
 
 def _from_scores(

@@ -107,7 +107,7 @@ def _finding(analysis: Analysis, clearing: Event, step: Event) -> Finding:
     source = analysis.source_of(step.site.span.path)
     places = (related(source, step.site.node, message("zero_grad.step.empty")),)
     text = message("zero_grad.early", call=f"`{name}.zero_grad()`", line=step.site.span.start.line)
-    return Finding(clearing.site.span, text, places, tuple(_moved(analysis, clearing, step)))
+    return Finding(clearing.site.span, text, places, _moved(analysis, clearing, step))
 
 
 def _too_early(analysis: Analysis, step: Event, backward: Event, clearing: Event) -> Finding:
@@ -120,7 +120,7 @@ def _too_early(analysis: Analysis, step: Event, backward: Event, clearing: Event
         line=backward.site.span.start.line,
         clearing=f"`{receiver_text(analysis, clearing.site)}.zero_grad()`",
     )
-    return Finding(step.site.span, text, places, tuple(_moved(analysis, step, backward)))
+    return Finding(step.site.span, text, places, _moved(analysis, step, backward))
 
 
 def _moved(analysis: Analysis, one: Event, other: Event) -> Iterator[Candidate]:

@@ -12,9 +12,9 @@ from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Interpreter
 from torchsleuth.interp.trace import Trace
 from torchsleuth.oracle.oracle import Oracle
-from torchsleuth.repair.verify import MAX_FIXES, Checked, T, Trials, together, verified_fixes
+from torchsleuth.repair.verify import MAX_FIXES, Checked, Found, T, Trials, together, verified_fixes
 from torchsleuth.rules.registry import RULES
-from torchsleuth.rules.rule import Analysis, Candidate, Rule
+from torchsleuth.rules.rule import Analysis, Candidates, Rule
 from torchsleuth.schema import Diagnostic, DimJson, FileAnalysis, Fix, TensorFact
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
@@ -23,6 +23,8 @@ from torchsleuth.tensors.spec import TensorSpec
 
 VERIFY_SECONDS = 4.0
 """Time of the processor after which remaining candidates are no longer tried; unverified ones are never offered."""
+MAX_STUMBLES = 20
+"""Stumbles that are told of one analysis."""
 MAX_UNREPAIRED = 8
 """Analyses that are kept until their fixes are asked for."""
 
@@ -61,13 +63,14 @@ class Engine:
             "facts": len(facts),
             "incomplete": analysis.trace.incomplete,
             "missing": _missing(analysis),
-            "stumbles": analysis.trace.stumbles[:20],
-            "unverified": any(candidates for _, candidates in found),
+            "stumbles": analysis.trace.stumbles[:MAX_STUMBLES],
+            "unverified": any(candidates.possible for _, candidates in found),
         }
         result = FileAnalysis(path, diagnostics, facts, stats)
         self._repairs.pop(path, None)
         if stats["unverified"]:
-            self._repairs[path] = Repairs(result, files, self._trials(analysis, found, path, files, roots, rules))
+            trials = self._trials(analysis, found, path, files, roots, rules)
+            self._repairs[path] = Repairs(result, files, trials, analysis.trace.stumbles)
             if len(self._repairs) > MAX_UNREPAIRED:
                 del self._repairs[next(iter(self._repairs))]
         return self.repair(path, text, overlay, roots, codes) if verify else result
@@ -114,27 +117,30 @@ class Engine:
         trace: Trace = interpreter.run_document(source)
         return Analysis(source, trace, workspace, self.oracle.version)
 
-    def _diagnose(self, analysis: Analysis, rules: Sequence[Rule]) -> list[tuple[Diagnostic, tuple[Candidate, ...]]]:
-        found: dict[tuple[str, str, int, int], tuple[Diagnostic, tuple[Candidate, ...]]] = {}
+    def _diagnose(self, analysis: Analysis, rules: Sequence[Rule]) -> list[Found]:
+        found: dict[tuple[str, str, int, int], Found] = {}
         for rule in rules:
+
+            def stumbled(error: Exception, code: str = rule.code) -> None:
+                analysis.trace.stumbles.append(f"{code}: {type(error).__name__}: {error}")
+
             try:
-                findings = list(rule.find(analysis))
+                for finding in rule.find(analysis):
+                    at = finding.at
+                    severity = finding.severity or rule.severity
+                    diagnostic = Diagnostic(
+                        at.path, rule.code, rule.name, severity, finding.message, at.start, at.end, finding.related
+                    )
+                    key = (rule.code, at.path, at.start.line, at.start.column)
+                    found.setdefault(key, (diagnostic, Candidates(finding.candidates, stumbled)))
             except Exception as error:
-                analysis.trace.stumbles.append(f"{rule.code}: {type(error).__name__}: {error}")
-                continue
-            for finding in findings:
-                at = finding.at
-                severity = finding.severity or rule.severity
-                diagnostic = Diagnostic(
-                    at.path, rule.code, rule.name, severity, finding.message, at.start, at.end, finding.related
-                )
-                found.setdefault((rule.code, at.path, at.start.line, at.start.column), (diagnostic, finding.candidates))
+                stumbled(error)
         return sorted(found.values(), key=lambda item: (item[0].path, item[0].start, item[0].code))
 
     def _trials(
         self,
         analysis: Analysis,
-        found: list[tuple[Diagnostic, tuple[Candidate, ...]]],
+        found: list[Found],
         path: str,
         files: Mapping[str, str],
         roots: tuple[str, ...],
@@ -170,14 +176,20 @@ class Engine:
 
 
 class Repairs:
-    """The fixes of one analysis, verified one trial after another. `result`: the analysis with those verified so far."""
+    """The fixes of one analysis, verified one trial after another. `result`: the analysis with those verified so far.
+    `stumbles`: its own, which making the candidates may add to."""
 
     def __init__(
-        self, result: FileAnalysis, files: Mapping[str, str], trials: Iterator[tuple[Diagnostic, ...]]
+        self,
+        result: FileAnalysis,
+        files: Mapping[str, str],
+        trials: Iterator[tuple[Diagnostic, ...]],
+        stumbles: list[str],
     ) -> None:
         self.result = result
         self.files = files
         self._trials = trials
+        self._stumbles = stumbles
 
     def proceed(self, seconds: float) -> bool:
         """Go on until about so much time has passed; whether that was all."""
@@ -187,7 +199,12 @@ class Repairs:
             following = next(self._trials, None)
             done, latest = following is None, following or latest
         taken = self.result.stats["verification_ms"] + (time.perf_counter() - began) * 1000
-        stats = {**self.result.stats, "verification_ms": round(taken, 2), "unverified": not done}
+        stats = {
+            **self.result.stats,
+            "verification_ms": round(taken, 2),
+            "unverified": not done,
+            "stumbles": self._stumbles[:MAX_STUMBLES],
+        }
         self.result = replace(self.result, diagnostics=latest, stats=stats)
         return done
 
