@@ -114,6 +114,20 @@ def test_a_span_that_was_typed_in_is_lost() -> None:
     assert change.moved(Position(1, 1), Position(3, 1)) is None
 
 
+@pytest.mark.parametrize(("old", "new"), [(" ", "  "), (" ", "\n    "), ("  ", " "), ("\t", "")])
+def test_a_span_with_more_or_less_space_in_it_stays(old: str, new: str) -> None:
+    text = "x=f(1,\ty, z,  w)+1\n"
+    documents = opened(text)
+    document = documents.get(URI)
+    assert document is not None
+    span = document.source.position(2), document.source.position(17)
+    (change,) = typed(documents, old, new)
+    after = documents.get(URI)
+    moved = change.moved(*span)
+    assert moved is not None and after is not None
+    assert after.source.slice(*moved) == text[2:17].replace(old, new, 1)
+
+
 @pytest.mark.parametrize(
     ("change", "touched"),
     [

@@ -150,3 +150,17 @@ def test_clearing_one_owner_leaves_the_others(store: ResultStore, published: lis
     assert published == ["a.py"] and shown(store, "b.py")
     store.clear("run")
     assert shown(store, "b.py") == []
+
+
+def test_whether_a_change_reached_into_something_is_known(store: ResultStore) -> None:
+    store.replace("static", "a.py", [diagnostic()], [fact(line=12)])
+    store.text_changed("a.py", [inserted_line(2)])
+    store.text_changed("a.py", [typed(13, column=9)])
+    assert store.is_whole("static", "a.py")
+    inside = Position(11, 6)
+    store.text_changed("a.py", [TextChange(inside, inside, Position(11, 8), blank=True)])
+    assert store.is_whole("static", "a.py")
+    store.text_changed("a.py", [typed(11)])
+    assert not store.is_whole("static", "a.py") and not shown(store)
+    store.replace("static", "a.py", [diagnostic()], [])
+    assert store.is_whole("static", "a.py")

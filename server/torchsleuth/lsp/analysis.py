@@ -160,7 +160,9 @@ class StaticAnalysis:
         typed. What may yet turn out to be meant that way is analysed after a longer pause."""
         before = self._analysed.get(document.path)
         change = before.unfinished(document.text) if before is not None else None
-        if before is None or change is None or (change == "same" and not before.whole):
+        if before is None or change is None:
+            return False
+        if change == "same" and not (before.whole and self._server.store.is_whole("static", document.path)):
             return False
         if change == "unbound":
             if document.path in self._settling:

@@ -24,18 +24,22 @@ _URI = re.compile(r"[a-z][a-z0-9+.-]+:")
 
 @dataclass(frozen=True)
 class TextChange:
-    """One replaced stretch: where it began, where it ended before, and where it ends now."""
+    """One replaced stretch: where it began, where it ended before, and where it ends now. `blank`: there was, and is, nothing
+    but space in it."""
 
     start: Position
     old_end: Position
     new_end: Position
+    blank: bool = False
 
     def moved(self, start: Position, end: Position) -> tuple[Position, Position] | None:
-        """Where a span lies after the change; None if the change reached into it."""
+        """Where a span lies after the change; None if the change reached into it, and not only with space."""
         if end <= self.start:
             return start, end
         if start >= self.old_end:
             return self._after(start), self._after(end)
+        if self.blank and start <= self.start and self.old_end <= end:
+            return start, self._after(end)
         return None
 
     def touches_lines(self, start: Position, end: Position) -> bool:
@@ -160,7 +164,8 @@ def difference(before: SourceText, after: SourceText) -> tuple[TextChange, ...]:
     limit = min(len(old), len(new))
     head = next((index for index in range(limit) if old[index] != new[index]), limit)
     tail = next((index for index in range(limit - head) if old[-1 - index] != new[-1 - index]), limit - head)
-    change = TextChange(before.position(head), before.position(len(old) - tail), after.position(len(new) - tail))
+    blank = not (old[head : len(old) - tail] + new[head : len(new) - tail]).strip()
+    change = TextChange(before.position(head), before.position(len(old) - tail), after.position(len(new) - tail), blank)
     return (change,)
 
 
@@ -168,5 +173,6 @@ def _replace(source: SourceText, where: types.Range, text: str) -> tuple[SourceT
     start = source.offset(source.from_utf16(where.start.line, where.start.character))
     end = source.offset(source.from_utf16(where.end.line, where.end.character))
     after = SourceText(source.path, source.text[:start] + text + source.text[end:])
-    change = TextChange(source.position(start), source.position(end), after.position(start + len(text)))
+    blank = not (source.text[start:end] + text).strip()
+    change = TextChange(source.position(start), source.position(end), after.position(start + len(text)), blank)
     return after, change

@@ -35,6 +35,8 @@ class _Entry:
     generation: int
     findings: tuple[Finding, ...]
     facts: tuple[TensorFact, ...]
+    whole: bool = True
+    """No change of a text has reached into something."""
 
 
 class ResultStore:
@@ -88,6 +90,11 @@ class ResultStore:
         """Counts up with each replacement; 0 where there is nothing."""
         entry = self._entries.get((layer, owner))
         return entry.generation if entry is not None else 0
+
+    def is_whole(self, layer: Layer, owner: str) -> bool:
+        """Whether all that was found is still there: no change of a text has reached into it."""
+        entry = self._entries.get((layer, owner))
+        return entry is not None and entry.whole
 
     def text_changed(self, path: str, changes: Sequence[TextChange], layer: Layer | None = None) -> None:
         """Move everything in `path` along with its text; drop or mark what a change reached into.
@@ -173,9 +180,16 @@ def _touched(place: tuple[str, Position, Position], path: str, changes: Sequence
 
 
 def _moved_entry(entry: _Entry, path: str, changes: Sequence[TextChange]) -> _Entry:
-    findings = (_moved_finding(finding, path, changes) for finding in entry.findings)
+    moved = (_moved_finding(finding, path, changes) for finding in entry.findings)
+    findings = tuple(finding for finding in moved if finding is not None)
     facts = tuple(_moved_facts(entry.facts, path, changes))
-    return replace(entry, findings=tuple(finding for finding in findings if finding is not None), facts=facts)
+    whole = entry.whole and len(facts) == len(entry.facts) and _parts(findings) == _parts(entry.findings)
+    return replace(entry, findings=findings, facts=facts, whole=whole)
+
+
+def _parts(findings: Sequence[Finding]) -> int:
+    """How many findings there are, with the places that explain them and their fixes."""
+    return sum(1 + len(finding.diagnostic.related) + len(finding.diagnostic.fixes) for finding in findings)
 
 
 def _standing(entry: _Entry) -> list[bool]:

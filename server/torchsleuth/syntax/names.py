@@ -71,9 +71,19 @@ class _Scope:
             scope = scope.outer
         return None
 
+    def binds(self, name: str) -> bool:
+        """Whether a name that is read here is bound in this scope or one around it."""
+        scope: _Scope | None = self.owner(name)
+        while scope is not None:
+            inside = scope is self or not isinstance(scope.node, ast.ClassDef)
+            if inside and (name in scope.imports or name in scope.others):
+                return True
+            scope = scope.outer
+        return False
+
 
 class Names:
-    """The imports of a tree, and the uses of what they bind."""
+    """The imports of a tree, the uses of what they bind, and the names that it binds and that it leaves to others."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._pending: list[tuple[ast.Name | ast.Attribute, str, str, ast.Call | None, bool, _Scope]] = []
@@ -92,6 +102,17 @@ class Names:
     def is_free(self, name: str) -> bool:
         """Whether nothing in the whole file is called so yet."""
         return name not in self._module.imports and name not in self._module.others
+
+    @property
+    def bound(self) -> frozenset[str]:
+        """The names of the module, ``*`` among them where they may be any."""
+        every = ("*",) if any(imported.alias.name == "*" for imported in self.imports) else ()
+        return frozenset((*self._module.imports, *self._module.others, *every))
+
+    @property
+    def free(self) -> frozenset[str]:
+        """The names that are read and that nothing in the tree binds."""
+        return frozenset(root for _, root, _, _, _, scope in self._pending if not scope.binds(root))
 
     def _resolved(self) -> Iterator[Use]:
         for node, root, rest, call, guarded, scope in self._pending:
@@ -116,6 +137,10 @@ class Names:
             self._call(node, scope, guarded)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             self._import(node, scope, guarded)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            # It changes what is bound elsewhere.
+            self._pending.append((node.target, node.target.id, "", None, guarded, scope))
+            self._visit(node.value, scope, guarded)
         elif isinstance(node, _SCOPES):
             self._definition(node, scope, guarded)
         elif isinstance(node, _COMPREHENSIONS):

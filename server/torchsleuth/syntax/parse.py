@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 
 from torchsleuth.syntax.text import SourceText
 
+_OPENS_BLOCK = re.compile(r"\s*(?:if|elif|else|for|while|def|class|with|try|except|finally|match|case|async)\b")
 MAX_KEPT = 200_000
 """Characters of texts whose trees are kept; a tree takes some 60 bytes for each."""
 MAX_REPAIRS = 40
@@ -86,18 +88,36 @@ def _blank(source: SourceText, line: int, error: SyntaxError, blanked: list[int]
         if header >= 1 and source.line(header).rstrip().endswith(":"):
             line, content = header, source.line(header)
             indent = content[: len(content) - len(content.lstrip())]
-    elif isinstance(error, IndentationError) and line > 1:
-        # Align with the line before, whatever it was meant to be.
-        before = line - 1
-        while before > 1 and not source.line(before).strip():
-            before -= 1
-        previous = source.line(before)
-        indent = previous[: len(previous) - len(previous.lstrip())]
+    else:
+        above, below = _neighbour(source, line, -1), _neighbour(source, line, 1)
+        if isinstance(error, IndentationError) and above:
+            # Align with the line before, whatever it was meant to be.
+            indent = _indent(source, above)
+            if below and _indent(source, below) == _indent(source, line) > indent and above not in blanked:
+                # It is the line before that is out of place.
+                line, content, indent = above, source.line(above), _indent(source, line)
+        elif above and below and not _OPENS_BLOCK.match(content):
+            if len(_indent(source, above)) == len(_indent(source, below)) > len(indent):
+                # The rest of a statement that was divided: the block goes on.
+                indent = _indent(source, above)
     blanked.append(line)
     width = len(content)
     filler = (indent + "pass").ljust(width)
     start = source.offset(source.position(_start_offset(source, line)))
     return source.text[:start] + filler[: max(width, len(indent) + 4)] + source.text[start + width :]
+
+
+def _neighbour(source: SourceText, line: int, step: int) -> int:
+    """The next line above or below that is not empty, 0 if there is none."""
+    line += step
+    while 1 <= line <= source.line_count and not source.line(line).strip():
+        line += step
+    return line if 1 <= line <= source.line_count else 0
+
+
+def _indent(source: SourceText, line: int) -> str:
+    content = source.line(line)
+    return content[: len(content) - len(content.lstrip())]
 
 
 def _start_offset(source: SourceText, line: int) -> int:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
+import keyword
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse_with_errors
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.syntax.trees import captured
 
 Unfinished = Literal["same", "broken", "unbound"]
 """What a change of a text amounts to that gives an analysis nothing new.
 
-same: only space, comments or docstrings. broken: one statement does not parse. unbound: one statement reads a name that
-nothing binds, or an attribute that nothing is known to have, as the first letters of another.
+same: only space, comments, docstrings or the words of what is printed. broken: one statement does not parse. unbound: a name
+is read that nothing binds, or an attribute that nothing sets or is known to have, as the first letters of another one, or
+because the statement that sets it is being typed.
 """
 _TOLD_BY_COMMENTS = re.compile(r"#.*[\[(]|#.*\b(torchsleuth|noqa|type)\b")
 """Comments that say something: shapes, and what not to report."""
@@ -26,6 +30,12 @@ MAX_TEXT = 200_000
 """Characters of the longest text that is looked at, as the editor waits for it."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
+_SHOWS = frozenset("print debug info warning warn error exception critical set_description set_postfix_str".split())
+"""Functions and methods that show their arguments to the user."""
+_WORD = re.compile(r"[^\W\d]\w*")
+_LONGEST_NAME = 100
+"""Characters of a string that may have names of attributes in it."""
+_KNOWN = frozenset((*dir(builtins), *keyword.kwlist, *keyword.softkwlist))
 _BUILTINS = frozenset((*dir(builtins), "__file__", "__name__", "__doc__", "__path__", "get_ipython", "display"))
 
 
@@ -56,12 +66,42 @@ class Analysed:
         old, new = [[part for part in side if not _says_nothing(part)] for side in (old, new)]
         if not old and not new:
             return "same"
-        if sum(_first(part) <= change.old_last and _last(part) >= change.first for part in old) > 1:
-            return None
-        kinds = {self._kind(part, blanked) for part in new}
-        if not kinds or None in kinds:
-            return None
-        return "broken" if "broken" in kinds else "unbound"
+        broken = any(isinstance(part, ast.Pass) and part.lineno in blanked for part in new)
+        if broken and sum(_first(part) <= change.old_last and _last(part) >= change.first for part in old) < 2:
+            return "broken"
+        if self._changes_into_new_word(change, lines) or self._leaves_unbound(around, tree.body):
+            return "unbound"
+        return None
+
+    def _changes_into_new_word(self, change: _Change, lines: Sequence[str]) -> bool:
+        """Whether a change is one of a single word, and gives one that stands nowhere else and that no library has."""
+        if not change.first == change.old_last == change.new_last:
+            return False
+        old, new = self._lines[change.first - 1], lines[change.first - 1]
+        head = len(os.path.commonprefix([old, new]))
+        tail = len(os.path.commonprefix([old[head:][::-1], new[head:][::-1]]))
+        for match in _WORD.finditer(new):
+            if match.start() <= head and len(new) - tail <= match.end():
+                word, before = match.group(), old[match.start() : match.end() + len(old) - len(new)]
+                known = word in self._words or word in self._attributes or word in _KNOWN
+                return before.isidentifier() and not known
+        return False
+
+    def _leaves_unbound(self, around: Sequence[ast.stmt], instead: Sequence[ast.stmt]) -> bool:
+        """Whether something is read that was bound before, or was not read, where some statements stand instead of others."""
+        before = self._mentions
+        after = [said for part, said in before.items() if part not in around]
+        after += [_Mentions.of(part) for part in instead]
+        if any("*" in said.bound for said in after):
+            return False
+        one, other = _Mentions.together(before.values()), _Mentions.together(after)
+        if other.free - other.bound - _BUILTINS - (one.free - one.bound):
+            return True
+        # A class inherits attributes from others.
+        if (one.own_set - other.own_set) & other.own_read:
+            return True
+        known = self._attributes
+        return bool(known) and bool(other.read - other.set - known - (one.read - one.set))
 
     def _around(self, change: _Change) -> list[ast.stmt]:
         """The statements of the module that a change is in, or between: what else it says does not depend on it."""
@@ -78,36 +118,50 @@ class Analysed:
         first, last = min((*reached, before)), max((*reached, before - 1))
         return body[max(first - 1, 0) : last + 2]
 
-    def _kind(self, statement: ast.stmt, blanked: Sequence[int]) -> Unfinished | None:
-        if isinstance(statement, ast.Pass) and statement.lineno in blanked:
-            return "broken"
-        if self._bound is None:
-            return None
-        known = self._bound.union(_bound(statement))
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in known:
-                return "unbound"
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and self._is_new(node.attr):
-                return "unbound"
-        return None
-
-    def _is_new(self, attribute: str) -> bool:
-        """Whether an attribute is neither one of a library nor a word of this text."""
-        return bool(self._attributes) and attribute not in self._attributes and attribute not in self._words
-
     @cached_property
     def _words(self) -> frozenset[str]:
-        return frozenset(re.findall(r"\w+", self._source.text))
+        return frozenset(_WORD.findall(self._source.text))
+
+    @cached_property
+    def _mentions(self) -> dict[ast.stmt, _Mentions]:
+        return {statement: _Mentions.of(statement) for statement in self._tree.body}
 
     @cached_property
     def _tree(self) -> ast.Module:
         return parse_with_errors(self._source)[0]
 
-    @cached_property
-    def _bound(self) -> frozenset[str] | None:
-        """Every name that is bound somewhere, None where it may be any."""
-        names = frozenset(_bound(self._tree))
-        return None if "*" in names else names | _BUILTINS
+
+@dataclass(frozen=True)
+class _Mentions:
+    """What statements of a module say of names and attributes.
+
+    `bound`, `free`: the names that they bind in the module, and that they leave to others. `set`, `read`: attributes, of
+    whatever object. `own_set`, `own_read`: attributes of ``self``, with the class.
+    """
+
+    bound: frozenset[str]
+    free: frozenset[str]
+    set: frozenset[str]
+    read: frozenset[str]
+    own_set: frozenset[tuple[str, str]]
+    own_read: frozenset[tuple[str, str]]
+
+    @classmethod
+    def of(cls, statement: ast.stmt) -> _Mentions:
+        names = Names(ast.Module([statement], []))
+        bound, read = set(_attributes_set(statement)), set(_attributes_read(statement))
+        own_set: set[tuple[str, str]] = set()
+        own_read: set[tuple[str, str]] = set()
+        for node in ast.walk(statement):
+            if isinstance(node, ast.ClassDef):
+                own_set |= {(node.name, name) for name in _attributes_set(node)}
+                own_read |= {(node.name, name) for name in _attributes_read(node, "self")}
+        return cls(names.bound, names.free, frozenset(bound), frozenset(read), frozenset(own_set), frozenset(own_read))
+
+    @classmethod
+    def together(cls, parts: Iterable[_Mentions]) -> _Mentions:
+        parts = list(parts)
+        return cls(*(frozenset().union(*(getattr(part, name) for part in parts)) for name in cls.__annotations__))
 
 
 @dataclass(frozen=True)
@@ -171,7 +225,34 @@ def _different(
 
 
 def _written(statement: ast.stmt) -> str:
-    return ast.dump(statement, include_attributes=True)
+    """What a statement says, without its places and the words that are only shown."""
+    return ast.dump(_Muted().visit(copy.deepcopy(statement)))
+
+
+class _Muted(ast.NodeTransformer):
+    """Takes out the words of what is printed, raised or logged; not the formats of values."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        if name in _SHOWS:
+            node.args = [_muted(part) for part in node.args]
+        return self.generic_visit(node)
+
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        if isinstance(node.exc, ast.Call):
+            node.exc.args = [_muted(part) for part in node.exc.args]
+        return self.generic_visit(node)
+
+    def visit_Assert(self, node: ast.Assert) -> ast.AST:
+        if node.msg is not None:
+            node.msg = _muted(node.msg)
+        return self.generic_visit(node)
+
+
+def _muted(shown: ast.expr) -> ast.expr:
+    if isinstance(shown, ast.JoinedStr):
+        return ast.JoinedStr([part for part in shown.values if not isinstance(part, ast.Constant)])
+    return ast.Constant("") if isinstance(shown, ast.Constant) and isinstance(shown.value, str) else shown
 
 
 def _head(statement: ast.AST) -> list[str]:
@@ -215,19 +296,22 @@ def _last(statement: ast.stmt) -> int:
     return statement.end_lineno or statement.lineno
 
 
-def _bound(tree: ast.AST) -> Iterator[str]:
-    """The names that are bound anywhere in a tree; ``*`` for an import of all names."""
+def _attributes_set(tree: ast.AST) -> Iterator[str]:
+    """The attributes that are set in a tree: by a statement, in the body of a class, by a keyword, or by their name."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            if not isinstance(node.ctx, ast.Load):
-                yield node.id
-        elif isinstance(node, ast.arg):
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            yield node.attr
+        elif isinstance(node, ast.ClassDef):
+            yield from Names(ast.Module(node.body, [])).bound
+        elif isinstance(node, ast.keyword) and node.arg is not None:
             yield node.arg
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.alias):
-            yield node.asname or node.name.partition(".")[0]
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            yield from node.names
-        elif name := captured(node):
-            yield name
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) <= _LONGEST_NAME:
+            yield from _WORD.findall(node.value.replace("-", "_"))
+
+
+def _attributes_read(tree: ast.AST, owner: str | None = None) -> Iterator[str]:
+    """The attributes that are read in a tree; of a variable, where one is given."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            if owner is None or (isinstance(node.value, ast.Name) and node.value.id == owner):
+                yield node.attr
