@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import library
+from torchsleuth.interp import library, misuse
 from torchsleuth.interp.autocast import enabled_of
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import OutOfBudget
@@ -32,6 +32,7 @@ from torchsleuth.interp.values import (
     ListValue,
     Managed,
     Maybe,
+    NamedResult,
     OpenArguments,
     Partial,
     Several,
@@ -185,6 +186,8 @@ class Calls(Choices):
             return self._call_instance(callee, call)
         if isinstance(callee, LibraryModule):
             return self.call_module(callee, call)
+        if isinstance(callee, NamedResult):
+            misuse.lacks(self.interpreter, callee, None, call.node, call.frame)
         if isinstance(callee, Native):
             value = library.call_native(self.interpreter, callee, call)
             self._record_call(callee.path, None, call, value)

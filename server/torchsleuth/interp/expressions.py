@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import demands, library
+from torchsleuth.interp import demands, library, misuse
 from torchsleuth.interp.arithmetic import (
     MAX_SEQUENCE,
     NUMBERS,
@@ -186,6 +186,7 @@ class Expressions(Calls):
                 else:
                     if part.format_spec is not None:
                         self.eval(part.format_spec, frame)
+                        misuse.needs_result(self.interpreter, value, part.value, frame)
                     known = False
         return "".join(pieces) if known else Scalar("str")
 
@@ -293,6 +294,7 @@ class Expressions(Calls):
         name = _OPERATORS.get(kind)
         if name is None:
             return UNKNOWN
+        misuse.computes(self.interpreter, left, right, node, frame)
         if isinstance(left, Choice):
             return self.over(left, lambda one: self.binary(kind, one, right, node, frame, inplace), without_none=True)
         if isinstance(right, Choice):
@@ -409,6 +411,8 @@ class Expressions(Calls):
             found = self._contains(left, right)
             return Scalar("bool") if found is None else found == isinstance(op, ast.In)
         name = _OPERATORS[type(op)]
+        if not isinstance(op, ast.Eq | ast.NotEq):
+            misuse.computes(self.interpreter, left, right, node, frame)
         if isinstance(left, Choice):
             return self.over(left, lambda one: self.compare(op, one, right, node, frame))
         if isinstance(right, Choice):
@@ -562,7 +566,9 @@ class Expressions(Calls):
         return library.make_set(self.interpreter, self._comprehend(node, node.elt, frame))
 
     def on_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
-        return ListValue(self._comprehend(node, node.elt, frame), "generator")
+        made = ListValue(self._comprehend(node, node.elt, frame), "generator")
+        made.once, made.made = misuse.once(), self.site(node, frame)
+        return made
 
     def on_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
         pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
@@ -602,6 +608,7 @@ class Expressions(Calls):
             generator = node.generators[position]
             scope = frame if position == 0 else inner
             sequence = self.eval(generator.iter, scope)
+            misuse.consume(self.interpreter, sequence, generator.iter, scope)
             iteration = self.iterate(sequence, generator.iter, scope)
             if len(node.generators) == 1 and not generator.ifs and not iteration.over_loader:
                 count = iteration.count
@@ -665,6 +672,7 @@ class Expressions(Calls):
                 return library.function_attribute(self.interpreter, owner, name)
             return library.class_attribute(self.interpreter, owner, name, found)
         if isinstance(owner, NamedResult):
+            misuse.lacks(self.interpreter, owner, name, node, frame)
             return library.record_attribute(self.interpreter, owner, name, frame)
         if isinstance(owner, Namespace):
             value = owner.slots[name] if name in owner.slots else self.fetch(owner.slots, name)
@@ -680,6 +688,8 @@ class Expressions(Calls):
         if isinstance(owner, DType):
             kinds = {"is_floating_point": ("float", "bfloat"), "is_complex": ("complex",)}
             return owner.name.startswith(kinds[name]) if name in kinds else UNKNOWN
+        if isinstance(owner, Bound) and isinstance(owner.function, str) and not name.startswith("_"):
+            misuse.needs_result(self.interpreter, owner, node, frame)
         return library.attribute(self.interpreter, owner, name, node, frame)
 
     def _native_init(self, call: Arguments) -> Value:
@@ -805,6 +815,7 @@ class Expressions(Calls):
 
     def iterate(self, value: Value, node: ast.AST, frame: Frame) -> Iteration:
         """What a loop over the value sees."""
+        misuse.needs_result(self.interpreter, value, node, frame)
         if isinstance(value, Choice):
             each = [self.iterate(option, node, frame) for option in value.options if option is not None]
             if len(each) == 1:

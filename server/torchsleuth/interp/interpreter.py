@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from torchsleuth.interp import demands, library, patterns, unparsed
+from torchsleuth.interp import demands, library, misuse, patterns, unparsed
 from torchsleuth.interp.autocast import Regions, enabled_of
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import Budget, OutOfBudget
@@ -305,6 +305,8 @@ class Interpreter(Importing):
         value = self.eval(node.iter, frame)
         if isinstance(value, Parameters):
             self._record_parameters(node.target, value, frame)
+        if not _leaves_early(node):
+            misuse.consume(self, value, node.iter, frame)
         return self._loop(node, frame, self.iterate(value, node.iter, frame))
 
     do_AsyncFor = do_For
@@ -509,7 +511,8 @@ class Interpreter(Importing):
             # A generator: the body runs where it yields.
             call = item.context_expr if isinstance(item.context_expr, ast.Call) else None
             self.call_function(manager.function, manager.args, manager.kwargs, call, frame, body)
-        elif isinstance(manager, Instance):
+        misuse.enters(self, manager, item.context_expr, frame)
+        if isinstance(manager, Instance):
             entered = self._own_method(manager, "__enter__", (), frame)
             self.guarded += _may_suppress(self.class_attribute(manager.cls, "__exit__"))
             body(entered)

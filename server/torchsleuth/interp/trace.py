@@ -152,6 +152,20 @@ class Event:
 
 
 @dataclass(frozen=True)
+class Misuse:
+    """A value that is used as something else than it is.
+
+    kind: uncalled (a method where its result is needed), exhausted (an iterator that something, at `first`, has gone
+    through), result (what load_state_dict() gives, taken for the module).
+    """
+
+    kind: str
+    site: Site
+    value: Value
+    first: Site | None = None
+
+
+@dataclass(frozen=True)
 class AttributeSet:
     """``self.name = value`` on a module of the user's, or register_buffer and its like. `ready`: nn.Module.__init__ has
     run."""
@@ -233,6 +247,7 @@ class Trace:
     parts_set: list[PartSet] = field(default_factory=list)
     escaped: set[int] = field(default_factory=set)
     """Identities of modules and optimizers that were handed to code that is not known."""
+    misuses: list[Misuse] = field(default_factory=list)
     discarded: list[Site] = field(default_factory=list)
     """Statements that move or convert a tensor and drop the result."""
     missing: dict[tuple[str, str], ast.AST] = field(default_factory=dict)

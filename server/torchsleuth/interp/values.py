@@ -240,13 +240,15 @@ class ListValue(Ref):
     """A list, set or deque.
 
     `items`: all the elements, None where their number is not known. `elements`: those, or some that stand for them;
-    None where nothing is known of them.
+    None where nothing is known of them. `once`, `made`: of an iterator, as of `Parameters`.
     """
 
     def __init__(self, items: tuple[Value, ...] | None, type_name: str = "list") -> None:
         super().__init__()
         self.slots = ListSlots(items=items)
         self.type_name = type_name
+        self.once: Ref | None = None
+        self.made: Site | None = None
 
     @property
     def items(self) -> tuple[Value, ...] | None:
@@ -551,10 +553,13 @@ class Super:
 
 @dataclass(frozen=True)
 class Parameters:
-    """``model.parameters()``: the parameters of these modules, in a container that is never opened."""
+    """``model.parameters()``: the parameters of these modules, in a container that is never opened. `once`: the state of
+    the iterator, None where it can be gone through again. `made`: where it was made."""
 
     modules: tuple[Value, ...]
     named: bool = False
+    once: Ref | None = field(default=None, compare=False)
+    made: Site | None = field(default=None, compare=False)
 
 
 def is_int(value: Value) -> bool:

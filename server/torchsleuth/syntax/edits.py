@@ -75,6 +75,30 @@ def wrap_all(source: SourceText, statements: list[ast.stmt], header: str) -> tup
     return tuple(edits)
 
 
+def relocate(source: SourceText, statements: list[ast.stmt], place: ast.stmt) -> tuple[Edit, ...]:
+    """Move whole lines of statements that follow each other below another statement, to its indentation. Empty where they
+    share their lines with others, or hold a string of several lines."""
+    first, last = statements[0].lineno, statements[-1].end_lineno or statements[-1].lineno
+    old, new = indentation(source, first), indentation(source, place.lineno)
+    lines = [source.line(line) for line in range(first, last + 1)]
+    alone = source.start_of(statements[0]).column == len(old) + 1 and not source.line(last).rstrip().endswith(";")
+    if not alone or any(_lines_inside_strings(statement) for statement in statements):
+        return ()
+    if any(line.strip() and not line.startswith(old) for line in lines):
+        return ()
+    ending = line_ending(source)
+    moved = "".join(ending + (new + line[len(old) :] if line.strip() else "") for line in lines)
+    end = place.end_lineno or place.lineno
+    below = insert(source, Position(end, len(source.line(end)) + 1), moved)
+    # The line break before them goes with them: the last line of a file may have none behind.
+    cut = Edit(
+        source.path, Position(first - 1, len(source.line(first - 1)) + 1), Position(last, len(lines[-1]) + 1), ""
+    )
+    if below.start in (cut.start, cut.end):
+        return (Edit(source.path, cut.start, cut.end, moved),)
+    return (below, cut)
+
+
 def unwrap(source: SourceText, block: ast.With) -> tuple[Edit, ...]:
     """Dissolve a ``with`` block: its first line goes, its body moves out to its indentation. Empty where the body is on
     the same line."""
@@ -84,13 +108,26 @@ def unwrap(source: SourceText, block: ast.With) -> tuple[Edit, ...]:
     inner, outer = indentation(source, first.lineno), indentation(source, block.lineno)
     if not inner.startswith(outer):
         return ()
-    frozen = {line for statement in block.body for line in _lines_inside_strings(statement)}
     edits = [Edit(source.path, Position(block.lineno, 1), Position(first.lineno, 1), "")]
+    frozen = {line for statement in block.body for line in _lines_inside_strings(statement)}
     for line in range(first.lineno, last + 1):
         text = source.line(line)
         if line not in frozen and text.startswith(inner):
             edits.append(Edit(source.path, Position(line, len(outer) + 1), Position(line, len(inner) + 1), ""))
     return tuple(edits)
+
+
+def outdent(source: SourceText, statement: ast.stmt, inner: str, outer: str) -> tuple[Edit, ...]:
+    """Move the lines of a statement from one indentation to a smaller one. Empty where they have not got the first."""
+    lines = range(statement.lineno, (statement.end_lineno or statement.lineno) + 1)
+    if not inner.startswith(outer) or not source.line(statement.lineno).startswith(inner):
+        return ()
+    frozen = _lines_inside_strings(statement)
+    return tuple(
+        Edit(source.path, Position(line, len(outer) + 1), Position(line, len(inner) + 1), "")
+        for line in lines
+        if line not in frozen and source.line(line).startswith(inner)
+    )
 
 
 def remove_line(source: SourceText, line: int) -> Edit:

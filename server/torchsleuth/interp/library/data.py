@@ -597,7 +597,8 @@ def iterate(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> I
         keys = value.path in ("torch.nn.ModuleDict", "torch.nn.ParameterDict")
         return Iteration(tuple(pair[0] if keys else pair[1] for pair in value.children), exact=True)
     if isinstance(value, Parameters):
-        return Iteration((value if not value.named else (Scalar("str"), Parameters(value.modules)),), exact=False)
+        each = Parameters(value.modules)
+        return Iteration((each if not value.named else (Scalar("str"), each),), exact=False)
     return Iteration((UNKNOWN,), exact=False)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from torchsleuth.interp import misuse
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import Cut
 from torchsleuth.interp.trace import AttributeSet
@@ -17,6 +18,7 @@ from torchsleuth.interp.values import (
     LibraryModule,
     LibraryObject,
     ListValue,
+    NamedResult,
     Parameters,
     Site,
     Tensor,
@@ -433,11 +435,14 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
         interp.event(name if mode is not False or name == "eval" else "eval", module, call.node, call.frame)
         return module
     if name in ("parameters", "named_parameters"):
-        return Parameters((module,), name.startswith("named"))
+        made = interp.site(call.node, call.frame)
+        return Parameters((module,), name.startswith("named"), misuse.once(), made)
     if name in ("buffers", "named_buffers"):
         return UNKNOWN
     if name in hooks.KINDS:
         return hooks.register(interp, module, name, call)
+    if name == "load_state_dict":
+        return NamedResult(misuse.KEYS, (ListValue(None), ListValue(None)))
     if name == "state_dict":
         return LibraryObject(STATE, (module,), {}, interp.site(call.node, call.frame))
     if name == "zero_grad":

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from torchsleuth.interp import misuse
 from torchsleuth.interp.library import modules
 from torchsleuth.interp.values import (
     UNKNOWN,
@@ -130,6 +131,11 @@ def trained_parts(optimizer: LibraryObject) -> tuple[LibraryModule | Tensor, ...
 
 def _give(interp: Interpreter, optimizer: LibraryObject, value: Value) -> None:
     """The parameters as they are now: what is put into a module later is not among them."""
+    if optimizer.site is not None:
+        misuse.needs_result(interp, value, optimizer.site.node, optimizer.site.frame)
+        groups = value.elements or () if isinstance(value, ListValue) else ()
+        for each in (value, *(group for group in groups if isinstance(group, DictValue))):
+            misuse.consume(interp, each, optimizer.site.node, optimizer.site.frame)
     given = (*optimizer.slots.get("given", ()), *_flattened(value))
     interp.heap.set(optimizer.slots, "given", given)
     interp.heap.set(optimizer.slots, "parts", (*trained_parts(optimizer), *parts_in(value)))

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import autocast, demands
+from torchsleuth.interp import autocast, demands, misuse
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.heap import MISSING
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 _BUILTINS: dict[str, Callable[[Interpreter, Arguments], Value]] = {}
 _TYPES = "int float str bool list tuple dict set frozenset bytes complex type object slice".split()
+_EXHAUSTING = frozenset("list tuple set frozenset dict sum sorted max min".split())
+"""Functions that go through an iterator to its end."""
 MAX_RANGE = 4096
 
 
@@ -67,6 +69,8 @@ def call_builtin(interp: Interpreter, name: str, call: Arguments) -> Value:
     model = _BUILTINS.get(name)
     if model is None:
         return UNKNOWN
+    if name in _EXHAUSTING and call.args:
+        misuse.consume(interp, call.args[0], call.node, call.frame)
     return model(interp, call) if call.exact else UNKNOWN
 
 
@@ -257,7 +261,9 @@ def _filter(interp: Interpreter, call: Arguments) -> Value:
     ]
     kept = tuple(item for item, verdict in zip(iteration.items, verdicts) if verdict is not False)
     exact = iteration.exact and None not in verdicts
-    return ListValue(kept if exact else interp.heap.several(kept))
+    left = ListValue(kept if exact else interp.heap.several(kept), "iterator")
+    left.once, left.made = misuse.once(), interp.site(call.node, call.frame)
+    return left
 
 
 @_model("int")

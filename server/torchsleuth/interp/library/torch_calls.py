@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from torchsleuth.interp import misuse
 from torchsleuth.interp.batch import plain
 from torchsleuth.interp.graph import AutogradFault, Cut, cut_of
 from torchsleuth.interp.library import (
@@ -151,6 +152,8 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         return _parameter(interp, path, call)
     if path.startswith("torch.nn.utils.clip_grad"):
         interp.event("clip", call.get(0, "parameters"), call.node, call.frame)
+        misuse.needs_result(interp, call.get(0, "parameters"), call.node, call.frame)
+        misuse.consume(interp, call.get(0, "parameters"), call.node, call.frame)
         return None if "value" in name else _total_norm(interp, call)
     if path.startswith("torch.nn.init."):
         # Those that fill a tensor return it; the others compute numbers.

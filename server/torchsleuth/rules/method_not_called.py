@@ -1,0 +1,121 @@
+"""method-not-called: a method or a class where what a call of it gives is needed.
+
+What it finds
+    `model.parameters` given to an optimizer, iterated over or clipped; `loss.item` in a sum, a comparison or a format;
+    `with torch.no_grad:`; a method of one's own in a loop or a computation.
+Why it hurts
+    TypeError, such as "'method' object is not iterable", or AttributeError "__enter__".
+Example
+    optimizer = torch.optim.Adam(model.parameters, lr=1e-3)
+Use instead
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+Fix safety
+    Safe: without the call there is nothing to go on with.
+References
+    https://docs.python.org/3/reference/expressions.html#calls
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import Misuse
+from torchsleuth.interp.values import Bound, Function
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.syntax import edits
+
+CODE = "TS811"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for misuse in analysis.trace.misuses:
+        if misuse.kind != "uncalled":
+            continue
+        source = analysis.source_of(misuse.site.span.path)
+        node = _written(misuse)
+        text = source.segment(node)
+        what = message(
+            "method.uncalled.method" if isinstance(misuse.value, Bound | Function) else "method.uncalled.class"
+        )
+        fixes: tuple[Candidate, ...] = ()
+        if isinstance(node, ast.Name | ast.Attribute):
+            edit = edits.insert_after_node(source, node, "()")
+            fixes = (Candidate(message("fix.parentheses", text=text), (edit,)),)
+        yield Finding(source.span(node), message("method.uncalled", text=" ".join(text.split()), what=what), (), fixes)
+
+
+def _written(misuse: Misuse) -> ast.AST:
+    """Where the method is written: the place itself, or a part of it that ends in its name."""
+    node, value = misuse.site.node, misuse.value
+    name = value.name if isinstance(value, Function) else None
+    if isinstance(value, Bound):
+        name = value.function if isinstance(value.function, str) else value.function.name
+    if name is None or isinstance(node, ast.Name):
+        return node
+    called = {part.func for part in ast.walk(node) if isinstance(part, ast.Call)}
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and part.attr == name and part not in called:
+            return part
+        if isinstance(part, ast.Name) and part.id == name and part not in called:
+            return part
+    return node
+
+
+RULE = Rule(
+    CODE,
+    "method-not-called",
+    "error",
+    "API",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.Adam(model.parameters, lr=1e-3)
+#                            ^^^^^^^^^^^^^^^^ TS811: `model.parameters` is the method itself
+""",
+            fixed="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+""",
+            good="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+reset = model.reset_parameters
+reset()
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+print(model.parameters, optimizer.step == optimizer.zero_grad)
+""",
+        ),
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+with torch.no_grad:
+#    ^^^^^^^^^^^^^ TS811: `torch.no_grad` is the class itself
+    print(model(torch.randn(2, 4)))
+""",
+            fixed="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+with torch.no_grad():
+    print(model(torch.randn(2, 4)))
+""",
+        ),
+    ),
+)

@@ -1,0 +1,152 @@
+"""parameter-rebound: an update of parameters that only changes what a name stands for.
+
+What it finds
+    A loop over the parameters of a module that assigns to the loop's own variable, and does nothing with it afterwards:
+    averages of weights, soft updates of target networks, steps of gradient descent by hand.
+Why it hurts
+    The name then stands for a new tensor, and the parameter keeps its values: nothing is updated, and nothing is raised.
+Example
+    for target, source in zip(slow.parameters(), fast.parameters()):
+        target = 0.99 * target + 0.01 * source
+Use instead
+    with torch.no_grad():
+        for target, source in zip(slow.parameters(), fast.parameters()):
+            target.copy_(0.99 * target + 0.01 * source)
+Fix safety
+    Safe: the new values are written into the parameter.
+References
+    torch.Tensor.copy_
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import LibraryCall
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.syntax import edits
+
+CODE = "TS528"
+_COMPUTING = frozenset("add sub mul div lerp clamp clip sign abs where addcmul addcdiv maximum minimum round".split())
+_CALLS = tuple(f"torch.nn.Module.{name}" for name in ("parameters", "named_parameters"))
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[ast.AST] = set()
+    for call in (call for path in _CALLS for call in analysis.calls.get(path, ())):
+        loop = _loop_over(analysis, call)
+        if loop is None or loop in seen:
+            continue
+        seen.add(loop)
+        source = analysis.source_of(call.site.span.path)
+        for name in _variables(loop):
+            assignment = _last_use(loop, name)
+            if assignment is not None:
+                text = message("parameter.rebound", name=f"`{name}`")
+                place = related(source, loop.target, message("parameter.rebound.loop", name=f"`{name}`"))
+                value = source.segment(assignment.value)
+                edit = edits.replace(source, assignment, f"{name}.data.copy_({value})")
+                fix = Candidate(message("fix.replace", old=f"{name} = …", new=f"{name}.data.copy_(…)"), (edit,))
+                yield Finding(source.span(assignment), text, (place,), (fix,))
+
+
+def _loop_over(analysis: Analysis, call: LibraryCall) -> ast.For | None:
+    """The loop over these parameters, alone or side by side with others."""
+    node = call.site.node
+    same = analysis.index(call.site.span.path).same(node) if isinstance(node, ast.expr) else None
+    trail = analysis.index(call.site.span.path).trail(same)[:-1] if same is not None else []
+    inner: ast.AST | None = same
+    for part in reversed(trail):
+        if isinstance(part, ast.For):
+            return part if part.iter is inner else None
+        plain = (
+            isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Name)
+            and part.func.id in ("zip", "list", "enumerate")
+        )
+        if not plain:
+            return None
+        inner = part
+    return None
+
+
+def _variables(loop: ast.For) -> list[str]:
+    return [part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name) and part.id != "_"]
+
+
+def _last_use(loop: ast.For, name: str) -> ast.Assign | None:
+    """The assignment to a name that is computed from its old value, if nothing in the loop reads the new one. Conditions
+    do not matter: what follows in the text might read it."""
+    inside = [part for statement in loop.body for part in ast.walk(statement)]
+    names = [part for part in inside if isinstance(part, ast.Name) and part.id == name]
+    stored = [part for part in names if isinstance(part.ctx, ast.Store)]
+    found = [part for part in inside if isinstance(part, ast.Assign) and part.targets == stored]
+    nested = any(isinstance(part, ast.For | ast.While | ast.Lambda | ast.FunctionDef) for part in inside)
+    if len(stored) != 1 or len(found) != 1 or nested or not _computes(found[0].value):
+        return None
+    end = (found[0].end_lineno or 0, found[0].end_col_offset or 0)
+    later = [part for part in names if (part.lineno, part.col_offset) >= end]
+    own = [part for part in ast.walk(found[0].value) if isinstance(part, ast.Name) and part.id == name]
+    return found[0] if own and not later else None
+
+
+def _computes(value: ast.expr) -> bool:
+    """Whether an expression gives new values, and does nothing to the old ones by the way."""
+    calls = [part.func for part in ast.walk(value) if isinstance(part, ast.Call)]
+    names = [part.attr for part in calls if isinstance(part, ast.Attribute)]
+    if len(names) < len(calls) or any(name.endswith("_") for name in names):
+        return False
+    return isinstance(value, ast.BinOp) or any(name in _COMPUTING for name in names)
+
+
+RULE = Rule(
+    CODE,
+    "parameter-rebound",
+    "warning",
+    "training loop",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import copy
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+teacher = copy.deepcopy(model)
+with torch.no_grad():
+    for old, new in zip(teacher.parameters(), model.parameters()):
+        old = 0.99 * old + 0.01 * new
+#       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS528: this gives the name `old` to a new tensor
+""",
+            fixed="""
+import copy
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+teacher = copy.deepcopy(model)
+with torch.no_grad():
+    for old, new in zip(teacher.parameters(), model.parameters()):
+        old.data.copy_(0.99 * old + 0.01 * new)
+""",
+            good="""
+import copy
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+teacher = copy.deepcopy(model)
+with torch.no_grad():
+    for old, new in zip(teacher.parameters(), model.parameters()):
+        old.mul_(0.99).add_(new, alpha=0.01)
+    for name, p in model.named_parameters():
+        p = p.detach().flatten()
+        print(name, p.norm())
+""",
+        ),
+    ),
+)

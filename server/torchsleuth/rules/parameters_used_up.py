@@ -1,0 +1,124 @@
+"""parameters-used-up: parameters that are gone through a second time.
+
+What it finds
+    What parameters(), filter() or a generator expression over them gives, used after something has gone through all of
+    it: an optimizer, a clipping, a count.
+Why it hurts
+    An iterator can be gone through once. An optimizer raises ValueError "optimizer got an empty parameter list"; a clipping
+    or a loop does nothing, without a word.
+Example
+    params = model.parameters()
+    optimizer = torch.optim.Adam(params)
+    torch.nn.utils.clip_grad_norm_(params, 1.0)
+Use instead
+    params = list(model.parameters())
+    optimizer = torch.optim.Adam(params)
+    torch.nn.utils.clip_grad_norm_(params, 1.0)
+Fix safety
+    Safe: a list can be gone through any number of times.
+References
+    torch.nn.Module.parameters
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import Misuse
+from torchsleuth.interp.values import ListValue, Parameters
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.schema import Severity
+from torchsleuth.syntax import edits
+
+CODE = "TS529"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for misuse in analysis.trace.misuses:
+        value, first = misuse.value, misuse.first
+        if misuse.kind != "exhausted" or first is None or not isinstance(value, Parameters | ListValue):
+            continue
+        places = [related(analysis.source_of(first.span.path), first.node, message("parameters.spent.first"))]
+        if value.made is not None:
+            source = analysis.source_of(value.made.span.path)
+            places.append(related(source, value.made.node, message("parameters.spent.made")))
+        text = message("parameters.spent", line=first.span.start.line)
+        severity: Severity = "error" if _refuses(analysis, misuse) else "warning"
+        yield Finding(misuse.site.span, text, tuple(places), tuple(_kept(analysis, misuse)), severity)
+
+
+def _refuses(analysis: Analysis, misuse: Misuse) -> bool:
+    """Whether it is given to an optimizer, which raises for no parameters at all."""
+    made = [optimizer.site for optimizer in analysis.trace.optimizers if optimizer.site is not None]
+    return any(site.node is misuse.site.node for site in made)
+
+
+def _kept(analysis: Analysis, misuse: Misuse) -> Iterator[Candidate]:
+    made = misuse.value.made
+    if made is None:
+        return
+    source, node = analysis.source_of(made.span.path), made.node
+    text = source.segment(node)
+    if isinstance(node, ast.GeneratorExp):
+        text = f"[{text[1:-1]}]" if text.startswith("(") and text.endswith(")") else ""
+    else:
+        text = f"list({text})"
+    if text:
+        yield Candidate(message("fix.list"), (edits.replace(source, node, text),))
+
+
+RULE = Rule(
+    CODE,
+    "parameters-used-up",
+    "warning",
+    "training loop",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+params = model.parameters()
+optimizer = torch.optim.SGD(params, lr=0.1)
+for i in range(3):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)).backward()
+    nn.utils.clip_grad_norm_(params, 1.0)
+#   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS529: nothing is left in this iterator: line 6 has gone through all of it
+    optimizer.step()
+""",
+            fixed="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+params = list(model.parameters())
+optimizer = torch.optim.SGD(params, lr=0.1)
+for i in range(3):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)).backward()
+    nn.utils.clip_grad_norm_(params, 1.0)
+    optimizer.step()
+""",
+            good="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+params = [p for p in model.parameters() if p.requires_grad]
+optimizer = torch.optim.SGD(params, lr=0.1)
+print(sum(p.numel() for p in params), sum(p.numel() for p in model.parameters()))
+for i in range(3):
+    optimizer.zero_grad()
+    nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)).backward()
+    nn.utils.clip_grad_norm_(params, 1.0)
+    optimizer.step()
+""",
+        ),
+    ),
+)
