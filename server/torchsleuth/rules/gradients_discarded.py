@@ -76,7 +76,7 @@ def _wasted(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Event,
             point, before = innermost(event), innermost(pending)
             if point is not None and before is not None and point.execution == before.execution:
                 if point.iteration > before.iteration:
-                    step = _step_within(analysis, event, optimizer)
+                    step = _step_within(analysis, pending, optimizer)
                     return None if step is None else (pending, event, step)
             pending = None
     return None
@@ -89,14 +89,16 @@ def _clears(event: Event, optimizer: LibraryObject) -> bool:
     return trained_by(optimizer, event.subject)
 
 
-def _step_within(analysis: Analysis, clearing: Event, optimizer: LibraryObject) -> Event | None:
-    """A step of the optimizer in the same loop that is taken now and then, with no backward() of its own."""
-    point = innermost(clearing)
+def _step_within(analysis: Analysis, backward: Event, optimizer: LibraryObject) -> Event | None:
+    """A step of the optimizer in the same loop that is taken now and then, with no backward() of its own, and was not taken
+    in the iteration of the backward()."""
+    point = innermost(backward)
     inside = analysis.events_within(point) if point is not None else []
     feeding = [event for event in inside if event.kind == "backward" and feeds(event, optimizer) is not False]
     steps = [event for event in inside if event.kind == "step" and event.subject is optimizer]
     sites = {event.site.span for event in feeding}
-    if not steps or len(sites) != 1 or not all(recurs(analysis, step) for step in steps):
+    taken = any(innermost(step) == point for step in steps)
+    if taken or not steps or len(sites) != 1 or not all(recurs(analysis, step) for step in steps):
         return None
     return steps[0]
 
