@@ -54,6 +54,10 @@ ENGLISH: dict[str, str] = {
         "takes dimension {other} for the samples"
     ),
     "batch.loss": "this loss takes that dimension for the samples",
+    "reshape.cut_again": (
+        "the first dimension of {tensor} holds {first} times {second}, merged in this order: a view that cuts it into "
+        "{second} and {first} mixes them"
+    ),
     "reshape.scrambles": (
         "{tensor} {old} is cut into {new}, but a view moves no elements: size {size} of dimension {axis} is not in "
         "dimension {place} then, transpose or permute moves it there"
@@ -120,7 +124,10 @@ ENGLISH: dict[str, str] = {
         "{tensor} already went through sigmoid, and {loss} applies it itself: pass the raw logits"
     ),
     "bce.logits": "{tensor} is the raw output of {layer}, not between 0 and 1 as {loss} wants it: use {stable}",
+    "bce.activation": "{tensor} is the output of {activation}, not between 0 and 1 as {loss} wants it: use sigmoid",
+    "activation.here": "{activation} is applied here",
     "logits.here": "the values are computed here",
+    "nll.activation": "{tensor} is the output of {activation}, and {loss} wants log probabilities: use {whole}",
     "nll.logits": "{tensor} is the raw output of {layer}, and {loss} wants log probabilities: use {whole}",
     "nll.probabilities": "{tensor} holds softmax probabilities, and {loss} wants their logarithm: use log_softmax",
     # loop

@@ -103,6 +103,7 @@ class Heap:
         self._fresh = fresh
         self._sizes: dict[tuple[int, Size, Size], Size] = {}
         self._joined = 0
+        self._coin = False
 
     def set(self, slots: Slots, key: Any, value: Value) -> None:
         self._journal.append((slots, key, slots.get(key, MISSING)))
@@ -142,8 +143,10 @@ class Heap:
         for change in delta.values():
             self.set(change.slots, change.key, change.value)
 
-    def join(self, deltas: list[Delta]) -> None:
-        """From the present state, the state that any one of `deltas` leads to."""
+    def join(self, deltas: list[Delta], coin: bool = False) -> None:
+        """From the present state, the state that any one of `deltas` leads to. `coin`: chance alone decides which one, so
+        that each of them happens."""
+        self._coin = coin
         if len(deltas) == 1:
             self.apply(deltas[0])
             return
@@ -167,6 +170,7 @@ class Heap:
             if isinstance(joined, Choice) and isinstance(change.slots, StateSlots):
                 joined = UNKNOWN
             self.set(change.slots, change.key, joined)
+        self._coin = False
 
     def join_all(self, values: tuple[Value, ...]) -> Value:
         """The least value that covers all of these; MISSING if there are none."""
@@ -215,7 +219,13 @@ class Heap:
         if isinstance(left, TensorSpec) and isinstance(right, TensorSpec):
             return self.join_specs(left, right)
         if isinstance(left, Array) and isinstance(right, Array):
-            return Array(self.join_specs(left.spec, right.spec))
+            joined_array = Array(self.join_specs(left.spec, right.spec))
+            backwards = left.slots["mirrored"], right.slots["mirrored"]
+            if None in backwards or (backwards[0] != backwards[1] and not self._coin):
+                joined_array.slots["mirrored"] = None
+            else:
+                joined_array.slots["mirrored"] = backwards[0] | backwards[1]
+            return joined_array
         if isinstance(left, bool) and isinstance(right, bool):
             return left if left == right else Scalar("bool")
         if is_int(left) and is_int(right):

@@ -241,7 +241,8 @@ class Interpreter(Importing):
         guarded, returns = self.guarded, len(frame.returns)
         self.guarded += self.dispatches(node.test, frame)
         try:
-            return self.fork([lambda: self._branch(node, True, frame), lambda: self._branch(node, False, frame)], frame)
+            branches = [lambda: self._branch(node, True, frame), lambda: self._branch(node, False, frame)]
+            return self.fork(branches, frame, _is_coin(node.test))
         finally:
             # Where one of the branches returns, what follows is the other one.
             if len(frame.returns) == returns:
@@ -251,8 +252,8 @@ class Interpreter(Importing):
         self.narrow(node.test, outcome, frame)
         return self.block(node.body if outcome else node.orelse, frame)
 
-    def fork(self, branches: list[Callable[[], int]], frame: Frame) -> int:
-        """Run every branch from the present state and join those that go on."""
+    def fork(self, branches: list[Callable[[], int]], frame: Frame, coin: bool = False) -> int:
+        """Run every branch from the present state and join those that go on. `coin`: chance decides which one is taken."""
         mark = self.heap.mark()
         going: list[Delta] = []
         left: list[tuple[int, Delta, list[Any]]] = []
@@ -273,7 +274,7 @@ class Interpreter(Importing):
             self.uncertain -= 1
         self.grad = grad if not grads else grads.pop() if len(grads) == 1 else None
         if going:
-            self.heap.join(going)
+            self.heap.join(going, coin)
             return NORMAL
         # No branch goes on: one of the recorded early exits becomes the way this statement ends.
         for wanted in (RETURN, BREAK, CONTINUE):
@@ -774,6 +775,16 @@ class Interpreter(Importing):
         elif isinstance(owner, Parameters):
             self.event("grad_touched", owner, node, frame)
             self.cleared(part for module in owner.modules for part in library.parts_of(module))
+
+
+def _is_coin(test: ast.expr) -> bool:
+    """Whether a test draws a number: ``random.random() < 0.5``."""
+    called = [part.func for part in ast.walk(test) if isinstance(part, ast.Call)]
+    names = {func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in called}
+    return not names.isdisjoint(_DRAWS)
+
+
+_DRAWS = frozenset("random rand randn randint uniform getrandbits integers choice".split())
 
 
 def _may_suppress(method: Value) -> bool:

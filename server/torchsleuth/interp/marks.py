@@ -30,6 +30,11 @@ _GIVEN = {
         "logits",
     ),
 }
+ACTIVATIONS = frozenset(
+    "tanh Tanh relu ReLU leaky_relu LeakyReLU elu ELU gelu GELU silu SiLU selu SELU celu CELU prelu PReLU relu6 ReLU6 "
+    "mish Mish softplus Softplus hardswish Hardswish softsign Softsign".split()
+)
+"""Functions that keep what is unbounded out of [0, 1]: the result is neither a probability nor its logarithm."""
 PRODUCTS = frozenset("matmul mm bmm mv addmm baddbmm einsum".split())
 _SUMS = frozenset("add sub".split())
 _SCALES = frozenset("mul multiply div divide truediv neg".split())
@@ -45,6 +50,8 @@ def of_result(name: str, tensors: Sequence[Tensor], args: tuple[Value, ...]) -> 
         return integers.of_part(tensors[0].tags, name, args)
     if name in _JOINS and tensors:
         return integers.joined(tensors)
+    if name in ACTIVATIONS:
+        return frozenset({"activation"} if tensors and "logits" in tensors[0].tags else ())
     return frozenset({"logits"}) if _is_unbounded(name, tensors) else frozenset()
 
 

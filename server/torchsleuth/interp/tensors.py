@@ -381,8 +381,10 @@ class TensorOperations(Questions):
         sides: list[tuple[str, Device | None, Value, int | None]] = []
         if operation.module is not None and library.has_parameters(self.interpreter, operation.module):
             sides.append(("module", operation.module.device, operation.module, None))
+        elsewhere = _on_any_device(operation)
         for tensor in operation.operands:
-            sides.append(("tensor", tensor.spec.device, tensor, tensor.spec.rank))
+            if not any(tensor is other for other in elsewhere):
+                sides.append(("tensor", tensor.spec.device, tensor, tensor.spec.rank))
         if operation.module is not None:
             for value in (*operation.module.args, *operation.module.kwargs.values()):
                 if isinstance(value, Tensor) and library.is_loss(operation.module.path):
@@ -664,6 +666,17 @@ def _of_supposed_type(operation: Operation) -> bool:
     return any(
         isinstance(part, ast.Attribute) or (isinstance(part, ast.Name) and part.id in parameters) for part in node.args
     )
+
+
+def _on_any_device(operation: Operation) -> list[Value]:
+    """Operands that need not be where the others are: lengths for CTC, and its targets where cuDNN may take them."""
+    if operation.target.rpartition(".")[2] not in ("ctc_loss", "CTCLoss"):
+        return []
+    named = ("targets", "input_lengths", "target_lengths")
+    given = dict(zip(named, operation.args[1:4])) | operation.kwargs
+    targets = given.get("targets")
+    own_device = isinstance(targets, Tensor) and targets.spec.dtype not in ("int32", None)
+    return [given.get(name) for name in (named[1:] if own_device else named)]
 
 
 def _is_whole(value: Value) -> bool:

@@ -195,10 +195,11 @@ class Tensor(Ref):
 
 class Array(Ref):
     """A NumPy array or scalar: its shape and dtype, as in a tensor's spec; None where not known. Slot `cut`: where its
-    values left the autograd graph, `bounds`: the integers it holds."""
+    values left the autograd graph, `bounds`: the integers it holds, `mirrored`: the dimensions of a view that go through
+    their memory backwards, None where that is not known."""
 
     def __init__(self, spec: TensorSpec, bounds: Bounds | None = None) -> None:
-        super().__init__(spec=spec, cut=None, bounds=bounds)
+        super().__init__(spec=spec, cut=None, bounds=bounds, mirrored=frozenset())
 
     @property
     def spec(self) -> TensorSpec:

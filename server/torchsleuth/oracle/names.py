@@ -167,6 +167,16 @@ def is_lazy(path: str) -> bool:
 
 
 @cache
+def static_method(path: str, name: str) -> Any:
+    """The function that a class has under a name, if it takes no instance; None where there is none."""
+    try:
+        found = inspect.getattr_static(load(path), name)
+    except (LookupError, AttributeError):
+        return None
+    return Native(f"{path}.{name}", "function") if isinstance(found, staticmethod) else None
+
+
+@cache
 def materialized(path: str, rank: int) -> tuple[str, int]:
     """What a lazy module becomes at a call with a tensor of this rank, and the axis of the size that it takes."""
     cls = load(path)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchsleuth.interp.marks import PRODUCTS
+from torchsleuth.interp.marks import ACTIVATIONS, PRODUCTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
@@ -44,6 +44,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for operation, scores in losses(analysis, _LOSSES):
         if "logits" in scores.tags:
             yield _finding(analysis, operation, scores)
+        elif "activation" in scores.tags:
+            yield _of_activation(analysis, operation, scores)
 
 
 def _finding(analysis: Analysis, operation: Operation, scores: Tensor) -> Finding:
@@ -58,6 +60,25 @@ def _finding(analysis: Analysis, operation: Operation, scores: Tensor) -> Findin
         stable=stable,
     )
     return Finding(operation.site.span, text, tuple(places), _candidates(analysis, operation, name, stable))
+
+
+def _of_activation(analysis: Analysis, operation: Operation, scores: Tensor) -> Finding:
+    """The output of tanh or another activation that leaves [0, 1]: sigmoid in its place."""
+    activation = applied(analysis, scores, tuple(ACTIVATIONS))
+    places: list[Related] = []
+    candidates: list[Candidate] = []
+    old = "an activation" if activation is None else short_name(activation)
+    if activation is not None:
+        span, site = activation.site.span, written_call(activation)
+        places.append(Related(span.path, span.start, span.end, message("activation.here", activation=old)))
+        new = "Sigmoid" if old[0].isupper() else "sigmoid"
+        edit = renamed(analysis, site, new) if site is not None else None
+        if edit is not None:
+            candidates.append(Candidate(message("fix.replace", old=old, new=new), (edit,)))
+    places += call_trail(operation.site.frame, limit=1)
+    tensor = expression_text(operand_node(operation, 0), "the input")
+    text = message("bce.activation", tensor=tensor, activation=old, loss=short_name(operation))
+    return Finding(operation.site.span, text, tuple(places), tuple(candidates))
 
 
 def layer_places(analysis: Analysis, scores: Tensor) -> tuple[list[Related], str]:

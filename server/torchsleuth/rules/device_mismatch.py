@@ -2,7 +2,8 @@
 
 What it finds
     Operators, models and losses whose operands live on different devices: a model on the accelerator with an input
-    left on the CPU, a target, a loss weight, a hidden state, an index. A device that is "cuda when available" counts
+    left on the CPU, a target, a loss weight, a hidden state, an index; and lengths on the accelerator for
+    pack_padded_sequence, which reads them on the CPU. A device that is "cuda when available" counts
     as different from the CPU, since the script fails wherever an accelerator is present.
 Why it hurts
     PyTorch stops with "Expected all tensors to be on the same device", but only on the machine with the GPU.
@@ -23,25 +24,54 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.trace import DeviceConflict
+from torchsleuth.interp.trace import DeviceConflict, LibraryCall
 from torchsleuth.interp.values import Instance, LibraryModule, Site, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import constructor_related, passed_for
-from torchsleuth.rules.describe import call_trail, expression_text, layer_text, operator_text
+from torchsleuth.rules.describe import call_trail, expression_text, layer_text, operator_text, origin_trail
 from torchsleuth.rules.devices import device_expression, device_of_another, is_device, node_of, stray_of, strays
 from torchsleuth.rules.operands import FACTORIES, append, birth, called_module
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
-from torchsleuth.schema import Related
+from torchsleuth.schema import Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import CPU, Device
 
 CODE = "TS201"
+_PACKS = "torch.nn.utils.rnn.pack_padded_sequence"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for conflict in analysis.trace.conflicts:
         yield _finding(analysis, conflict)
+    seen: set[Span] = set()
+    for call in analysis.trace.calls:
+        lengths = call.get(1, "lengths") if call.path == _PACKS else None
+        if isinstance(lengths, Tensor) and call.site.span not in seen:
+            device = lengths.spec.device
+            if device is not None and device != CPU and device.kind != "meta":
+                seen.add(call.site.span)
+                yield _of_lengths(analysis, call, lengths, device)
+
+
+def _of_lengths(analysis: Analysis, call: LibraryCall, lengths: Tensor, device: Device) -> Finding:
+    """Lengths of sequences, which are read on the CPU wherever the sequences are."""
+    node, source = call.site.node, analysis.source_of(call.site.span.path)
+    written = (
+        [*node.args[1:2], *(part.value for part in node.keywords if part.arg == "lengths")]
+        if isinstance(node, ast.Call)
+        else []
+    )
+    name = expression_text(written[0] if written else None, "the tensor of lengths")
+    text = message("device.numpy", tensor=name, device=device.described, call=call.path.rpartition(".")[2])
+    candidates = tuple(
+        Candidate(message("fix.append", expression=name, suffix=".cpu()"), (append(source, part, ".cpu()"),))
+        for part in written[:1]
+    )
+    places = (*origin_trail(lengths, name), *call_trail(call.site.frame, limit=2))
+    own = call.site.span
+    kept = tuple(place for place in places if (place.path, place.start, place.end) != (own.path, own.start, own.end))
+    return Finding(own, text, kept, candidates)
 
 
 def _finding(analysis: Analysis, conflict: DeviceConflict) -> Finding:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import LibraryModule, Tensor
@@ -33,6 +34,7 @@ from torchsleuth.rules.operands import (
     layers_behind,
     lineage,
     operand,
+    operands,
     package_name,
     replaced,
     resized,
@@ -71,13 +73,24 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             prediction is not None and target is not None and prediction.spec.shape and target.spec.shape is not None
         )
         if not known or name not in (*_CLASSES, *_ELEMENTWISE):
-            yield plain
+            yield replace(plain, candidates=tuple(_rearranged(analysis, failure)))
             continue
         assert prediction is not None and target is not None
         if "weight tensor should" in failure.failure.message:
             yield _weight(analysis, failure, prediction, plain)
         else:
             yield _finding(analysis, failure, prediction, target, name)
+
+
+def _rearranged(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """Operands of any other loss: without a dimension of size 1, or with the batch in the other of the first two places."""
+    given = operands(failure.operation)
+    for used in reversed(given):
+        for suffix, _ in squeezed(used.shape):
+            yield from suffixed(analysis, used, suffix)
+    for used in given:
+        if len(used.shape) == 3:
+            yield from suffixed(analysis, used, ".transpose(0, 1)")
 
 
 def _finding(analysis: Analysis, failure: OperatorFailure, prediction: Operand, target: Operand, name: str) -> Finding:

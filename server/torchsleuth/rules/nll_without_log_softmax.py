@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.interp.marks import ACTIVATIONS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
@@ -38,7 +39,7 @@ _LOGARITHM = {"softmax": "log_softmax", "Softmax": "LogSoftmax"}
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for operation, scores in losses(analysis, _LOSSES):
-        if "logits" in scores.tags:
+        if scores.tags & {"logits", "activation"}:
             yield _of_scores(analysis, operation, scores)
         elif "softmax" in scores.tags:
             yield _of_probabilities(analysis, operation, scores)
@@ -48,6 +49,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _of_scores(analysis: Analysis, operation: Operation, scores: Tensor) -> Finding:
+    activation = applied(analysis, scores, tuple(ACTIVATIONS)) if "activation" in scores.tags else None
     places, layer = layer_places(analysis, scores)
     places += call_trail(operation.site.frame, limit=1)
     name, whole = short_name(operation), _WHOLE[short_name(operation)]
@@ -55,7 +57,10 @@ def _of_scores(analysis: Analysis, operation: Operation, scores: Tensor) -> Find
     site = written_call(operation)
     edit = renamed(analysis, site, whole) if site is not None else None
     fixes = () if edit is None else (Candidate(message("fix.replace", old=name, new=whole), (edit,)),)
-    text = message("nll.logits", tensor=tensor, layer=layer, loss=name, whole=whole)
+    if activation is None:
+        text = message("nll.logits", tensor=tensor, layer=layer, loss=name, whole=whole)
+    else:
+        text = message("nll.activation", tensor=tensor, activation=short_name(activation), loss=name, whole=whole)
     return Finding(operation.site.span, text, tuple(places), fixes)
 
 

@@ -23,7 +23,7 @@ from dataclasses import replace
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.operands import operands, suffixed
+from torchsleuth.rules.operands import appended, operands, suffixed
 from torchsleuth.rules.operators import failures, generic
 from torchsleuth.rules.results import one_part, state_unpacked
 from torchsleuth.rules.returns import returned
@@ -44,7 +44,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) 
     if "NoneType" in finding.message:
         yield from returned(analysis, finding.at.path)
     yield from state_unpacked(analysis, failure)
-    yield from _one_number(analysis, failure)
+    yield from _made_plain(analysis, failure)
 
 
 def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
@@ -65,9 +65,12 @@ def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]
         yield Candidate(title, (edits.insert_after_node(source, node.func, "()"),))
 
 
-def _one_number(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
-    """Of several elements, what a condition or a number can be made of."""
+def _made_plain(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """Of several elements, what a condition or a number can be made of; of an array that is a view, a copy."""
     error, given = failure.failure.message, operands(failure.operation)
+    node = failure.operation.site.node
+    if "array.copy()" in error and isinstance(node, ast.Call) and node.args:
+        yield appended(analysis, failure.operation.site, node.args[0], ".copy()")
     if not given or given[0].node is None:
         return
     if "Boolean value of Tensor" in error:

@@ -25,7 +25,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("TS312", r"(?:must be|be of type|an?) (?:tuple of )?[Ii]nt(?:eger)?s?\b.*float|received an invalid combination of arguments - got \([^)]*float"),
     ("TS113", r"Expected input batch_size|Expected target size|input and target batch or spatial sizes|weight tensor should"),
     ("TS113", r"size mismatch \(got input: .* , target: |Using a target size|Target size .* must be the same as input size"),
-    ("TS113", r"only batches of spatial targets|multi-target not supported"),
+    ("TS113", r"only batches of spatial targets|multi-target not supported|must be of size batch_size"),
     ("TS302", r"expected target dtype to be Long|expected scalar type Long|Expected floating point type for target"),
     ("TS307", r"result type \w+ can't be cast to the desired output type Long|Found dtype Long but expected Float"),
     ("TS309", r"tensors used as indices must be|one of the following scalar types: Long, Int|[Ee]xpected.*int64 for index"),
@@ -50,7 +50,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("TS103", r"must match the size of tensor|doesn't match the broadcast shape|must match the existing size|cannot broadcast|broadcast"),
     ("TS108", r"Expected \d-?D|expected \d-?D|number of dimensions|too many indices|must be a 3D tensor|must be a matrix|1D tensors expected"),
     ("TS108", r"dims|same number of dimensions as|3D or 4D|1D or 2D|t\(\) expects|1 or 2 dim|at least \d dimensions|shape of the mask"),
-    ("TS108", r"Wrong shape: expected|no larger than self|0-dim tensor|0-d tensor"),
+    ("TS108", r"must have the same number of spatial|Wrong shape: expected|no larger than self|0-dim tensor|0-d tensor"),
 )  # fmt: skip
 _RECURRENT = ("RNN", "LSTM", "GRU")
 _COMPILED = tuple((code, re.compile(pattern)) for code, pattern in PATTERNS)

@@ -3,7 +3,7 @@
 What it finds
     view and reshape to sizes taken from a shape (`b, t, c = x.shape`, `x.size(1)`) in another order than the tensor has
     them: `x.view(t, b, c)`, `x.reshape(b, h, w, c)` of (b, c, h, w), `x.view(b, heads, t, d)` of (b, t, heads * d), or
-    back without a transpose.
+    back without a transpose; `x.view(t, b, c)` of what `view(b * t, c)` has merged.
 Why it hurts
     A view never moves elements, it only cuts their row into other pieces. The sizes look right, nothing is raised, and
     the values of different samples, steps or channels are mixed.
@@ -25,18 +25,20 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import TypeVar
 
+from torchsleuth.interp import batch
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.interp.values import ListValue, Tensor, Value, is_int
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import call_trail, expression_text, origin_trail
-from torchsleuth.rules.operands import Shape, replaced, same, same_shape, source_at, written
+from torchsleuth.rules.operands import Shape, lineage, operand, replaced, same, same_shape, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 
 CODE = "TS120"
 T = TypeVar("T")
+_MERGES = ("view", "reshape", "flatten")
 _VIEWS = ("Tensor.view", "Tensor.reshape", "torch.reshape")
 
 
@@ -51,10 +53,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         key = (call.site.span.path, start.line, start.column)
         old = origin.inputs[0].shape if origin.inputs else None
         new = call.result.spec.shape
-        axis = _misplaced(analysis, call, node, old, new) if old is not None and new is not None else None
-        if old is not None and axis is not None and key not in seen:
+        if old is None or new is None or key in seen:
+            continue
+        axis = _misplaced(analysis, call, node, old, new)
+        merged = _merged(analysis, call) if axis is None and len(new) > 1 and old else None
+        if axis is not None:
             seen.add(key)
             yield _finding(analysis, call, node, old, new, axis)
+        elif merged is not None and same_shape(new[:2], merged[::-1]) and dims.equal(*merged) is not True:
+            seen.add(key)
+            yield _cut_again(analysis, call, node, merged)
 
 
 def _misplaced(analysis: Analysis, call: LibraryCall, node: ast.Call, old: Shape, new: Shape) -> tuple[int, int] | None:
@@ -157,6 +165,48 @@ def _finding(
     places = origin_trail(tensor, name) if isinstance(tensor, Tensor) else []
     places += call_trail(call.site.frame, limit=1)
     return Finding(call.site.span, text, tuple(places), _candidates(analysis, call, node, old, new, axis))
+
+
+def _merged(analysis: Analysis, call: LibraryCall) -> Shape | None:
+    """The two dimensions that a view, or flatten, has merged into the first one of the tensor that is cut here; None where
+    something in between may have put it in another order."""
+    tensor = call.receiver if isinstance(call.receiver, Tensor) else call.get(0, "input")
+    if not isinstance(tensor, Tensor):
+        return None
+    for made, operation in lineage(analysis, tensor):
+        given, shape = operand(operation, 0, "input"), made.spec.shape
+        if given is None or given.spec.shape is None or not shape or made.origin is None:
+            return None
+        before = given.shape
+        if (
+            operation.target.rpartition(".")[2] in _MERGES
+            and len(before) > 1
+            and same(shape[0], dims.product(before[:2]))
+        ):
+            return before[:2]
+        if batch.follow(operation, 0, before, shape, 0) != 0:
+            return None
+    return None
+
+
+def _cut_again(analysis: Analysis, call: LibraryCall, node: ast.Call, merged: Shape) -> Finding:
+    """Two dimensions that were merged, cut apart in the other order."""
+    receiver = _receiver(call, node)
+    name = expression_text(receiver, "the tensor")
+    first, second = (dims.text(size) for size in merged)
+    text = message("reshape.cut_again", tensor=name, first=first, second=second)
+    candidates: list[Candidate] = []
+    source, nodes = source_at(analysis, call.site), _sizes(call, node)[0]
+    if receiver is not None and len(nodes) > 1:
+        sizes = ", ".join(source.segment(part) for part in _swapped(tuple(nodes), 0, 1))
+        new = f"{written(source, receiver)}.view({sizes}).transpose(0, 1)"
+        candidates.append(replaced(analysis, call.site, node, new))
+    places = (
+        (*origin_trail(tensor, name), *call_trail(call.site.frame, limit=1))
+        if isinstance(tensor := call.receiver, Tensor)
+        else ()
+    )
+    return Finding(call.site.span, text, tuple(places), tuple(candidates))
 
 
 def _receiver(call: LibraryCall, node: ast.Call) -> ast.expr | None:

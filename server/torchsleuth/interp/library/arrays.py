@@ -25,7 +25,7 @@ from torchsleuth.interp.values import (
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Native, Result, TensorSpec
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, Native, Result, TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -179,6 +179,10 @@ def to_tensor(interp: Interpreter, array: Array, dtype: str | None = None) -> Te
     return Tensor(TensorSpec(spec.shape, dtype or own, CPU, False), None, frozenset({array.slots["bounds"]} - {None}))
 
 
+_BACKWARDS = (
+    "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
+    "supported. (You can probably work around this by making a copy of your array  with array.copy().)"
+)
 _LEGACY = {"Tensor": "float32", "FloatTensor": "float32", "LongTensor": "int64", "DoubleTensor": "float64",
            "IntTensor": "int32", "BoolTensor": "bool", "ByteTensor": "uint8"}  # fmt: skip
 _CONVERTERS = frozenset({"from_numpy", "tensor", "as_tensor", "asarray", *_LEGACY})
@@ -197,6 +201,9 @@ def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | Non
     array = as_array(interp, value, call.frame)
     if array is None:
         return Tensor(UNKNOWN_TENSOR)
+    if array is value and array.slots["mirrored"]:
+        operation = interp.operation(path, call.args, call.kwargs, call.node, call.frame, None)
+        interp.report(operation, Failure("ValueError", _BACKWARDS, confirmed=True))
     asked = call.kwargs.get("dtype")
     dtype = _LEGACY.get(name)
     if isinstance(asked, DType):
@@ -230,7 +237,11 @@ def attribute(interp: Interpreter, owner: Array, name: str) -> Value:
     if name == "dtype":
         return UNKNOWN if owner.spec.dtype is None else Native(f"numpy.{owner.spec.dtype}", "external")
     if name == "T":
-        return make(None if shape is None else shape[::-1], owner.spec.dtype)
+        turned = make(None if shape is None else shape[::-1], owner.spec.dtype)
+        axes = owner.slots["mirrored"]
+        known = shape is not None and axes is not None
+        turned.slots["mirrored"] = frozenset(len(shape) - 1 - axis for axis in axes) if known and shape else None
+        return turned
     if name in ("real", "imag"):
         dtype = {"complex64": "float32", "complex128": "float64"}.get(owner.spec.dtype or "", owner.spec.dtype)
         return make(shape, dtype)
@@ -267,6 +278,7 @@ def get_item(interp: Interpreter, array: Array, key: Value, frame: Frame) -> Val
     if found is None:
         return UNKNOWN
     element = Array(TensorSpec(found, array.spec.dtype, CPU, False), array.slots["bounds"])
+    element.slots["mirrored"] = _mirrored(interp, array, shape, key if isinstance(key, tuple) else (key,))
     return draws.mark(array, interp.resolved(key), element, interp)
 
 
@@ -315,6 +327,47 @@ def _indexed(interp: Interpreter, shape: tuple[Size, ...], keys: tuple[Value, ..
     return (*result[:place], *joined_shape, *result[place:])
 
 
+def _mirrored(interp: Interpreter, array: Array, shape: tuple[Size, ...], keys: tuple[Value, ...]) -> Any:
+    """The dimensions of an indexed array that go through their memory backwards, None where that is not known."""
+    before = array.slots["mirrored"]
+    parts = [interp.resolved(key) for key in keys]
+    if not all(part is None or part is ... or isinstance(part, SliceValue) or is_int(part) for part in parts):
+        return frozenset()  # an index array copies
+    if before is None:
+        return None
+    if not any(part is ... for part in parts):
+        parts.append(...)
+    found: set[int] = set()
+    source = place = 0
+    for part in parts:
+        if part is ...:
+            rest = len(shape) - sum(_consumed(one) for one in parts)
+            found.update(place + index for index in range(rest) if source + index in before)
+            source, place = source + rest, place + rest
+        elif part is None:
+            place += 1
+        elif isinstance(part, SliceValue):
+            step = interp.resolved(part.step)
+            if step is not None and not isinstance(step, int):
+                return None
+            if (source in before) != (step is not None and step < 0):
+                found.add(place)
+            source, place = source + 1, place + 1
+        else:
+            source += 1
+    return frozenset(found)
+
+
+def flipped(interp: Interpreter, array: Array, axes: Value) -> Array:
+    """``np.flip`` and its like: a view that goes backwards along these axes."""
+    shape, before = shape_of(interp, array), array.slots["mirrored"]
+    made = make(shape, array.spec.dtype)
+    given = tuple(range(len(shape or ()))) if axes is None else axes if isinstance(axes, tuple) else (axes,)
+    known = shape is not None and before is not None and all(isinstance(axis, int) for axis in given)
+    made.slots["mirrored"] = before ^ frozenset(axis % len(shape) for axis in given) if known and shape else None
+    return made
+
+
 def _index_array(interp: Interpreter, key: Value, frame: Frame) -> Value:
     """An index as it is used: a number, a slice, None, an ellipsis, or an array; unknown for anything else."""
     key = interp.resolved(key)
@@ -360,7 +413,10 @@ def _sliced(interp: Interpreter, size: Size, part: SliceValue) -> Size | None:
 
 
 def of_operands(result: Value, *operands: Value) -> Value:
-    """A result, with the place where its operands left the autograd graph."""
+    """A result, with the place where its operands left the autograd graph. It may be a view of one of them."""
+    if isinstance(result, Array) and result.slots["mirrored"] == frozenset():
+        if any(isinstance(operand, Array) and operand.slots["mirrored"] != frozenset() for operand in operands):
+            result.slots["mirrored"] = None
     cut = next((found for operand in operands if (found := left_graph(operand)) is not None), None)
     if isinstance(result, Array) and cut is not None:
         result.slots["cut"] = cut

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,7 @@ _OBJECTS = frozenset(
         "random.Random",
     }
 )
+_NAMESPACES = ("types.SimpleNamespace", "argparse.Namespace")
 _SHARDED = ("torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard")
 _CONSTANTS = {"numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.newaxis": None}
 MAX_TEXT = 100_000
@@ -118,6 +120,8 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
         return call.args[0]
     if path in _OBJECTS:
         return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
+    if path in _NAMESPACES and not call.args:
+        return _namespace(path, call.kwargs)
     if path.startswith(("functools.wraps", "functools.lru_cache")):
         return Builtin(path, lambda inner: inner.args[0] if inner.args else UNKNOWN)
     return optim.schedule(interp, path, call) or UNKNOWN
@@ -269,13 +273,18 @@ def _argparse(interp: Interpreter, parser: LibraryObject, name: str, call: Argum
             interp.heap.set(parser.slots, "fields", {**fields, target: default})
         return UNKNOWN
     if name in ("parse_args", "parse_known_args"):
-        namespace = LibraryObject("argparse.Namespace", (), {}, None)
-        for key, value in fields.items():
-            namespace.slots[key] = value
+        namespace = _namespace("argparse.Namespace", fields)
         return namespace if name == "parse_args" else (namespace, ListValue(None))
     if name in ("add_argument_group", "add_mutually_exclusive_group"):
         return parser
     return UNKNOWN
+
+
+def _namespace(path: str, fields: Mapping[str, Value]) -> LibraryObject:
+    """An object with these attributes."""
+    made = LibraryObject(path, (), {}, None)
+    made.slots.update(fields)
+    return made
 
 
 MISSING_DEFAULT = object()

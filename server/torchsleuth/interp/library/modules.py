@@ -560,7 +560,9 @@ def module_attribute(interp: Interpreter, module: LibraryModule, name: str, fram
         return Bound(module, name)
     if name in WRAPPED:
         return module
-    return parameter(interp, module, name) if module.built is None else published.attribute(interp, module, name)
+    if module.built is not None:
+        return published.attribute(interp, module, name)
+    return interp.oracle.static_method(module.path, name) or parameter(interp, module, name)
 
 
 def parameter(interp: Interpreter, module: LibraryModule, name: str) -> Value:

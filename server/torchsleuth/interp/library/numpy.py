@@ -34,8 +34,9 @@ _UNARY_FLOAT = frozenset(
 )
 _UNARY_SAME = frozenset(
     "abs absolute negative positive square sign floor ceil round around rint trunc fabs conj conjugate nan_to_num "
-    "ascontiguousarray copy sort flip fliplr flipud roll clip invert real".split()
+    "ascontiguousarray copy sort roll clip invert real".split()
 )
+_FLIPS = {"flip": None, "fliplr": 1, "flipud": 0}
 _UNARY_BOOL = frozenset("isnan isinf isfinite logical_not signbit isneginf isposinf".split())
 _BINARY = {
     "add": "add", "subtract": "sub", "multiply": "mul", "divide": "truediv", "true_divide": "truediv", "power": "pow",
@@ -101,6 +102,9 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
         return arrays.make(shape, array_dtypes.dtype_of(asked) if asked is not None else array_dtypes.floating(dtype))
     if name in ("abs", "absolute", "real") and dtype is not None and dtype.startswith("complex"):
         return arrays.make(shape, {"complex64": "float32", "complex128": "float64"}[dtype])
+    if name in _FLIPS:
+        axes = call.get(1, "axis") if name == "flip" else _FLIPS[name]
+        return arrays.flipped(interp, first, interp.resolved(axes))
     if name in _UNARY_SAME:
         return arrays.make(shape, array_dtypes.dtype_of(asked) if asked is not None else dtype)
     if name in _UNARY_BOOL:
