@@ -61,6 +61,8 @@ def follow(
         return _recurrent(operation, axis, before, position)
     if name in _LOST:
         return None
+    if name in ("embedding", "Embedding", "one_hot"):
+        return axis  # what an index stands for comes behind all other dimensions
     if name == "einsum":
         return _summed(operation, axis, before)
     given = operation.args[1:]

@@ -27,9 +27,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import AutogradFault
+from torchsleuth.interp.graph import AutogradFault, node_of
 from torchsleuth.interp.library.optim import trained_parts
-from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, Site
+from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import call_place, carried_names, faults, name_of, repeated_block
 from torchsleuth.rules.loaders import free_name
@@ -72,6 +72,8 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
     else:
         wanted = _is_trained(analysis, fault)
         anew = (*_refreshed(analysis, fault), *_computed_anew(analysis, fault))
+        if wanted and _has_own_path(analysis, fault):
+            yield from _detached_above(analysis, fault)
         if wanted:
             yield from anew
         for name, _ in () if wanted else fault.carried:
@@ -100,6 +102,36 @@ def _is_trained(analysis: Analysis, fault: AutogradFault) -> bool:
         if inside and any(id(part) in reached for part in trained_parts(step.subject)):
             return True
     return False
+
+
+def _has_own_path(analysis: Analysis, fault: AutogradFault) -> bool:
+    """Whether the loss of each round trains the same by itself, beside the piece that is shared by all: an old value that a
+    new one is compared with."""
+    root = node_of(fault.tensor) if isinstance(fault.tensor, Tensor) else None
+    if root is None or fault.node is None:
+        return False
+    shared = set(fault.node.reachable())
+    own = [part for part in root.reachable() if part not in shared]
+    modules = {id(part.module) for part in shared if part.module is not None}
+    return any(part.module is not None and id(part.module) in modules for part in own)
+
+
+def _detached_above(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    """What is computed in front of the loop, without its graph from there on."""
+    path, block = fault.at.span.path, repeated_block(analysis, fault.at)
+    source, trail = analysis.source_of(path), edits.path_to(analysis.tree(path), block)
+    around: list[ast.stmt] = getattr(trail[-2], "body", []) if len(trail) > 1 else []
+    above = [part for part in around if part.lineno < block.lineno] if isinstance(block, ast.stmt) else []
+    for name, listed in fault.carried:
+        makers = [part for part in above if isinstance(part, ast.Assign) and _stores(part, name)]
+        if makers and not listed:
+            edit = edits.insert_line_after(source, makers[-1], f"{name} = {name}.detach()")
+            yield Candidate(message("fix.detach_line", name=name, line=makers[-1].lineno), (edit,), safe=False)
+
+
+def _stores(statement: ast.stmt, name: str) -> bool:
+    names = [part for part in ast.walk(statement) if isinstance(part, ast.Name) and part.id == name]
+    return any(isinstance(part.ctx, ast.Store) for part in names)
 
 
 def _refreshed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:

@@ -52,6 +52,7 @@ _LOSSES = tuple(
     "binary_cross_entropy_with_logits mse_loss l1_loss".split()
 )
 _MAX_STEPS = 60
+_PACKING = "torch.nn.utils.rnn.pack_padded_sequence"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -77,6 +78,34 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if axis in (0, 1) and axis != (0 if first else 1) and 1 not in used.shape[:2] and key not in seen:
             seen.add(key)
             yield _finding(analysis, operation, module, used, axis, loss)
+    yield from _packed(analysis)
+
+
+def _packed(analysis: Analysis) -> Iterator[Finding]:
+    """Sequences that are packed along the wrong dimension."""
+    seen: set[object] = set()
+    for call in analysis.calls.get(_PACKING, ()):
+        padded, first = call.get(0, "input"), call.get(2, "batch_first", False)
+        shape = padded.spec.shape if isinstance(padded, Tensor) else None
+        axis = batch_of(padded) if isinstance(padded, Tensor) else None
+        if shape is None or axis is None or not isinstance(first, bool) or axis == (0 if first else 1) or axis > 1:
+            continue
+        if call.site.span in seen or 1 in shape[:2] or not isinstance(call.site.node, ast.Call):
+            continue
+        seen.add(call.site.span)
+        node = call.site.node.args[0] if call.site.node.args else None
+        used = Operand(padded, padded.spec, node, call.site, 0)
+        text = message(
+            "batch.first",
+            tensor=used.described("the input"),
+            layer="pack_padded_sequence",
+            axis=axis,
+            samples=dims.text(shape[axis]),
+            built=axis == 1,
+            other=1 - axis,
+        )
+        places = tuple(call_trail(call.site.frame, limit=1))
+        yield Finding(call.site.span, text, places, tuple(_at_padding(analysis, padded)))
 
 
 def _layer(module: LibraryModule) -> LibraryModule:
@@ -151,6 +180,7 @@ def _finding(
 
 
 def _candidates(analysis: Analysis, module: LibraryModule, used: Operand, axis: int) -> Iterator[Candidate]:
+    yield from _at_padding(analysis, used.tensor)
     site = _layer(module).site
     if site is not None and isinstance(site.node, ast.Call):
         source = source_at(analysis, site)
@@ -164,6 +194,27 @@ def _candidates(analysis: Analysis, module: LibraryModule, used: Operand, axis: 
             edit = edits.add_argument(source, site.node, text)
             yield Candidate(message("fix.add_argument", argument=text), (edit,))
     yield from suffixed(analysis, used, ".transpose(0, 1)", safe=False)
+
+
+def _at_padding(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
+    """The other layout where pad_sequence makes it."""
+    origin = tensor.origin
+    for _ in range(_MAX_STEPS):
+        if origin is None or origin.operator.endswith("pad_sequence"):
+            break
+        origin = origin.sources[0].origin if origin.sources else None
+    call = origin.site.node if origin is not None else None
+    if origin is None or not isinstance(call, ast.Call) or not origin.operator.endswith("pad_sequence"):
+        return
+    source = source_at(analysis, origin.site)
+    written = next((item for item in call.keywords if item.arg == "batch_first"), None)
+    if written is None and len(call.args) == 1:
+        edit = edits.add_argument(source, call, "batch_first=True")
+        yield Candidate(message("fix.add_argument_to", argument="batch_first=True", layer="pad_sequence"), (edit,))
+    elif written is not None and isinstance(written.value, ast.Constant):
+        text = f"batch_first={not written.value.value}"
+        title = message("fix.replace", old=source.segment(written), new=text)
+        yield Candidate(title, (edits.replace(source, written, text),))
 
 
 RULE = Rule(

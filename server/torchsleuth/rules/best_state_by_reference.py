@@ -25,12 +25,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.library.modules import parts_of
 from torchsleuth.interp.trace import LibraryCall
+from torchsleuth.interp.values import LibraryModule, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import modules_of, name_in, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.tensors.device import CPU
 
 CODE = "TS517"
 _SHALLOW = frozenset({"copy.copy", "copy", "dict", "OrderedDict", "collections.OrderedDict"})
@@ -103,7 +106,7 @@ def _kept(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
     conditional = False
     while frame is not None and node is not None:
         place = _place(analysis, frame.path, node)
-        if place is None or not _refers(place):
+        if place is None or not _refers(place, _stays(call.receiver)):
             return None
         conditional = conditional or any(isinstance(part, ast.If) for part in _until_loop(place))
         if not isinstance(place.statement, ast.Return):
@@ -143,7 +146,27 @@ def _conditional_above(analysis: Analysis, frame: Frame) -> bool:
     return False
 
 
-def _refers(place: _Place) -> bool:
+def _stays(module: Value) -> bool:
+    """Whether ``.cpu()`` of the parameters gives these themselves."""
+    parts = [part for part in parts_of(module) if isinstance(part, LibraryModule)]
+    return bool(parts) and all(part.device == CPU for part in parts)
+
+
+def _is_same_memory(value: ast.expr, on_cpu: bool) -> bool:
+    """``v``, ``v.detach()``, ``v.data`` and their like, for a tensor of the state."""
+    while not isinstance(value, ast.Name):
+        if isinstance(value, ast.Attribute) and value.attr == "data":
+            value = value.value
+            continue
+        if not isinstance(value, ast.Call) or value.args or value.keywords or not isinstance(value.func, ast.Attribute):
+            return False
+        if value.func.attr != "detach" and not (value.func.attr == "cpu" and on_cpu):
+            return False
+        value = value.func.value
+    return True
+
+
+def _refers(place: _Place, on_cpu: bool) -> bool:
     """Whether the value of the statement holds the state's own tensors, and not copies of them."""
     inner = place.node
     for part in place.wrappers:
@@ -156,7 +179,7 @@ def _refers(place: _Place) -> bool:
             if part.attr not in ("items", "copy"):
                 return False
         elif isinstance(part, ast.DictComp):
-            if not isinstance(part.value, ast.Name):
+            if not _is_same_memory(part.value, on_cpu):
                 return False
         elif not isinstance(part, ast.Dict | ast.Tuple | ast.List | ast.comprehension):
             return False

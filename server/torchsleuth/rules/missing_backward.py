@@ -26,7 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.trace import Event
+from torchsleuth.interp.trace import Event, LibraryCall
 from torchsleuth.interp.values import LibraryObject, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import changes_gradients, feeds
@@ -107,12 +107,35 @@ def _finding(analysis: Analysis, forward: Event, step: Event) -> Finding:
     source = analysis.source_of(forward.site.span.path)
     places = (related(source, forward.site.node, message("backward.missing.forward")),)
     loss = _loss_name(analysis, step)
+    cut = _cut(analysis, forward, step)
+    if cut is not None:
+        text = message(
+            "backward.missing.cut", optimizer=f"`{name}`" if name else "the optimizer", line=cut.site.span.start.line
+        )
+        place = related(analysis.source_of(cut.site.span.path), cut.site.node, message("backward.missing.detached"))
+        return Finding(step.site.span, text, (place, *places), tuple(_attached(analysis, cut)))
     text = message(
         "backward.missing",
         optimizer=f"`{name}`" if name else "the optimizer",
         loss=f"`{loss}`" if loss else "the loss",
     )
     return Finding(step.site.span, text, places, _inserted(analysis, forward, step, loss))
+
+
+def _cut(analysis: Analysis, forward: Event, step: Event) -> LibraryCall | None:
+    """Where the graph of the forward is cut off, if something does go backward before the step."""
+    between = analysis.trace.events[forward.index : step.index]
+    if not any(event.kind == "backward" and same_iteration(step, event) for event in between):
+        return None
+    calls = analysis.calls.get("Tensor.detach", ())
+    return next((call for call in calls if call.receiver is forward.tensor), None)
+
+
+def _attached(analysis: Analysis, cut: LibraryCall) -> Iterator[Candidate]:
+    """The same without ``.detach()``."""
+    edit = edits.without_attribute(analysis.source_of(cut.site.span.path), cut.site.node, "detach")
+    if edit is not None:
+        yield Candidate(message("fix.remove", text=".detach()"), (edit,), safe=False)
 
 
 def _loss_name(analysis: Analysis, step: Event) -> str | None:

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterable
 from typing import Any
 
-from torchsleuth.interp.values import ClassValue, Instance, Ref, Tensor, Value, new_identity
+from torchsleuth.interp.graph import node_of
+from torchsleuth.interp.values import (
+    ClassValue,
+    DictValue,
+    Instance,
+    LibraryModule,
+    ListValue,
+    Ref,
+    Tensor,
+    Value,
+    new_identity,
+)
 
 
 def shallow(value: Value) -> Value:
@@ -39,6 +51,28 @@ def deep(value: Value, memo: dict[int, Value] | None = None) -> Value:
         elif isinstance(made, Tensor):
             made.storage = Ref()
     return memo[value.identity]
+
+
+def refused(value: Value, seen: set[int] | None = None) -> Tensor | None:
+    """A tensor in an object that deepcopy() refuses: one that was computed with gradients."""
+    seen = set() if seen is None else seen
+    parts: Iterable[Value] = ()
+    if isinstance(value, Tensor):
+        return value if value.spec.requires_grad is True and node_of(value) is not None else None
+    if isinstance(value, tuple):
+        parts = value
+    elif isinstance(value, ListValue | DictValue):
+        parts = (value.items or ()) if isinstance(value, ListValue) else (value.items or {}).values()
+    elif isinstance(value, Instance):
+        known = isinstance(value.cls, ClassValue) and not {"__deepcopy__", "__getstate__"} & value.cls.slots.keys()
+        parts = value.slots.values() if known else ()
+    elif isinstance(value, LibraryModule):
+        parts = [part for _, part in value.children or ()]
+    if isinstance(value, Ref) and value.identity in seen:
+        return None
+    if isinstance(value, Ref):
+        seen.add(value.identity)
+    return next((found for part in parts if (found := refused(part, seen)) is not None), None)
 
 
 def _like(value: tuple[Any, ...], items: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.graph import TAKES_ARRAYS
+from torchsleuth.interp.graph import TAKES_ARRAYS, AutogradFault
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import arrays, copies, dictionaries, draws, numpy, optim, published, records, vision
 from torchsleuth.interp.values import (
@@ -93,7 +93,12 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
     if path.startswith(_IMAGES):
         return vision.call(interp, path, call)
     if path in ("copy.copy", "copy.deepcopy") and call.args:
-        return copies.shallow(call.args[0]) if path == "copy.copy" else copies.deep(call.args[0])
+        if path == "copy.copy":
+            return copies.shallow(call.args[0])
+        refused = copies.refused(call.args[0])
+        if refused is not None:
+            interp.fault(AutogradFault("deepcopy", interp.site(call.node, call.frame), refused))
+        return copies.deep(call.args[0])
     if path in _PASS_THROUGH and call.args:
         return call.args[1] if path == "typing.cast" and len(call.args) > 1 else call.args[0]
     if path in _FLOATS:

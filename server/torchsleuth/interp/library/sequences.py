@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from torchsleuth.interp.batch import Batch, plain
 from torchsleuth.interp.library import arrays, draws
 from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.interp.values import Array, Choice, ListValue, Several, Tensor, Value, is_int
@@ -56,7 +57,14 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
         spec = _joined(interp, path, elements, call)
     elif path in _CONVERTERS and _is_open(first):
         spec = _listed(interp, path, first, call)
-    return None if spec is None else interp.gathered(path, spec, call)
+    if spec is None:
+        return None
+    made = interp.gathered(path, spec, call)
+    if path.endswith("rnn.pad_sequence"):
+        # One sequence is one sample.
+        layout = plain(made.tags) | {Batch(0 if call.get(1, "batch_first", False) else 1)}
+        interp.heap.set(made.slots, "tags", layout)
+    return made
 
 
 def _grown(interp: Interpreter, tensor: Tensor, call: Arguments) -> TensorSpec | None:
