@@ -72,8 +72,6 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
     else:
         wanted = _is_trained(analysis, fault)
         anew = (*_refreshed(analysis, fault), *_computed_anew(analysis, fault))
-        if wanted and _has_own_path(analysis, fault):
-            yield from _detached_above(analysis, fault)
         if wanted:
             yield from anew
         for name, _ in () if wanted else fault.carried:
@@ -88,6 +86,8 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
         yield from stored_without_graph(
             analysis, fault, [part for part in before if part.lineno < first.span.start.line]
         )
+        if _has_own_path(analysis, fault):
+            yield from _detached_above(analysis, fault)
     yield from _retained(analysis, first)
 
 
