@@ -70,12 +70,14 @@ ENGLISH: dict[str, str] = {
     "related.origin": "{tensor} becomes {shape} here, by {operator} of {inputs}",
     "related.origin.plain": "{tensor} becomes {shape} here",
     "related.call": "reached by this call",
+    "related.same_cause": "of the same cause: {error}",
     # devices
     "device.operands": "{left} is on {left_device} and {right} is on {right_device}: {operator} needs both on one device",
     "device.module": "{tensor} is on {tensor_device}, but the weights of {module} are on {module_device}",
     "device.factory": (
         "{call} is made on the CPU in each call and meets what is on {device}: give it the device of an input"
     ),
+    "device.factory.again": "this one, too",
     "device.met": "it meets the other device here",
     "device.attribute": (
         "{attribute} is a plain tensor, which stays on the CPU when the module is moved to {device}: register a buffer"
@@ -98,6 +100,7 @@ ENGLISH: dict[str, str] = {
     "index.dtype": "{tensor} is {dtype}, and {user} takes integer indices: convert it with .long()",
     "size.float": "{written} is {value}, but {parameter} takes an integer: divide with //, or convert it with int()",
     "size.divided": "this division gives a float",
+    "size.again": "the same float is given here, too",
     "index.table": "{index} {values}, but {user} has {size} rows, 0 to {last}",
     "index.classes": "{index} {values}, but the prediction has {size} classes, 0 to {last}",
     "index.one_hot": "{index} {values}, but {user} makes {size} classes, 0 to {last}",

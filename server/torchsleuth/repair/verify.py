@@ -6,7 +6,7 @@ import heapq
 import re
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice
 from typing import TypeVar
@@ -247,36 +247,72 @@ def _harmless(diagnostic: Diagnostic, before: Checked, state: State) -> bool:
     return fewer and known and state.checked.undecided <= before.undecided
 
 
-def together(found: list[Diagnostic], before: Checked, recheck: Recheck) -> Trials[list[Diagnostic]]:
-    """The diagnostics, with one fix more where several of one code have their own: all of these at once, as the script
+def together(
+    fixes: Mapping[Diagnostic, tuple[Fix, ...]], before: Checked, recheck: Recheck
+) -> Trials[dict[Diagnostic, tuple[Fix, ...]]]:
+    """The fixes, with one more where several findings of one code have their own: all of these at once, as the script
     still fails with only one of them."""
     groups: dict[str, list[Diagnostic]] = {}
-    for diagnostic in found:
-        if diagnostic.fixes:
+    for diagnostic, own in fixes.items():
+        if own:
             groups.setdefault(diagnostic.code, []).append(diagnostic)
-    more: dict[str, tuple[Edit, ...]] = {}
-    for code, members in groups.items():
-        changes = tuple(dict.fromkeys(edit for diagnostic in members for edit in diagnostic.fixes[0].edits))
-        if not 1 < len(members) <= MAX_TOGETHER or len(changes) == len(members[0].fixes[0].edits):
-            continue
-        if any(edits.meet(one, other) for one, other in combinations(changes, 2)):
-            continue
-        after = recheck({path: before.source_of(path).apply(changes) for path in {edit.path for edit in changes}})
-        yield
-        if after is None or after.counts[code] != before.counts[code] - len(members):
-            continue
-        if after.faults <= before.faults and after.undecided <= before.undecided:
-            more[code] = changes
-    return [_with(diagnostic, groups, more) for diagnostic in found]
+    found = dict(fixes)
+    for members in groups.values():
+        whole = yield from _at_once([fixes[member][0] for member in members], members, before, recheck)
+        if whole is not None:
+            for member in members:
+                title = message("fix.together", title=fixes[member][0].title, count=len(members) - 1)
+                found[member] = (*fixes[member], replace(whole, title=title))
+    return found
 
 
-def _with(
-    diagnostic: Diagnostic, groups: Mapping[str, list[Diagnostic]], more: Mapping[str, tuple[Edit, ...]]
-) -> Diagnostic:
-    if diagnostic.code not in more or not diagnostic.fixes:
-        return diagnostic
-    members = groups[diagnostic.code]
-    title = message("fix.together", title=diagnostic.fixes[0].title, count=len(members) - 1)
-    safe = all(member.fixes[0].safe for member in members)
-    fix = Fix(title, more[diagnostic.code], safe, verified=True)
-    return diagnostic.with_fixes((*diagnostic.fixes, fix))
+def _at_once(parts: list[Fix], members: list[Diagnostic], before: Checked, recheck: Recheck) -> Trials[Fix | None]:
+    """Several fixes as one, if it repairs these findings and does what no fix may."""
+    changes = edits.joined(edit for part in parts for edit in part.edits)
+    if not 1 < len(parts) <= MAX_TOGETHER or set(changes) == set(parts[0].edits):
+        return None
+    if any(edits.meet(one, other) for one, other in combinations(changes, 2)):
+        return None
+    after = recheck({path: before.source_of(path).apply(changes) for path in {edit.path for edit in changes}})
+    yield
+    gone = Counter(member.code for member in members)
+    if after is None or any(after.counts[code] != before.counts[code] - number for code, number in gone.items()):
+        return None
+    if not after.faults <= before.faults or after.undecided > before.undecided:
+        return None
+    return Fix(parts[0].title, changes, all(part.safe for part in parts), verified=True)
+
+
+def for_cause(
+    group: list[Diagnostic],
+    fixes: Mapping[Diagnostic, tuple[Fix, ...]],
+    shared: Mapping[Diagnostic, list[Fix]],
+    before: Checked,
+    recheck: Recheck,
+) -> Trials[tuple[Fix, ...]]:
+    """The fixes for findings of one cause: first those that repair all of them, then those for the first one."""
+    first, *others = group
+    own = fixes.get(first) or tuple(dict.fromkeys(shared.get(first, ())))[:MAX_FIXES]
+    if not others:
+        return own
+    repairing = {
+        member: {fix.edits: fix for fix in (*shared.get(member, ()), *fixes.get(member, ()))} for member in group
+    }
+
+    def of_all(fix: Fix) -> bool:
+        return all(fix.edits in repairing[member] for member in group)
+
+    whole = list(filter(of_all, own))
+    if not whole:
+        parts: list[Fix] = []
+        for member in group:
+            if not any(part.edits in repairing[member] for part in parts):
+                parts += fixes.get(member, ())[:1]
+        made = yield from _at_once(parts, group, before, recheck)
+        if made is not None:
+            whole = [replace(made, title=message("fix.together", title=made.title, count=len(parts) - 1))]
+    whole += [fix for member in others for fix in fixes.get(member, ()) if of_all(fix)]
+    different: dict[tuple[Edit, ...], Fix] = {}
+    for fix in (*whole, *own):
+        different.setdefault(fix.edits, fix)
+    return tuple(different.values())[:MAX_FIXES]

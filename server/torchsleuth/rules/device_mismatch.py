@@ -29,12 +29,20 @@ from torchsleuth.interp.values import Instance, LibraryModule, Site, Tensor, Val
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import constructor_related, passed_for
 from torchsleuth.rules.describe import call_trail, expression_text, layer_text, operator_text, origin_trail
-from torchsleuth.rules.devices import device_expression, device_of_another, is_device, node_of, stray_of, strays
-from torchsleuth.rules.operands import FACTORIES, append, birth, called_module
+from torchsleuth.rules.devices import (
+    binding_loop,
+    device_expression,
+    device_of_another,
+    is_device,
+    node_of,
+    not_moved,
+    stray_of,
+    strays,
+)
+from torchsleuth.rules.operands import FACTORIES, append, birth
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related, Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import CPU, Device
 
 CODE = "TS201"
@@ -165,7 +173,7 @@ def _where_used(
             name = expression_text(node, "the operand")
             moved = append(source, node, f".to({device})" if home != CPU else ".cpu()")
             if isinstance(node, ast.Name):
-                loop = _binding_loop(analysis, source, node)
+                loop = binding_loop(analysis, source, node)
                 if loop is not None and home != CPU:
                     line = edits.insert_line_before(source, loop.body[0], f"{node.id} = {node.id}.to({device})")
                     yield Candidate(message("fix.to_device_loop", tensor=name, device=device), (line,))
@@ -181,15 +189,8 @@ def _moved_module(
     analysis: Analysis, conflict: DeviceConflict, layer: LibraryModule, home: Device
 ) -> Iterator[Candidate]:
     """A model that was never moved: moved where it is constructed. One that is in place may have got a new layer since."""
-    frame: Frame | None = conflict.operation.site.frame
-    around: list[LibraryModule | Instance | None] = [called_module(conflict.operation.site)]
     yield from _moved_attribute(analysis, conflict.operation.site, home)
-    while frame is not None:
-        instance = frame.instance()
-        if instance is not None and instance.is_module:
-            around.append(instance)
-        frame = frame.caller
-    left = [module for module in around if module is not None and _device_of(module) != home]
+    left = not_moved(conflict.operation.site, home)
     for site in (*(module.site for module in reversed(left)), layer.site):
         if site is None or not isinstance(site.node, ast.Call):
             continue
@@ -200,10 +201,6 @@ def _moved_module(
             name = f"`{source.segment(site.node.func)}`"
             yield Candidate(message("fix.to_device", tensor=name, device=device), (edit,))
             return
-
-
-def _device_of(module: LibraryModule | Instance) -> Device | None:
-    return module.device if isinstance(module, LibraryModule) else module.state.get("device")
 
 
 def _moved_attribute(analysis: Analysis, site: Site, home: Device) -> Iterator[Candidate]:
@@ -254,29 +251,6 @@ def _loss_weight(analysis: Analysis, loss: LibraryModule, stray: Tensor, home: D
             name = expression_text(node, "the weight")
             edit = edits.insert_after_node(source, node, f".to({device})")
             yield Candidate(message("fix.to_device", tensor=name, device=device), (edit,))
-
-
-def _binding_loop(analysis: Analysis, source: SourceText, name: ast.Name) -> ast.For | None:
-    """The loop around a use that binds the name and does not rebind it before the use."""
-    tree = analysis.tree(source.path)
-    loops = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.For)
-        and node.lineno <= name.lineno <= (node.end_lineno or node.lineno)
-        and any(isinstance(part, ast.Name) and part.id == name.id for part in ast.walk(node.target))
-    ]
-    if not loops:
-        return None
-    loop = max(loops, key=lambda node: node.lineno)
-    if loop.body[0].lineno == loop.lineno:
-        return None
-    rebound = any(
-        isinstance(part, ast.Name) and part.id == name.id and isinstance(part.ctx, ast.Store)
-        for statement in loop.body
-        for part in ast.walk(statement)
-    )
-    return None if rebound else loop
 
 
 RULE = Rule(

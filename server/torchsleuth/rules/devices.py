@@ -6,9 +6,11 @@ import ast
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import DeviceConflict
-from torchsleuth.interp.values import Instance, Value
+from torchsleuth.interp.values import Instance, LibraryModule, Site, Value
 from torchsleuth.rules.describe import argument_nodes
-from torchsleuth.rules.operands import Operand, operands
+from torchsleuth.rules.operands import Operand, called_module, operands
+from torchsleuth.rules.rule import Analysis
+from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.device import conflict as different
 
@@ -74,3 +76,42 @@ def device_of_another(conflict: DeviceConflict, stray: Value) -> str | None:
         if isinstance(node, ast.Name | ast.Attribute):
             return f"{ast.unparse(node)}.device"
     return None
+
+
+def not_moved(site: Site, home: Device) -> list[LibraryModule | Instance]:
+    """The modules in a call of one that are not on a device: from the one called here to the outermost."""
+    around: list[LibraryModule | Instance | None] = [called_module(site)]
+    frame: Frame | None = site.frame
+    while frame is not None:
+        instance = frame.instance()
+        if instance is not None and instance.is_module:
+            around.append(instance)
+        frame = frame.caller
+    return [module for module in around if module is not None and _device_of(module) != home]
+
+
+def _device_of(module: LibraryModule | Instance) -> Device | None:
+    return module.device if isinstance(module, LibraryModule) else module.state.get("device")
+
+
+def binding_loop(analysis: Analysis, source: SourceText, name: ast.Name) -> ast.For | None:
+    """The loop around a use that binds the name and does not rebind it before the use."""
+    tree = analysis.tree(source.path)
+    loops = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.For)
+        and node.lineno <= name.lineno <= (node.end_lineno or node.lineno)
+        and any(isinstance(part, ast.Name) and part.id == name.id for part in ast.walk(node.target))
+    ]
+    if not loops:
+        return None
+    loop = max(loops, key=lambda node: node.lineno)
+    if loop.body[0].lineno == loop.lineno:
+        return None
+    rebound = any(
+        isinstance(part, ast.Name) and part.id == name.id and isinstance(part.ctx, ast.Store)
+        for statement in loop.body
+        for part in ast.walk(statement)
+    )
+    return None if rebound else loop

@@ -18,7 +18,7 @@ References
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import LibraryCall
@@ -87,17 +87,30 @@ _FUNCTIONS: dict[str, tuple[str, ...]] = {
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[tuple[str, int, int]] = set()
+    given: dict[Hashable, list[tuple[Site, str, Value, ast.expr | None]]] = {}
     for site, name, value, node in _floats(analysis):
         start = site.span.start
         if (site.span.path, start.line, start.column) not in seen:
             seen.add((site.span.path, start.line, start.column))
-            yield _finding(analysis, site, name, value, node)
+            given.setdefault(_source(analysis, site, node), []).append((site, name, value, node))
+    for uses in given.values():
+        # One expression may give a float for several integers.
+        more = tuple(related(source_at(analysis, site), site.node, message("size.again")) for site, *_ in uses[1:])
+        yield _finding(analysis, *uses[0], more)
     for failure in failures(analysis, CODE):
         start = failure.operation.site.span.start
         if (failure.operation.site.span.path, start.line, start.column) not in seen:
             error = failure.failure.message.strip().split("\n")[0]
             name = failure.operation.target.rpartition(".")[2]
             yield Finding(failure.operation.site.span, message("operator.plain", operator=name, error=error))
+
+
+def _source(analysis: Analysis, site: Site, node: ast.expr | None) -> Hashable:
+    """The place that a float comes from: a division, what a variable is set to, else where it is given."""
+    for frame, division in _divisions(analysis, site, node):
+        return frame.path, division.lineno, division.col_offset
+    value = _set_to(analysis, site, node) if isinstance(node, ast.Name) else None
+    return site.span if value is None else (site.frame.path, value.lineno, value.col_offset)
 
 
 def _floats(analysis: Analysis) -> Iterator[tuple[Site, str, Value, ast.expr | None]]:
@@ -184,7 +197,9 @@ def _supposed(value: Value, site: Site) -> bool:
     return isinstance(value, Scalar) and frame is not None
 
 
-def _finding(analysis: Analysis, site: Site, name: str, value: Value, node: ast.expr | None) -> Finding:
+def _finding(
+    analysis: Analysis, site: Site, name: str, value: Value, node: ast.expr | None, more: tuple[Related, ...]
+) -> Finding:
     source = source_at(analysis, site)
     written = f"`{short(source.segment(node))}`" if node is not None else "the argument"
     text = message(
@@ -197,7 +212,7 @@ def _finding(analysis: Analysis, site: Site, name: str, value: Value, node: ast.
     for where, division in _divisions(analysis, site, node):
         if division is not node and not places:
             places.append(related(analysis.source_of(where.path), division, message("size.divided")))
-    return Finding(site.span, text, tuple(places), _candidates(analysis, site, name, node))
+    return Finding(site.span, text, (*places, *more), _candidates(analysis, site, name, node))
 
 
 def _candidates(analysis: Analysis, site: Site, name: str, node: ast.expr | None) -> Iterator[Candidate]:
@@ -212,7 +227,14 @@ def _candidates(analysis: Analysis, site: Site, name: str, node: ast.expr | None
 
 
 def _whole_variable(analysis: Analysis, site: Site, node: ast.Name) -> Iterator[Candidate]:
-    """A variable rounded down where it is set, once, so that every use of it has an integer."""
+    """A variable rounded down where it is set, so that every use of it has an integer."""
+    value = _set_to(analysis, site, node)
+    if value is not None:
+        yield replaced(analysis, site, value, f"int({source_at(analysis, site).segment(value)})")
+
+
+def _set_to(analysis: Analysis, site: Site, node: ast.Name) -> ast.expr | None:
+    """What a variable is set to, if that happens once."""
     frame = site.frame
     scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
     given = [
@@ -221,9 +243,7 @@ def _whole_variable(analysis: Analysis, site: Site, node: ast.Name) -> Iterator[
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1
         if isinstance(statement.targets[0], ast.Name) and statement.targets[0].id == node.id
     ]
-    if len(given) == 1:
-        value = given[0].value
-        yield replaced(analysis, site, value, f"int({source_at(analysis, site).segment(value)})")
+    return given[0].value if len(given) == 1 else None
 
 
 def _whole_lengths(analysis: Analysis, site: Site) -> Iterator[Candidate]:

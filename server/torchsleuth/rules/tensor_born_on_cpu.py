@@ -28,6 +28,7 @@ from torchsleuth.rules.describe import call_trail
 from torchsleuth.rules.devices import device_expression, stray_of, strays
 from torchsleuth.rules.operands import FACTORIES, Birth, birth, short, source_at, tensors_above
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import Device
 
@@ -35,18 +36,20 @@ CODE = "TS203"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    seen: set[tuple[str, int, int]] = set()
+    seen: set[Span] = set()
     for conflict in analysis.trace.conflicts:
         stray, _, home = stray_of(conflict)
         tensors = [stray] if isinstance(stray, Tensor) else []
         tensors += [used.tensor for used in strays(conflict) if used.tensor is not stray]
         found = [born for tensor in tensors if (born := birth(tensor)) is not None and _is_bare(born, conflict)]
-        for born in found:
-            start = born.site.span.start
-            key = (born.site.span.path, start.line, start.column)
-            if key not in seen:
-                seen.add(key)
-                yield _finding(analysis, conflict, born, found, home)
+        new = [born for born in found if born.site.span not in seen]
+        seen.update(born.site.span for born in new)
+        while new:
+            # What one function makes is given its device by one repair.
+            first = new[0]
+            alike = [born for born in new if born.site.frame is first.site.frame]
+            new = [born for born in new if born.site.frame is not first.site.frame]
+            yield _finding(analysis, conflict, alike, home)
 
 
 def _is_bare(born: Birth, conflict: DeviceConflict) -> bool:
@@ -65,27 +68,28 @@ def _in_method(born: Birth, conflict: DeviceConflict) -> bool:
     return function is not None and function.name != "__init__" and conflict.operation.site.frame.function is not None
 
 
-def _finding(analysis: Analysis, conflict: DeviceConflict, born: Birth, found: list[Birth], home: Device) -> Finding:
+def _finding(analysis: Analysis, conflict: DeviceConflict, alike: list[Birth], home: Device) -> Finding:
+    born, *others = alike
     source = source_at(analysis, born.site)
     text = message("device.factory", call=short(source.segment(born.call)), device=home.described)
     use = related(source_at(analysis, conflict.operation.site), conflict.operation.site.node, message("device.met"))
-    places = (use, *call_trail(born.site.frame, limit=1))
-    return Finding(born.site.span, text, places, _candidates(analysis, born, found, home))
+    again = [related(source_at(analysis, other.site), other.call, message("device.factory.again")) for other in others]
+    places = (use, *again, *call_trail(born.site.frame, limit=1))
+    return Finding(born.site.span, text, places, _candidates(analysis, alike, home))
 
 
-def _candidates(analysis: Analysis, born: Birth, found: list[Birth], home: Device) -> Iterator[Candidate]:
-    frame = born.site.frame
-    names = [name for name in tensors_above(frame, born.call) if frame.names[name].spec.device == home]
+def _candidates(analysis: Analysis, alike: list[Birth], home: Device) -> Iterator[Candidate]:
+    frame = alike[0].site.frame
+    names = [name for name in tensors_above(frame, alike[0].call) if frame.names[name].spec.device == home]
     expressions = [f"{name}.device" for name in names[:1]]
     named = device_expression(frame, home)
     expressions += [named] if named is not None else []
     if not expressions:
         first = frame.function.node.args.args[0].arg if frame.function is not None else "self"
         expressions.append(f"next({first}.parameters()).device")
-    together = [other for other in found if other.site.frame is frame]
     for expression in expressions:
         text = f"device={expression}"
-        changes = {edits.add_argument(source_at(analysis, other.site), other.call, text) for other in together}
+        changes = {edits.add_argument(source_at(analysis, other.site), other.call, text) for other in alike}
         yield Candidate(message("fix.add_argument", argument=text), tuple(sorted(changes, key=lambda one: one.start)))
 
 

@@ -222,6 +222,20 @@ def meet(one: Edit, other: Edit) -> bool:
     return one.start <= other.end and other.start <= one.end
 
 
+def joined(changes: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Edits, each once; whole lines that are put in at one place become one insertion, in their order."""
+    lines: dict[tuple[str, Position], Edit] = {}
+    others: list[Edit] = []
+    for edit in dict.fromkeys(changes):
+        if edit.start == edit.end and edit.start.column == 1 and edit.new_text.endswith(("\n", "\r")):
+            before = lines.get((edit.path, edit.start))
+            text = edit.new_text if before is None else before.new_text + edit.new_text
+            lines[edit.path, edit.start] = Edit(edit.path, edit.start, edit.end, text)
+        else:
+            others.append(edit)
+    return (*lines.values(), *others)
+
+
 def moved(source: SourceText, changes: Iterable[Edit], offset: int) -> int:
     """Where an offset of a text is after those of the edits that are of it; what they replace moves to its start."""
     result = offset

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from torchsleuth.interp.budget import Budget
@@ -12,7 +12,8 @@ from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Interpreter
 from torchsleuth.interp.trace import Trace
 from torchsleuth.oracle.oracle import Oracle
-from torchsleuth.repair.verify import MAX_FIXES, Checked, Found, T, Trials, together, verified_fixes
+from torchsleuth.repair.verify import Checked, Found, T, Trials, for_cause, together, verified_fixes
+from torchsleuth.rules.causes import by_cause, shown
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis, Candidates, Rule
 from torchsleuth.schema import Diagnostic, DimJson, FileAnalysis, Fix, TensorFact
@@ -53,7 +54,8 @@ class Engine:
         analysis = self.interpret(path, files, roots)
         rules = [rule for rule in RULES.values() if (rule.default if codes is None else rule.code in codes)]
         found = self._diagnose(analysis, rules)
-        diagnostics = tuple(diagnostic for diagnostic, _ in found)
+        groups = by_cause(analysis, [diagnostic for diagnostic, _ in found])
+        diagnostics = tuple(map(shown, groups))
         facts = facts_of(analysis, path)
         stats = {
             "analysis_ms": round((time.perf_counter() - started) * 1000, 2),
@@ -69,7 +71,7 @@ class Engine:
         result = FileAnalysis(path, diagnostics, facts, stats)
         self._repairs.pop(path, None)
         if stats["unverified"]:
-            trials = self._trials(analysis, found, path, files, roots, rules)
+            trials = self._trials(analysis, found, groups, path, files, roots, rules)
             self._repairs[path] = Repairs(result, files, trials, analysis.trace.stumbles)
             if len(self._repairs) > MAX_UNREPAIRED:
                 del self._repairs[next(iter(self._repairs))]
@@ -141,13 +143,14 @@ class Engine:
         self,
         analysis: Analysis,
         found: list[Found],
+        groups: list[list[Diagnostic]],
         path: str,
         files: Mapping[str, str],
         roots: tuple[str, ...],
         rules: Sequence[Rule],
     ) -> Iterator[tuple[Diagnostic, ...]]:
-        """The diagnostics with the fixes verified so far, after each trial."""
-        diagnostics = [diagnostic for diagnostic, _ in found]
+        """One diagnostic for each cause, with the fixes verified so far, after each trial."""
+        fixes: dict[Diagnostic, tuple[Fix, ...]] = {}
         before = Checked(tuple(found), analysis)
         spent = 0.0
         shared: dict[Diagnostic, list[Fix]] = {}
@@ -162,17 +165,16 @@ class Engine:
             spent += time.process_time() - began
             return checked
 
-        for number, (diagnostic, candidates) in enumerate(found):
+        def so_far() -> tuple[Diagnostic, ...]:
+            return tuple(shown(group).with_fixes(fixes.get(group[0], ())) for group in groups)
+
+        for diagnostic, candidates in found:
             trials = verified_fixes(diagnostic, candidates, before, recheck, shared)
-            fixes = yield from _paused(trials, diagnostics)
-            diagnostics[number] = diagnostic.with_fixes(fixes)
-        diagnostics = yield from _paused(together(diagnostics, before, recheck), diagnostics)
-        for number, diagnostic in enumerate(diagnostics):
-            if not diagnostic.fixes:
-                diagnostics[number] = diagnostic.with_fixes(
-                    tuple(dict.fromkeys(shared.get(diagnostic, ())))[:MAX_FIXES]
-                )
-        yield tuple(diagnostics)
+            fixes[diagnostic] = yield from _paused(trials, so_far)
+        fixes = yield from _paused(together(fixes, before, recheck), so_far)
+        for group in groups:
+            fixes[group[0]] = yield from _paused(for_cause(group, fixes, shared, before, recheck), so_far)
+        yield so_far()
 
 
 class Repairs:
@@ -209,7 +211,9 @@ class Repairs:
         return done
 
 
-def _paused(trials: Trials[T], diagnostics: list[Diagnostic]) -> Generator[tuple[Diagnostic, ...], None, T]:
+def _paused(
+    trials: Trials[T], so_far: Callable[[], tuple[Diagnostic, ...]]
+) -> Generator[tuple[Diagnostic, ...], None, T]:
     """What trials find; at each of their pauses, the diagnostics as they are."""
     while True:
         try:
@@ -217,7 +221,7 @@ def _paused(trials: Trials[T], diagnostics: list[Diagnostic]) -> Generator[tuple
         except StopIteration as end:
             found: T = end.value
             return found
-        yield tuple(diagnostics)
+        yield so_far()
 
 
 def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
