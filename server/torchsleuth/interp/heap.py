@@ -68,13 +68,13 @@ def _kind(value: Value) -> str | None:
     return "number" if isinstance(value, int | float | Scalar | Dim) else None
 
 
-def _alike(left: Value, right: Value) -> bool:
+def alike(left: Value, right: Value) -> bool:
     """Whether one of two elements can stand for both."""
     if isinstance(left, Tensor) and isinstance(right, Tensor):
         same = left.spec == right.spec and left.tags == right.tags and left.history == right.history
         return same and left.slots["node"] is right.slots["node"] and left.slots["cut"] is right.slots["cut"]
     if isinstance(left, tuple) and isinstance(right, tuple):
-        return len(left) == len(right) and all(_alike(a, b) for a, b in zip(left, right))
+        return len(left) == len(right) and all(alike(a, b) for a, b in zip(left, right))
     plain = (bool, int, float, str, type(None))
     return left is right or (isinstance(left, plain) and type(left) is type(right) and left == right)
 
@@ -252,8 +252,8 @@ class Heap:
         if isinstance(left, ListValue) and isinstance(right, ListValue):
             return ListValue(self.join_elements(left.elements, right.elements), left.type_name)
         if isinstance(left, DictValue) and isinstance(right, DictValue):
-            alike = left.type_name == right.type_name and left.factory == right.factory
-            type_name, factory = (left.type_name, left.factory) if alike else ("dict", None)
+            same = left.type_name == right.type_name and left.factory == right.factory
+            type_name, factory = (left.type_name, left.factory) if same else ("dict", None)
             return DictValue(self.join_entries(left.entries, right.entries), type_name, factory)
         if isinstance(left, DType) and isinstance(right, DType) and left == right:
             return left
@@ -310,7 +310,7 @@ class Heap:
         """A few elements that stand for these, in any number."""
         kept: list[Value] = []
         for position, element in enumerate(elements):
-            if any(_alike(element, other) for other in kept):
+            if any(alike(element, other) for other in kept):
                 continue
             kept.append(element)
             if len(kept) > MAX_KINDS:

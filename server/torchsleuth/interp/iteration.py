@@ -13,7 +13,8 @@ class Iteration:
     """`exact`: `items` are all the elements in order; otherwise they stand for however many there are.
 
     `last`: the last element, where it is known to differ from the others, as the last batch of a loader does.
-    `count`: how many elements there are, where that is known. `loader`: the DataLoader whose batches they are.
+    `count`: how many elements there are, where that is known. `loader`: the DataLoader whose batches they are. `alike`:
+    they are the parts of one tensor.
     """
 
     items: tuple[Value, ...]
@@ -22,3 +23,4 @@ class Iteration:
     last: Value = None
     count: Size | None = None
     loader: LibraryObject | None = None
+    alike: bool = False

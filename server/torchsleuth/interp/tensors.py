@@ -565,8 +565,17 @@ class TensorOperations(Questions):
         element = self.tensor_get_item(value, 0, node, frame)
         count = shape[0]
         if isinstance(count, int) and count <= 64:
-            return Iteration(tuple(self.tensor_get_item(value, index, node, frame) for index in range(count)), True)
+            items = [element, *(self._next_item(value, element, index, node, frame) for index in range(1, count))]
+            return Iteration(tuple(items[:count]), exact=True, alike=True)
         return Iteration((element,), exact=False)
+
+    def _next_item(self, container: Tensor, first: Value, index: int, node: ast.AST, frame: Frame) -> Value:
+        """Another part of a tensor: all that holds of the first one but its place, where there is no graph."""
+        if not isinstance(first, Tensor) or first.slots["node"] is not None or first.spec.requires_grad is not False:
+            return self.tensor_get_item(container, index, node, frame)
+        part = first.copy()
+        part.storage = first.storage
+        return library.mark_element(container, index, part, self.interpreter)
 
     def unpacked(
         self, value: Value, count: int, names: list[str], node: ast.AST, frame: Frame

@@ -192,6 +192,10 @@ class Tensor(Ref):
         history: frozenset[int] = self.slots["history"]
         return history
 
+    def copy(self) -> Tensor:
+        """Another tensor, of which the same is known."""
+        return Tensor(self.spec, self.origin, self.tags, self.history)
+
 
 class Array(Ref):
     """A NumPy array or scalar: its shape and dtype, as in a tensor's spec; None where not known. Slot `cut`: where its

@@ -111,6 +111,7 @@ class Oracle:
         self._recent: dict[Any, Outcome] = {}
         self.joint: dict[Any, Outcome | None] = {}
         self._built: dict[tuple[ModuleSpec, str], torch.nn.Module] = {}
+        self._parameters: dict[tuple[ModuleSpec, bool], tuple[tuple[str, TensorSpec], ...]] = {}
         self._trees: dict[ModuleSpec, tuple[PartSpec, ...]] = {}
         self._place = "cpu"
         self._fresh = itertools.count(1)
@@ -217,14 +218,19 @@ class Oracle:
     def parameters(self, recipe: ModuleSpec, buffers: bool = False) -> tuple[tuple[str, TensorSpec], ...]:
         """Names and specs of a library module's parameters, in order; with `buffers` of all that its state_dict() has.
         Raises LookupError."""
+        known = self._parameters.get((recipe, buffers))
+        if known is not None:
+            return known
         with self._quiet():
             session = Session(self._mode, symbolic=False)
             try:
                 module = self._module(recipe)
                 entries = module.state_dict(keep_vars=True).items() if buffers else module.named_parameters()
-                return tuple((name, session.spec_of(value)) for name, value in entries)
+                found = tuple((name, session.spec_of(value)) for name, value in entries)
             except Exception as error:
                 raise LookupError(recipe.path) from error
+        self._parameters[recipe, buffers] = found
+        return found
 
     def construct(self, recipe: ModuleSpec) -> Failure | Undecided | None:
         """Whether a constructor call succeeds: None, or why not."""
