@@ -85,6 +85,9 @@ _OPERATORS: dict[type[ast.AST], str] = {
 def _nothing_known(node: ast.expr, frame: Frame) -> Value:
     return UNKNOWN
 
+_PURE = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
+"""What an expression is made of that does nothing."""
+
 
 class Expressions(Calls):
     """Evaluation of expressions; calls and tensor operators are in the base classes."""
@@ -620,12 +623,17 @@ class Expressions(Calls):
                 exact, items = False, items[:MAX_KINDS]
             execution, begun = next(self.loop_executions), len(self.trace.events)
             before = len(results)
-            same = iteration.alike and not generator.ifs and position == len(node.generators) - 1
+            plain = not generator.ifs and position == len(node.generators) - 1
+            same = iteration.alike and plain
+            seen: dict[str, Value] | None = {} if plain and position == 0 and _depends_on_names_alone(element) else None
             for number, item in enumerate(items):
                 if number == 2 and same and exact and _alike_so_far(results[before:]):
                     second = results[-1]
                     results.extend(second.copy() for _ in items[2:])
                     break
+                if seen is not None and type(item) is str and item in seen:
+                    results.append(seen[item])
+                    continue
                 uncertain = self.uncertain
                 self.loop_points.append(LoopPoint(node, span, execution, number, iteration.over_loader))
                 try:
@@ -641,6 +649,8 @@ class Expressions(Calls):
                 finally:
                     self.loop_points.pop()
                     self.uncertain = uncertain
+                if seen is not None and type(item) is str and type(results[-1]) in (int, str, float, bool):
+                    seen[item] = results[-1]
                 trains = any(event.kind in ("backward", "step") for event in self.trace.events[begun:])
                 if trains and len(items) == 1 and not iteration.exact:
                     items.append(item)  # it changes the state, as a loop does: once more from there
@@ -852,6 +862,18 @@ def _alike_so_far(results: Sequence[Value]) -> bool:
         return False
     first, second = results
     return first is not second and first.slots["node"] is None and alike(first, second)
+
+
+def _depends_on_names_alone(element: ast.expr) -> bool:
+    """Whether an expression gives the same whenever its names have the same values, and does nothing else."""
+    for part in ast.walk(element):
+        if isinstance(part, ast.Call):
+            called = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
+            if called not in ("get", "index", "ord", "int", "str", "len", "lower", "upper"):
+                return False
+        elif not isinstance(part, _PURE):
+            return False
+    return True
 
 
 def _hands_on(element: ast.expr) -> bool:
