@@ -85,6 +85,7 @@ _OPERATORS: dict[type[ast.AST], str] = {
 def _nothing_known(node: ast.expr, frame: Frame) -> Value:
     return UNKNOWN
 
+
 _PURE = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
 """What an expression is made of that does nothing."""
 

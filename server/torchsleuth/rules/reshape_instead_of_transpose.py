@@ -43,7 +43,8 @@ _VIEWS = ("Tensor.view", "Tensor.reshape", "torch.reshape")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    seen: set[tuple[str, int, int]] = set()
+    found: dict[tuple[str, int, int], tuple[LibraryCall, Shape, Shape, Finding]] = {}
+    others: set[tuple[ast.AST | None, Shape, Shape]] = set()
     for call in (call for path in _VIEWS for call in analysis.calls.get(path, ())):
         node = call.site.node
         origin = call.result.origin if isinstance(call.result, Tensor) else None
@@ -53,16 +54,23 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         key = (call.site.span.path, start.line, start.column)
         old = origin.inputs[0].shape if origin.inputs else None
         new = call.result.spec.shape
-        if old is None or new is None or key in seen:
+        if old is None or new is None or key in found:
             continue
         axis = _misplaced(analysis, call, node, old, new)
         merged = _merged(analysis, call) if axis is None and len(new) > 1 and old else None
         if axis is not None:
-            seen.add(key)
-            yield _finding(analysis, call, node, old, new, axis)
+            found[key] = call, old, new, _finding(analysis, call, node, old, new, axis)
         elif merged is not None and same_shape(new[:2], merged[::-1]) and dims.equal(*merged) is not True:
-            seen.add(key)
-            yield _cut_again(analysis, call, node, merged)
+            found[key] = call, old, new, _cut_again(analysis, call, node, merged)
+        else:
+            others.add((_function(call), old, new))
+    # A view back to the shape that was merged and split before puts everything where it was.
+    yield from (finding for call, old, new, finding in found.values() if (_function(call), new, old) not in others)
+
+
+def _function(call: LibraryCall) -> ast.AST | None:
+    function = call.site.frame.function
+    return None if function is None else function.node
 
 
 def _misplaced(analysis: Analysis, call: LibraryCall, node: ast.Call, old: Shape, new: Shape) -> tuple[int, int] | None:

@@ -269,7 +269,11 @@ def _replaces(interp: Interpreter, module: LibraryModule, name: str, value: Tens
 
 def named_children(module: Value) -> list[tuple[str, Value]]:
     if isinstance(module, LibraryModule):
-        return [] if module.path in PARAMETER_CONTAINERS else list(module.children or ())
+        if module.path in PARAMETER_CONTAINERS:
+            return []
+        # `block = nn.Module(); block.conv = nn.Conv2d(…)`
+        set_on_it = [pair for pair in module.slots["attributes"].items() if is_module(pair[1])]
+        return [*(module.children or ()), *set_on_it]
     if isinstance(module, Instance):
         own = [(str(name), value) for name, value in module.slots.items() if is_module(value)]
         if isinstance(module.native, LibraryModule):
