@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, is_int
+from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, Value, is_int
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import layer_text
 from torchsleuth.rules.rule import Analysis, Candidate
@@ -15,6 +15,8 @@ from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.trees import index
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def argument_node(module: LibraryModule, position: int, name: str) -> ast.expr | None:
@@ -73,6 +75,8 @@ def change_argument(
                 seen.add(key)
                 title = message("fix.argument", argument=name, layer=layer, old=old, new=new)
                 yield Candidate(title, (edits.replace(source, node, new),))
+        if isinstance(given, int):
+            yield from _growing(analysis, node, frame, wanted - given)
         outer = passed_for(node, frame)
         if outer is None:
             given = given_argument(module, position, name)
@@ -80,6 +84,42 @@ def change_argument(
                 yield from _widened(analysis, node, frame, wanted - given)
             return
         node, frame = outer
+
+
+def _growing(analysis: Analysis, node: ast.expr, frame: Frame, more: int) -> Iterator[Candidate]:
+    """A size that grows from one round of a loop to the next, where what is joined to the input is forgotten:
+    ``channels += growth`` behind the layer, or ``channels + i * growth`` for it."""
+    around = edits.path_to(analysis.tree(frame.path), node)
+    inside = max((place for place, part in enumerate(around) if isinstance(part, _SCOPES)), default=0)
+    source, amounts = analysis.source_of(frame.path), [*names_for(frame, more, node), str(more)]
+    text, title = source.segment(node), "fix.insert"
+    for part, inner in zip(around[inside:], around[inside + 1 :]):
+        if isinstance(part, ast.For) and isinstance(inner, ast.stmt) and isinstance(node, ast.Name) and more > 0:
+            simple = inner if isinstance(inner, ast.Expr | ast.Assign) else None
+            for amount in amounts if simple is not None and simple.lineno > part.lineno else ():
+                line = f"{text} += {amount}"
+                yield Candidate(message(title, text=line), (edits.insert_line_after(source, inner, line),))
+    for part in reversed(around[inside:]):
+        loop = part.generators[0] if isinstance(part, ast.ListComp | ast.GeneratorExp) else part
+        if isinstance(loop, ast.For | ast.comprehension) and isinstance(loop.target, ast.Name) and more > 0:
+            if _counts_from_zero(loop.iter):
+                name = "i" if loop.target.id.startswith("_") else loop.target.id
+                changes = () if name == loop.target.id else (edits.replace(source, loop.target, name),)
+                for amount in amounts:
+                    new = f"{text} + {name} * {amount}"
+                    edit = edits.replace(source, node, new)
+                    yield Candidate(message("fix.replace", old=text, new=new), (*changes, edit))
+            return
+
+
+def _counts_from_zero(node: ast.expr) -> bool:
+    """``range(n)``."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "range"
+        and len(node.args) == 1
+    )
 
 
 def _mistaken(analysis: Analysis, module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[Candidate]:
@@ -224,7 +264,7 @@ def names_for(frame: Frame, wanted: int, before: ast.AST | None = None) -> Itera
         return
     fields: list[str] = []
     for argument in frame.function.node.args.args[:16]:
-        value = frame.names.get(argument.arg)
+        value = _local(frame, argument.arg)
         if isinstance(value, int) and not isinstance(value, bool) and value == wanted:
             yield argument.arg
         elif isinstance(value, Instance):
@@ -235,6 +275,11 @@ def names_for(frame: Frame, wanted: int, before: ast.AST | None = None) -> Itera
     if before is not None and isinstance(body, list):
         yield from _variables(frame, body, wanted, getattr(before, "lineno", 0))
     yield from fields
+
+
+def _local(frame: Frame, name: str) -> Value:
+    """A variable of a function, also as a comprehension in it sees it."""
+    return next((names[name] for names in (frame.names, *frame.closure[:1]) if name in names), None)
 
 
 def _variables(frame: Frame, body: list[ast.stmt], wanted: int, line: int) -> Iterator[str]:
@@ -248,7 +293,7 @@ def _variables(frame: Frame, body: list[ast.stmt], wanted: int, line: int) -> It
     for statement in body:
         if isinstance(statement, ast.Assign) and statement.lineno < line:
             for part in (name for target in statement.targets for name in ast.walk(target)):
-                value = frame.names.get(part.id) if isinstance(part, ast.Name) else None
+                value = _local(frame, part.id) if isinstance(part, ast.Name) else None
                 if isinstance(part, ast.Name) and stored.count(part.id) == 1:
                     if isinstance(value, int) and not isinstance(value, bool) and value == wanted:
                         yield part.id

@@ -21,18 +21,21 @@ References
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Bounds, Ends, LibraryModule, Value
+from torchsleuth.interp.values import Bounds, Ends, Instance, LibraryModule, Site, Value, is_int
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import argument_node, change_argument, constructor_related, given_argument
 from torchsleuth.rules.describe import call_trail, expression_text, layer_text, operator_text
-from torchsleuth.rules.operands import Operand, birth, layers_behind, operand, operands, replaced, suffixed
+from torchsleuth.rules.operands import Operand, birth, layers_behind, operand, operands, replaced, source_at, suffixed
 from torchsleuth.rules.operators import failures, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Related
+from torchsleuth.syntax import edits
 
 CODE = "TS310"
 MAX_SPECIAL = 4
@@ -44,6 +47,7 @@ _CLASSES = (
     "torch.nn.functional.cross_entropy",
     "torch.nn.functional.nll_loss",
 )
+_OUT = re.compile(r"index (\d+) is out of bounds for dimension \d+ with size (\d+)")
 _DRAWS = ("randint", "integers")
 
 
@@ -229,13 +233,63 @@ def _fixed(analysis: Analysis, operation: Operation, error: str, places: tuple[R
 
 
 def _last(analysis: Analysis, operation: Operation, error: str) -> Iterator[Candidate]:
-    """The last position in place of one that is not there."""
+    """The last position in place of one that is not there; or fewer positions asked for."""
     node = operation.site.node
+    found = _OUT.search(error)
+    if found is not None and int(found[1]) >= int(found[2]):
+        excess = int(found[1]) - int(found[2]) + 1
+        yield from _shorter(analysis, operation.site.frame, excess)
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Tuple):
+            yield from _not_beyond(analysis, operation.site, node, excess)
     if isinstance(node, ast.Subscript):
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         for part in parts:
             if expression_text(part, "").strip("`").lstrip("-").isdigit() and f"index {ast.unparse(part)} " in error:
                 yield replaced(analysis, operation.site, part, "-1", safe=False)
+
+
+def _shorter(analysis: Analysis, frame: Frame, excess: int) -> Iterator[Candidate]:
+    """A ``__len__`` without the positions for which ``__getitem__`` goes over the end."""
+    owner, function = frame.receiver, frame.function
+    if not isinstance(owner, Instance) or function is None or function.name != "__getitem__":
+        return
+    source = analysis.source_of(owner.cls.path)
+    methods = [part for part in owner.cls.node.body if isinstance(part, ast.FunctionDef) and part.name == "__len__"]
+    for part in (inner for method in methods for inner in ast.walk(method)):
+        if not isinstance(part, ast.Return) or part.value is None:
+            continue
+        first = function.node.args.args[0].arg if function.node.args.args else "self"
+        whole, value = source.segment(part.value), part.value
+        names = [f"{first}.{name}" for name, held in owner.slots.items() if is_int(held) and held == excess > 1]
+        counts = [f"{whole} - {size}" for size in (*names, excess)]
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and isinstance(value.right, ast.Constant):
+            if value.right.value == excess:
+                counts = [source.segment(value.left)]
+        for count in counts:
+            yield Candidate(message("fix.replace", old=whole, new=count), (edits.replace(source, value, count),))
+
+
+def _not_beyond(analysis: Analysis, site: Site, node: ast.Subscript, excess: int) -> Iterator[Candidate]:
+    """``x[t + 1]`` in a loop over all positions: nothing behind the last one, or a loop that ends before it."""
+    source = source_at(analysis, site)
+    names = {part.id for part in ast.walk(node.slice) if isinstance(part, ast.Name)}
+    around = edits.path_to(analysis.tree(site.span.path), node)
+    loops = [part for part in around if isinstance(part, ast.For | ast.comprehension)]
+    loops += [part.generators[0] for part in around if isinstance(part, ast.ListComp | ast.GeneratorExp)]
+    loop = next((one for one in reversed(loops) if isinstance(one.target, ast.Name) and one.target.id in names), None)
+    if loop is None or isinstance(node.slice, ast.Name):
+        return
+    ends: list[Candidate] = []
+    for part in ast.walk(loop.iter):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "range" and part.args:
+            end = part.args[min(len(part.args), 2) - 1]
+            ends.append(replaced(analysis, site, end, f"{source.segment(end)} - {excess}", safe=False))
+    index, text = source.segment(node.slice), source.segment(node)
+    held = f"({text} if {index} < len({source.segment(node.value)}) else 0)"
+    outer = around[-2] if len(around) > 1 else None
+    factor = isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Mult)
+    nothing = [replaced(analysis, site, node, held, safe=False)]
+    yield from (*nothing, *ends) if factor else (*ends, *nothing)
 
 
 RULE = Rule(

@@ -26,8 +26,9 @@ from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.interp.values import LibraryObject, ListValue, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
-from torchsleuth.schema import Related
+from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
 
 CODE = "TS608"
 
@@ -54,6 +55,7 @@ def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, cha
     if channels != 1 or not isinstance(node, ast.Call):
         return
     source = analysis.source_of(path)
+    yield from _cut(source, node)
     means = [_mean(transform.argument(position, name)) for position, name in enumerate(("mean", "std"))]
     written = [_written(node, position, name) for position, name in enumerate(("mean", "std"))]
     changes = tuple(
@@ -65,6 +67,23 @@ def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, cha
         text = f"{source.segment(node.func.value)}.Grayscale(num_output_channels={fault.values[2]})"
         edit = edits.insert(source, source.start_of(node), f"{text}, ")
         yield Candidate(message("fix.insert", text=text), (edit,), safe=False)
+
+
+def _cut(source: SourceText, call: ast.Call) -> Iterator[Candidate]:
+    """The first of the statistics, where they are given by name: ``Normalize(MEAN[:1], STD[:1])``."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    changes: list[Edit] = []
+    for part in given:
+        if any(keyword.arg is None and keyword.value is part for keyword in call.keywords):
+            text = source.segment(part)
+            before = source.position(source.offset(source.start_of(part)) - 2)
+            changes.append(
+                Edit(source.path, before, source.end_of(part), f'mean={text}["mean"][:1], std={text}["std"][:1]')
+            )
+        elif isinstance(part, ast.Name | ast.Attribute | ast.Subscript):
+            changes.append(edits.insert_after_node(source, part, "[:1]"))
+    if changes and len(changes) == len(given):
+        yield Candidate(message("fix.one_channel"), tuple(changes), safe=False)
 
 
 def _written(call: ast.Call, position: int, name: str) -> ast.expr | None:

@@ -29,6 +29,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from torchsleuth.interp.library.modules import descendants, has_own_parameters, parts_of
 from torchsleuth.interp.library.optim import given_to, trained_parts
@@ -44,6 +45,7 @@ from torchsleuth.interp.values import (
     Site,
     Tensor,
     Value,
+    is_int,
     is_module,
 )
 from torchsleuth.messages import message
@@ -180,7 +182,7 @@ def _replaced(analysis: Analysis, item: _Missed) -> Finding | None:
     source = analysis.source_of(made.span.path)
     places = (related(source, made.node, message("optimizer.later.place")),)
     text = message("optimizer.later", what=_called(item.part), line=here.span.start.line)
-    candidates = tuple(_moved(analysis, optimizer.site, here))
+    candidates = chain(_moved(analysis, optimizer.site, here), _in_constructor(analysis, made, item.part))
     if any(step.subject is optimizer and step.index < item.backward.index for step in analysis.events("step")):
         # It was made in time for what it has trained so far: the fault is the replacement.
         maker = analysis.source_of(optimizer.site.span.path)
@@ -216,6 +218,51 @@ def _moved(analysis: Analysis, optimizer: Site, later: Site) -> Iterator[Candida
         yield Candidate(message("fix.move_before", text=text, line=first.lineno), changes)
     if _depends(between, first):
         yield from _anew(analysis, source, first, second)
+
+
+def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tensor) -> Iterator[Candidate]:
+    """A layer that forward makes when it first sees its input, made by ``__init__`` with the size that it has then."""
+    statement, owner, function = statement_of(analysis, made), made.frame.receiver, made.frame.function
+    if not isinstance(statement, ast.Assign) or not isinstance(layer, LibraryModule) or not isinstance(owner, Instance):
+        return
+    target, call = statement.targets[0], made.node
+    if not isinstance(target, ast.Attribute) or not isinstance(call, ast.Call) or statement.value is not call:
+        return
+    methods = [part for part in owner.cls.node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
+    if function is None or function.name == "__init__" or owner.cls.path != made.frame.path or not methods:
+        return
+    source = analysis.source_of(owner.cls.path)
+    place = next(
+        (
+            part
+            for part in ast.walk(methods[0])
+            if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == ast.unparse(target)
+        ),
+        None,
+    )
+    given = [
+        *zip(call.args, layer.args),
+        *((part.value, layer.kwargs.get(part.arg)) for part in call.keywords if part.arg),
+    ]
+    changes: list[tuple[ast.expr, str]] = []
+    for node, value in given:
+        local = [part for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)]
+        if not isinstance(node, ast.Constant) and (local or not isinstance(value, int)):
+            if not is_int(value):
+                return
+            changes.append((node, str(value)))
+    text, start = source.segment(call), source.offset(source.start_of(call))
+    for node, new in sorted(changes, key=lambda change: -source.offset(source.start_of(change[0]))):
+        first, last = source.offset(source.start_of(node)) - start, source.offset(source.end_of(node)) - start
+        text = text[:first] + new + text[last:]
+    line = f"{source.segment(target)} = {text}"
+    if place is not None and isinstance(place.value, ast.Constant):
+        yield Candidate(
+            message("fix.replace", old=source.segment(place), new=line), (edits.replace(source, place, line),)
+        )
+    elif place is None:
+        edit = edits.insert_line_after(source, methods[0].body[-1], line)
+        yield Candidate(message("fix.insert", text=line), (edit,))
 
 
 def _anew(analysis: Analysis, source: SourceText, first: ast.stmt, second: ast.stmt) -> Iterator[Candidate]:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator
+from itertools import combinations
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.modules import parts_of
@@ -32,6 +33,7 @@ from torchsleuth.rules.describe import expression_text, operand_node, shape_text
 from torchsleuth.rules.operands import layers_behind, replaced, same
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -75,12 +77,15 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
     receiver, sizes = _sizes(operation.target, node)
     if receiver is None or not sizes:
         return
+    if operation.target.endswith("expand"):
+        yield from _kept(source, sizes, _values(operation.args, len(sizes)), operation.specs[0].shape or ())
+        return
     text = source.segment(receiver)
     if isinstance(receiver, ast.BinOp | ast.UnaryOp | ast.IfExp | ast.Lambda):
         text = f"({text})"
     values = _values(operation.args, len(sizes))
     total = operation.specs[0].numel()
-    if len(sizes) == 2 and not operation.target.endswith("expand"):
+    if len(sizes) == 2:
         flat = edits.replace(source, node, f"{text}.flatten(1)")
         yield Candidate(message("fix.flatten"), (flat,))
         features = dims.product((operation.specs[0].shape or ())[1:])
@@ -118,6 +123,21 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
     yield from wide
     for size, value in zip(sizes, values):
         yield from _where_written(analysis, failure, size, _divisors(value, operation.specs[0].shape))
+
+
+def _kept(
+    source: SourceText, sizes: list[ast.expr], values: list[object], shape: tuple[dims.Size, ...]
+) -> Iterator[Candidate]:
+    """``expand(batch, -1, -1)``: -1 for the dimensions that no size was given for."""
+    ways = combinations(range(len(shape)), len(sizes))
+    for places in sorted(ways, key=lambda way: sum(shape[place] != value for place, value in zip(way, values))):
+        if not all(value == -1 or shape[place] in (1, value) for place, value in zip(places, values)):
+            continue
+        written = {place: source.segment(size) for place, size in zip(places, sizes)}
+        texts = [written.get(place, "-1") for place in range(len(shape))]
+        old = ", ".join(source.segment(size) for size in sizes)
+        edit = Edit(source.path, source.start_of(sizes[0]), source.end_of(sizes[-1]), ", ".join(texts))
+        yield Candidate(message("fix.replace", old=old, new=", ".join(texts)), (edit,))
 
 
 def _unflattened(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:

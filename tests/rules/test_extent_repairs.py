@@ -1,0 +1,209 @@
+"""Repairs of sizes that grow in a loop, of sizes that were left out, of positions behind the end, of layers made late."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from tests.check import PATH, analyze
+from torchsleuth.syntax.text import SourceText
+
+HEAD = "import torch\nfrom torch import nn\n\n"
+
+CASES = {
+    "a variable that grows behind the layer": (
+        """
+class Layer(nn.Module):
+    def __init__(self, width, growth):
+        super().__init__()
+        self.norm, self.conv = nn.BatchNorm2d(width), nn.Conv2d(width, growth, 3, padding=1)
+
+    def forward(self, x):
+        return torch.cat([x, self.conv(self.norm(x))], dim=1)
+
+class Net(nn.Module):
+    def __init__(self, growth=12):
+        super().__init__()
+        channels, blocks = 16, []
+        for count in (2, 3):
+            for _ in range(count):
+                blocks.append(Layer(channels, growth))
+        self.blocks = nn.Sequential(*blocks)
+        self.head = nn.Linear(channels, 5)
+
+    def forward(self, x):
+        return self.head(self.blocks(x).mean((2, 3)))
+
+Net()(torch.randn(2, 16, 8, 8))
+""",
+        "blocks.append(Layer(channels, growth))",
+        "blocks.append(Layer(channels, growth))\n                channels += growth",
+    ),
+    "a product with the loop's variable": (
+        """
+class Net(nn.Module):
+    def __init__(self, inputs, width, depth):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        for step in range(depth):
+            self.layers.append(nn.Linear(inputs, width))
+        self.head = nn.Linear(inputs + depth * width, 2)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.cat([x, layer(x)], dim=-1)
+        return self.head(x)
+
+Net(10, 16, 3)(torch.randn(4, 10))
+""",
+        "nn.Linear(inputs, width)",
+        "nn.Linear(inputs + step * width, width)",
+    ),
+    "a variable for the comprehension": (
+        """
+class Block(nn.Module):
+    def __init__(self, inner, growth, count):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Conv2d(inner, growth, 3, padding=1) for _ in range(count)])
+
+    def forward(self, x):
+        parts = [x]
+        for layer in self.layers:
+            parts.append(layer(torch.cat(parts, dim=1)))
+        return torch.cat(parts, dim=1)
+
+Block(24, 12, 4)(torch.randn(2, 24, 8, 8))
+""",
+        "nn.Conv2d(inner, growth, 3, padding=1) for _ in",
+        "nn.Conv2d(inner + i * growth, growth, 3, padding=1) for i in",
+    ),
+    "expand with too few sizes": (
+        "token, x = nn.Parameter(torch.zeros(1, 1, 32)), torch.randn(4, 10, 32)\n"
+        "both = torch.cat([token.expand(x.size(0), -1), x], dim=1)\n",
+        "expand(x.size(0), -1)",
+        "expand(x.size(0), -1, -1)",
+    ),
+    "expand with a size left out in the middle": (
+        "mask = torch.ones(1, 1, 5, 5).expand(2, 5, 5)\n",
+        "expand(2, 5, 5)",
+        "expand(2, -1, 5, 5)",
+    ),
+    "a dataset with one window too many": (
+        """
+from torch.utils.data import DataLoader, Dataset
+
+class Windows(Dataset):
+    def __init__(self, series, length):
+        self.series, self.length = series, length
+
+    def __len__(self):
+        return len(self.series) - self.length + 1
+
+    def __getitem__(self, i):
+        return self.series[i : i + self.length], self.series[i + self.length]
+
+for x, y in DataLoader(Windows(torch.randn(200), 24), batch_size=16):
+    loss = (nn.Linear(24, 1)(x).squeeze(-1) - y).pow(2).mean()
+""",
+        "len(self.series) - self.length + 1",
+        "len(self.series) - self.length",
+    ),
+    "a dataset as long as its series": (
+        """
+from torch.utils.data import DataLoader, Dataset
+
+class Steps(Dataset):
+    def __init__(self, series, horizon):
+        self.series, self.horizon = series, horizon
+
+    def __len__(self):
+        return len(self.series)
+
+    def __getitem__(self, i):
+        return self.series[i], self.series[i + self.horizon]
+
+for x, y in DataLoader(Steps(torch.randn(200), 5), batch_size=16):
+    print(x.shape)
+""",
+        "return len(self.series)",
+        "return len(self.series) - self.horizon",
+    ),
+    "the value behind the last step of a rollout": (
+        """
+def advantages(rewards, values, gamma=0.99):
+    found = torch.zeros_like(rewards)
+    for t in reversed(range(len(rewards))):
+        found[t] = rewards[t] + gamma * values[t + 1] - values[t]
+    return found
+
+advantages(torch.randn(16), torch.randn(16))
+""",
+        "values[t + 1]",
+        "(values[t + 1] if t + 1 < len(values) else 0)",
+    ),
+    "the next one of the last one": (
+        "series = torch.randn(30)\npairs = [(series[i], series[i + 1]) for i in range(len(series))]\n",
+        "range(len(series))",
+        "range(len(series) - 1)",
+    ),
+    "a layer that forward makes": (
+        """
+class Net(nn.Module):
+    def __init__(self, classes=4):
+        super().__init__()
+        self.conv, self.classes = nn.Conv2d(1, 8, 3), classes
+        self.head = None
+
+    def forward(self, x):
+        x = self.conv(x).flatten(1)
+        if self.head is None:
+            self.head = nn.Linear(x.shape[1], self.classes)
+        return self.head(x)
+
+model = Net()
+optimizer = torch.optim.Adam(model.parameters())
+for _ in range(20):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(model(torch.randn(16, 1, 12, 12)), torch.randint(0, 4, (16,))).backward()
+    optimizer.step()
+""",
+        "self.head = None",
+        "self.head = nn.Linear(800, 4)",
+    ),
+    "statistics in a dictionary": (
+        """
+from torch.utils.data import DataLoader
+from torchvision import datasets, transforms
+
+stats = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
+transform = transforms.Compose([transforms.ToTensor(), transforms.Normalize(**stats)])
+for images, labels in DataLoader(datasets.MNIST("data", transform=transform), batch_size=64):
+    print(images.mean())
+""",
+        "Normalize(**stats)",
+        'Normalize(mean=stats["mean"][:1], std=stats["std"][:1])',
+    ),
+    "statistics by their names": (
+        """
+from torch.utils.data import DataLoader
+from torchvision import datasets, transforms
+
+MEAN, STD = (0.5, 0.5, 0.5), (0.5, 0.5, 0.5)
+transform = transforms.Compose([transforms.ToTensor(), transforms.Normalize(MEAN, STD)])
+for images, labels in DataLoader(datasets.MNIST("data", transform=transform), batch_size=64):
+    print(images.mean())
+""",
+        "Normalize(MEAN, STD)",
+        "Normalize(MEAN[:1], STD[:1])",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "old", "new"), CASES.values(), ids=CASES)
+def test_repair(text: str, old: str, new: str) -> None:
+    """The first fix of the only finding makes one text of the other."""
+    source = HEAD + textwrap.dedent(text).lstrip("\n")
+    (found,) = (item for item in analyze(source).diagnostics if item.severity != "hint")
+    assert source.count(old) == 1
+    assert SourceText(PATH, source).apply(found.fixes[0].edits) == source.replace(old, new)
