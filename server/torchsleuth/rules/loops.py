@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
 from torchsleuth.interp.frames import Frame
@@ -38,12 +38,23 @@ def modules_of(optimizer: Value) -> list[Value]:
 
 def trained_by(optimizer: Value, module: Value) -> bool:
     """Whether an optimizer was given parameters of the module."""
-    if not isinstance(module, LibraryModule | Instance) or not isinstance(optimizer, LibraryObject):
-        return False
-    if any(part is module for given in modules_of(optimizer) for part in descendants(given)):
-        return True
-    given = {id(part) for part in trained_parts(optimizer) if isinstance(part, Tensor) or has_own_parameters(part)}
-    return any(id(part) in given for part in parts_of(module))
+    return bool(optimizers_of([optimizer], [module]))
+
+
+def optimizers_of(optimizers: Iterable[Value], modules: Iterable[Value]) -> set[int]:
+    """The identities of those optimizers that were given parameters of one of the modules."""
+    known = [module for module in modules if isinstance(module, LibraryModule | Instance)]
+    wholes = {id(module) for module in known}
+    holders = {id(part) for module in known for part in parts_of(module)}
+    found: set[int] = set()
+    for optimizer in {id(optimizer): optimizer for optimizer in optimizers}.values():
+        if not isinstance(optimizer, LibraryObject):
+            continue
+        given = (part for part in trained_parts(optimizer) if isinstance(part, Tensor) or has_own_parameters(part))
+        whole = (part for module in modules_of(optimizer) for part in descendants(module))
+        if any(id(part) in wholes for part in whole) or any(id(part) in holders for part in given):
+            found.add(optimizer.identity)
+    return found
 
 
 def draws_again(event: Event) -> bool:

@@ -41,6 +41,7 @@ from torchsleuth.rules.loops import (
     is_simple,
     is_used,
     made_alike,
+    optimizers_of,
     trained_by,
     uncalled,
     unseen,
@@ -87,10 +88,10 @@ def _prepared(analysis: Analysis, event: Event, measures: list[Operation]) -> bo
     if event.subject.identity in trace.escaped or (event.grad and event.forward_id in trace.consumed):
         return False
     earlier = trace.events[: event.index]
-    alike = [
-        other.subject for other in trace.events if other.kind == "forward" and made_alike(other.subject, event.subject)
-    ]
-    steps = [e for e in earlier if e.kind == "step" and any(trained_by(e.subject, module) for module in alike)]
+    alike = {other.subject for other in analysis.events("forward") if made_alike(other.subject, event.subject)}
+    steps = [other for other in earlier if other.kind == "step" and isinstance(other.subject, LibraryObject)]
+    own = optimizers_of((step.subject for step in steps), alike)
+    steps = [step for step in steps if step.subject.identity in own]
     steps += [] if trace.optimizers else [e for e in earlier if _trains_by_hand(e, event)]
     since = steps[-1].index if any(step.certain for step in steps) else _loaded(analysis, event, measures)
     if since is None:

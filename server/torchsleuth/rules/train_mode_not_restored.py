@@ -52,9 +52,10 @@ CODE = "TS507"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     found: dict[Span, tuple[Event, Event, ModeDependent]] = {}
+    trained = {forward for event in analysis.trace.events if event.kind == "backward" for forward in event.history}
     for event in analysis.trace.events:
         span = event.site.span
-        if event.kind != "forward" or span in found or event.forward_id not in analysis.trace.consumed:
+        if event.kind != "forward" or span in found or event.forward_id not in trained:
             continue
         layer = next(mode_dependent(analysis, event.subject), None) if event.grad and event.certain else None
         switch = _switch(analysis, event) if layer is not None else None
