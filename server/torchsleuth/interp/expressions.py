@@ -190,7 +190,8 @@ class Expressions(Calls):
                 else:
                     if part.format_spec is not None:
                         self.eval(part.format_spec, frame)
-                        misuse.needs_result(self.interpreter, value, part.value, frame)
+                        if part.conversion == -1:
+                            misuse.needs_result(self.interpreter, value, part.value, frame)
                     known = False
         return "".join(pieces) if known else Scalar("str")
 

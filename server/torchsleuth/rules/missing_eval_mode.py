@@ -56,6 +56,7 @@ CODE = "TS505"
 _COMPARISONS = frozenset({"eq", "ne"})
 _ERRORS = frozenset({"abs", "pow", "square"})
 """Operators that make an error of a difference."""
+_DISTANCES = frozenset("mseloss l1loss smoothl1loss huberloss mse_loss l1_loss smooth_l1_loss huber_loss".split())
 _LOADED = "torch.nn.Module.load_state_dict"
 _DEPTH = 12
 """Operations between the output of a model and what is measured of it."""
@@ -122,7 +123,9 @@ def _loaded(analysis: Analysis, event: Event, measures: list[Operation]) -> int 
             if any(part is event.subject for part in descendants(call.receiver)):
                 copied = call.args[:1] and isinstance(call.args[0], LibraryObject) and "state_dict" in call.args[0].path
                 restored = not event.grad and _is_restored(analysis, call) and not _is_trained(analysis, event)
-                return call.after if restored or _measured(measures, event) or not (copied or trains) else None
+                return (
+                    call.after if restored or _measured(analysis, measures, event) or not (copied or trains) else None
+                )
     return None
 
 
@@ -146,7 +149,7 @@ def _evaluates(analysis: Analysis, event: Event, measures: list[Operation]) -> b
         return False
     if (not trains and draws_again(event)) or _trained_on(analysis, event):
         return False
-    if _measured(measures, event):
+    if _measured(analysis, measures, event):
         return True
     used = is_used(analysis, event)
     loaded = not analysis.trace.optimizers or _is_from_file(analysis, event)
@@ -204,14 +207,34 @@ def _trained_on(analysis: Analysis, event: Event) -> bool:
     return False
 
 
-def _measured(measures: list[Operation], event: Event) -> bool:
-    """Whether the output is compared with a target, or ends in a loss."""
+def _measured(analysis: Analysis, measures: list[Operation], event: Event) -> bool:
+    """Whether the output is compared with a target, or ends in a loss. A difference to what another model gives measures
+    nothing: it is a priority of samples, or how far a student is from its teacher."""
     assert event.tensor is not None
+    models = {id(other.tensor) for other in analysis.events("forward") if other.subject is not event.subject}
     for operation in measures:
-        derived = [_derives(tensor, event.tensor) for tensor in _compared(operation)]
+        compared = _compared(operation)
+        derived = [_derives(tensor, event.tensor) for tensor in compared]
         if any(derived) and not all(derived):
-            return True
+            others = [tensor for tensor, own in zip(compared, derived) if not own]
+            if not (_is_error(operation) and any(_is_made_by(tensor, models) for tensor in others)):
+                return True
     return False
+
+
+def _is_error(operation: Operation) -> bool:
+    """Whether it measures how far numbers are from others."""
+    name = operation.target.rpartition(".")[2].strip("_")
+    return (
+        name in _ERRORS or (operation.module.type_name if operation.module is not None else name).lower() in _DISTANCES
+    )
+
+
+def _is_made_by(tensor: Tensor, models: set[int], depth: int = _DEPTH) -> bool:
+    if id(tensor) in models:
+        return True
+    sources = tensor.origin.sources if tensor.origin is not None and depth > 0 else ()
+    return any(_is_made_by(source, models, depth - 1) for source in sources)
 
 
 def _measures(operation: Operation) -> bool:
