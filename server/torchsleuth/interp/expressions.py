@@ -169,6 +169,7 @@ class Expressions(Calls):
         for key_node, value_node in zip(node.keys, node.values):
             value = self.eval(value_node, frame)
             if key_node is None:
+                value = library.as_entries(self.interpreter, value)
                 more = value.entries if isinstance(value, DictValue) else None
                 entries = library.merge_entries(self.interpreter, entries, more)
                 continue
@@ -306,6 +307,8 @@ class Expressions(Calls):
             return self.over(right, lambda one: self.binary(kind, left, one, node, frame, inplace), without_none=True)
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             return self.tensor_binary(name, left, right, node, frame, inplace)
+        if name == "truediv" and (path := library.joined_path(left, right)) is not None:
+            return path
         if isinstance(left, Array) or isinstance(right, Array):
             result = library.array_binary(self.interpreter, name, left, right, frame)
             return library.of_operands(result, left, right)
@@ -485,6 +488,7 @@ class Expressions(Calls):
     def _contains(self, item: Value, container: Value) -> bool | None:
         if isinstance(item, str) and isinstance(container, str):
             return item in container
+        container = library.as_entries(self.interpreter, container)
         if isinstance(container, DictValue):
             return library.has_entry(container, item)
         if isinstance(container, LibraryModule) and container.children is not None and isinstance(item, str):

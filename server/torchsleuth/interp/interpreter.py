@@ -32,6 +32,7 @@ from torchsleuth.interp.values import (
     Managed,
     Namespace,
     Parameters,
+    Ref,
     Scalar,
     Several,
     Site,
@@ -105,6 +106,8 @@ class Interpreter(Importing):
         self.modules: dict[str, Namespace] = {}
         self.import_steps = self.budget.import_steps
         self.failures_seen: set[Any] = set()
+        self.files = Ref()
+        self.kept: list[Value] = []
         self.classes: list[ClassValue] = []
         self.functions: list[Function] = []
 
@@ -191,6 +194,7 @@ class Interpreter(Importing):
                 self._delete_item(self.eval(target.value, frame), self.eval(target.slice, frame))
 
     def _delete_item(self, container: Value, key: Value) -> None:
+        container = library.as_dict(self, container)
         if isinstance(container, DictValue):
             library.delete_entry(self, container, self.resolved(key))
         elif isinstance(container, ListValue) and container.elements is not None:
@@ -717,6 +721,7 @@ class Interpreter(Importing):
             self.trace.unpackings.append(Unpacking(self.site(target, frame), value, items, count))
 
     def set_item(self, container: Value, key: Value, value: Value, node: ast.expr, frame: Frame) -> None:
+        container = library.as_dict(self, container)
         if isinstance(container, ListValue):
             self.trace.emptied.add(container.identity)
             self.heap.set(container.slots, "items", self._replaced(container.elements, self.resolved(key), value))

@@ -97,6 +97,11 @@ def _holds_parameters(value: ListValue) -> bool:
     )
 
 
+def refused(interp: Interpreter, saved: LibraryObject, node: ast.AST, frame: Frame) -> None:
+    """torch.load of a file that holds an object of a class."""
+    _report(interp, Misuse("pickled", interp.site(node, frame), saved))
+
+
 def lacks(interp: Interpreter, owner: NamedResult, name: str | None, node: ast.AST, frame: Frame) -> None:
     """An attribute that a tuple with names has not, or a call of it (None)."""
     if owner.of is None and owner.fields == KEYS and not (name is not None and hasattr(owner, name)):
@@ -113,4 +118,4 @@ def _report(interp: Interpreter, misuse: Misuse) -> None:
         interp.trace.misuses.append(misuse)
 
 
-__all__ = ["KEYS", "computes", "consume", "enters", "lacks", "needs_result", "once"]
+__all__ = ["KEYS", "computes", "consume", "enters", "lacks", "needs_result", "once", "refused"]

@@ -156,13 +156,27 @@ class Misuse:
     """A value that is used as something else than it is.
 
     kind: uncalled (a method where its result is needed), exhausted (an iterator that something, at `first`, has gone
-    through), result (what load_state_dict() gives, taken for the module).
+    through), result (what load_state_dict() gives, taken for the module), pickled (a file with an object of a class, read with
+    weights_only).
     """
 
     kind: str
     site: Site
     value: Value
     first: Site | None = None
+
+
+@dataclass(frozen=True)
+class StateFault:
+    """load_state_dict() raises. `missing`, `unexpected`: keys that only one side has, where it is strict. `sizes`: keys whose
+    tensors differ, with the shape that is given and the one of the module. `given`: the dict."""
+
+    site: Site
+    module: Value
+    given: Value
+    missing: tuple[str, ...]
+    unexpected: tuple[str, ...]
+    sizes: tuple[tuple[str, tuple[Size, ...], tuple[Size, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -248,6 +262,7 @@ class Trace:
     escaped: set[int] = field(default_factory=set)
     """Identities of modules and optimizers that were handed to code that is not known."""
     misuses: list[Misuse] = field(default_factory=list)
+    states: list[StateFault] = field(default_factory=list)
     discarded: list[Site] = field(default_factory=list)
     """Statements that move or convert a tensor and drop the result."""
     missing: dict[tuple[str, str], ast.AST] = field(default_factory=dict)

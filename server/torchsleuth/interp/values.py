@@ -297,6 +297,7 @@ class DictValue(Ref):
 
     `items`: all entries by their known keys, None where they are not all known. `entries`: those, some of which may be
     `Maybe`, and a pair of key and value under `OTHERS`; None where nothing is known. `factory`: what makes missing ones.
+    `from_file`: torch.load has given it.
     """
 
     def __init__(self, items: dict[Any, Value] | None, type_name: str = "dict", factory: Value = None) -> None:
@@ -304,6 +305,7 @@ class DictValue(Ref):
         self.slots = DictSlots(items=items)
         self.type_name = type_name
         self.factory = factory
+        self.from_file = False
 
     @property
     def items(self) -> dict[Any, Value] | None:

@@ -33,7 +33,13 @@ _DEFAULT_SINCE = (2, 6)
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    refused = {misuse.site.span for misuse in analysis.trace.misuses if misuse.kind == "pickled"}
     for use, call in calls(analysis, "torch.load"):
+        if analysis.source.span(call) in refused and (
+            analysis.torch >= _DEFAULT_SINCE or argument(call, None, "weights_only")
+        ):
+            yield _of_object(analysis, use.node, call)
+            continue
         if argument(call, None, "weights_only") is not None:
             continue
         name, span = text(analysis, use.node), analysis.source.span(call)
@@ -46,6 +52,18 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         fix = Candidate(message("fix.add_argument", argument="weights_only=True"), (edit,), safe and is_exact(call))
         severity: Severity | None = "hint" if safe else None
         yield Finding(span, message("load.version" if safe else "load.unsafe", call=name), (), (fix,), severity)
+
+
+def _of_object(analysis: Analysis, function: ast.AST, call: ast.Call) -> Finding:
+    """A file that holds a whole module: it is read with ``weights_only=False``, or not at all."""
+    given = next((word for word in call.keywords if word.arg == "weights_only"), None)
+    new = "weights_only=False"
+    edit = edits.replace(analysis.source, given, new) if given else edits.add_argument(analysis.source, call, new)
+    title = message("fix.add_argument", argument=new)
+    if given is not None:
+        title = message("fix.replace", old=text(analysis, given), new=new)
+    told = message("load.object", call=text(analysis, function))
+    return Finding(analysis.source.span(call), told, (), (Candidate(title, (edit,), safe=False),), "error")
 
 
 def _restricted(analysis: Analysis, call: ast.Call) -> Iterator[Candidate]:

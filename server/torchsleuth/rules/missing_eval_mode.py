@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.batch import batch_of
 from torchsleuth.interp.library.modules import descendants
 from torchsleuth.interp.trace import Event, LibraryCall, Operation
-from torchsleuth.interp.values import UNKNOWN, LibraryObject, Parameters, Tensor
+from torchsleuth.interp.values import UNKNOWN, DictValue, LibraryObject, Parameters, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import feeds
 from torchsleuth.rules.loops import (
@@ -131,7 +131,9 @@ def _loaded(analysis: Analysis, event: Event, measures: list[Operation]) -> int 
 
 def _is_restored(analysis: Analysis, call: LibraryCall) -> bool:
     """Whether load_state_dict() is given what a file holds."""
-    return call.args[:1] == (UNKNOWN,) and any(
+    given = call.args[0] if call.args else None
+    held = given is UNKNOWN or (isinstance(given, DictValue) and given.from_file)
+    return held and any(
         load.after <= call.after and load.site.frame is call.site.frame for load in analysis.calls.get("torch.load", ())
     )
 

@@ -28,6 +28,7 @@ from torchsleuth.interp.library.draws import mark as mark_element
 from torchsleuth.interp.library.draws import sliced as sliced_size
 from torchsleuth.interp.library.einops import LAYERS as EINOPS_LAYERS
 from torchsleuth.interp.library.einops import run as run_einops
+from torchsleuth.interp.library.files import joined as joined_path
 from torchsleuth.interp.library.functions import attribute as function_attribute
 from torchsleuth.interp.library.functions import is_function
 from torchsleuth.interp.library.hooks import after as run_hooks_after
@@ -56,8 +57,8 @@ from torchsleuth.interp.library.modules import (
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.library.packed import is_packed
 from torchsleuth.interp.library.packed import run as run_packed
+from torchsleuth.interp.library.parameters import as_dict, as_entries, parameter_at
 from torchsleuth.interp.library.parameters import listed as listed_parameters
-from torchsleuth.interp.library.parameters import parameter_at
 from torchsleuth.interp.library.published import PACKAGES as MODEL_PACKAGES
 from torchsleuth.interp.library.published import is_configuration
 from torchsleuth.interp.library.published import recipe as recipe_of_part
@@ -115,6 +116,8 @@ __all__ = [
     "record_attribute",
     "FunctionalForm",
     "array_binary",
+    "as_dict",
+    "as_entries",
     "array_item",
     "attribute",
     "builtin",
@@ -133,6 +136,7 @@ __all__ = [
     "function_attribute",
     "grad_mode",
     "hooks_in",
+    "joined_path",
     "is_function",
     "run_einops",
     "run_hooks_after",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import arrays, modules, parameters, vision
+from torchsleuth.interp.library import arrays, dictionaries, modules, parameters, vision
 from torchsleuth.interp.library.collate import MAX_LISTED, Collation, convert
 from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.interp.values import (
@@ -587,8 +587,8 @@ def iterate(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> I
     if isinstance(value, LibraryObject):
         if value.type_name in _COLLECTIONS or vision.is_dataset(value):
             return _samples(interp, value, node, frame)
-        held = parameters.state(interp, value.args[0]) if value.path == modules.STATE else None
-        return Iteration((UNKNOWN,), exact=False) if held is None else Iteration(tuple(held), exact=True)
+        held = parameters.entries(interp, value) if value.path == modules.STATE else None
+        return Iteration((UNKNOWN,), exact=False) if held is None else dictionaries.iteration(held)
     if isinstance(value, Instance):
         return _iterate_instance(interp, value, node, frame)
     if isinstance(value, LibraryModule):
@@ -625,7 +625,8 @@ def object_item(interp: Interpreter, value: LibraryObject, key: Value, node: ast
     if value.type_name in _COLLECTIONS or vision.is_dataset(value):
         return _collection_item(interp, value, key, node, frame)
     if value.path == modules.STATE and isinstance(key, str):
-        return (parameters.state(interp, value.args[0]) or {}).get(key, UNKNOWN)
+        held = parameters.entries(interp, value)
+        return UNKNOWN if held is None or held.items is None else held.items.get(key, UNKNOWN)
     return UNKNOWN
 
 

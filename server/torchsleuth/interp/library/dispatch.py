@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
     from torchsleuth.interp.interpreter import Interpreter
 
+_CHANGING = frozenset({"pop", "popitem", "update", "clear", "setdefault", "move_to_end"})
+"""Methods of a dict that change it."""
 _METHOD_OWNERS = (ListValue, DictValue, str, tuple, Scalar, int, float)
 
 
@@ -185,8 +187,8 @@ def _object_method(interp: Interpreter, receiver: LibraryObject, name: str, call
     if distributions.is_distribution(receiver):
         return distributions.method(interp, receiver, name, call)
     if receiver.path == modules.STATE:
-        held = parameters.state(interp, receiver.args[0])
-        return UNKNOWN if held is None else python.container_method(interp, DictValue(held), name, call)
+        held = parameters.entries(interp, receiver, name in _CHANGING)
+        return UNKNOWN if held is None else python.container_method(interp, held, name, call)
     if packed.is_packed(receiver):
         return packed.moved(interp, receiver, name, call) if name in packed.MOVES else UNKNOWN
     if receiver.path == functions.CONTEXT:

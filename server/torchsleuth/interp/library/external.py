@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING
 
 from torchsleuth.interp.graph import TAKES_ARRAYS, AutogradFault
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import arrays, copies, dictionaries, draws, numpy, optim, published, records, vision
+from torchsleuth.interp.library import (
+    arrays,
+    copies,
+    dictionaries,
+    draws,
+    files,
+    numpy,
+    optim,
+    published,
+    records,
+    vision,
+)
 from torchsleuth.interp.values import (
     UNKNOWN,
     Builtin,
@@ -92,6 +103,8 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
             return made
     if path.startswith(_IMAGES):
         return vision.call(interp, path, call)
+    if path in files.OBJECTS:
+        return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
     if path in ("copy.copy", "copy.deepcopy") and call.args:
         if path == "copy.copy":
             return copies.shallow(call.args[0])

@@ -409,7 +409,7 @@ def is_module_method(name: str) -> bool:
 def module_method(interp: Interpreter, module: Value, name: str, call: Arguments) -> Value:
     """A method of nn.Module on a library module or an instance of a user's module class."""
     from torchsleuth.interp.expressions import device_of
-    from torchsleuth.interp.library import hooks, published
+    from torchsleuth.interp.library import hooks, published, states
 
     if name in ("to", "cuda", "cpu", "xpu", "mps", *_CASTS, "type"):
         device: Device | None = None
@@ -446,9 +446,12 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
     if name in hooks.KINDS:
         return hooks.register(interp, module, name, call)
     if name == "load_state_dict":
+        states.check(interp, module, call)
         return NamedResult(misuse.KEYS, (ListValue(None), ListValue(None)))
     if name == "state_dict":
-        return LibraryObject(STATE, (module,), {}, interp.site(call.node, call.frame))
+        state = LibraryObject(STATE, (module,), {}, interp.site(call.node, call.frame))
+        state.slots["entries"] = None
+        return state
     if name == "zero_grad":
         interp.event("zero_grad", module, call.node, call.frame)
         if call.get(0, "set_to_none", True) is True:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp.library import modules
-from torchsleuth.interp.values import UNKNOWN, Instance, LibraryModule, ListValue, Parameters, Several, Tensor, Value
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    DictValue,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    ListValue,
+    Parameters,
+    Several,
+    Tensor,
+    Value,
+)
 from torchsleuth.tensors.spec import NotASpec, TensorSpec
 
 if TYPE_CHECKING:
@@ -14,17 +25,29 @@ if TYPE_CHECKING:
 Named = tuple[str, Tensor]
 
 
+class _Found(dict[object, Named]):
+    """What was found, by the tensor, or by its name where `state`: ``state_dict()`` has persistent buffers, too, and what is
+    shared under each of its names."""
+
+    def __init__(self, state: bool) -> None:
+        super().__init__()
+        self.state = state
+
+    def add(self, key: object, name: str, tensor: Tensor) -> None:
+        self.setdefault(name if self.state else key, (name, tensor))
+
+
 def named(interp: Interpreter, module: Value, buffers: bool = False) -> tuple[Named, ...] | None:
     """Names and tensors of the parameters, None where they are not all known. Those that are shared occur once.
 
-    `buffers`: persistent buffers, too, as in ``state_dict()``.
+    `buffers`: as in ``state_dict()``.
     """
-    found: dict[object, Named] = {}
-    return tuple(found.values()) if _collect(interp, module, "", found, buffers) else None
+    found = _Found(buffers)
+    return tuple(found.values()) if _collect(interp, module, "", found) else None
 
 
-def state(interp: Interpreter, module: Value) -> dict[str, Value] | None:
-    """What ``state_dict()`` holds: tensors without gradients that share the memory of the parameters."""
+def _held(interp: Interpreter, module: Value) -> dict[str, Value] | None:
+    """What ``state_dict()`` gives: tensors without gradients that share the memory of the parameters."""
     pairs = named(interp, module, buffers=True)
     if pairs is None:
         return None
@@ -35,30 +58,40 @@ def state(interp: Interpreter, module: Value) -> dict[str, Value] | None:
     return held
 
 
-def _collect(interp: Interpreter, module: Value, prefix: str, found: dict[object, Named], buffers: bool) -> bool:
+def entries(interp: Interpreter, state: LibraryObject, changed: bool = False) -> DictValue | None:
+    """What the result of ``state_dict()`` holds, None where it is not known. `changed`: it is about to be changed."""
+    own = state.slots.get("entries")
+    if own is None:
+        own = DictValue(_held(interp, state.args[0]), "OrderedDict")
+        if changed:
+            interp.heap.set(state.slots, "entries", own)
+    return own if isinstance(own, DictValue) else None
+
+
+def _collect(interp: Interpreter, module: Value, prefix: str, found: _Found) -> bool:
     """Adds the parameters of a module and of those below it; whether they are all known."""
     if isinstance(module, LibraryModule):
         if module.path in modules.PARAMETER_CONTAINERS:
             children = module.children or ()
             for name, value in children:
-                found.setdefault(getattr(value, "identity", None), (f"{prefix}{name}", value))
+                found.add(getattr(value, "identity", None), f"{prefix}{name}", value)
             return module.children is not None and all(isinstance(value, Tensor) for _, value in children)
         if module.children is None or module.built is not None:
-            if not _own(interp, module, prefix, found, buffers):
+            if not _own(interp, module, prefix, found):
                 return False
     elif not isinstance(module, Instance) or not module.is_module or module.cls.opaque:
         return False
     else:
         for name, value in module.slots.items():
-            if isinstance(value, Tensor) and (value.parameter or (buffers and _persists(value))):
-                found.setdefault(value.identity, (f"{prefix}{name}", value))
+            if isinstance(value, Tensor) and (value.parameter or (found.state and _persists(value))):
+                found.add(value.identity, f"{prefix}{name}", value)
             elif isinstance(value, LibraryModule) and value.broken and not modules.is_loss(value.path):
                 return False
         if isinstance(module.native, LibraryModule) and module.native.children is None:
-            if not _own(interp, module.native, prefix, found, buffers):
+            if not _own(interp, module.native, prefix, found):
                 return False
     below = modules.named_children(module)
-    return all(_collect(interp, part, f"{prefix}{name}.", found, buffers) for name, part in below)
+    return all(_collect(interp, part, f"{prefix}{name}.", found) for name, part in below)
 
 
 def _persists(tensor: Tensor) -> bool:
@@ -66,12 +99,12 @@ def _persists(tensor: Tensor) -> bool:
     return tensor.buffer and not tensor.slots.get("transient")
 
 
-def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: dict[object, Named], buffers: bool) -> bool:
+def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: _Found) -> bool:
     try:
-        entries = interp.oracle.parameters(interp.recipe(module), buffers)
+        made = interp.oracle.parameters(interp.recipe(module), found.state)
     except (LookupError, NotASpec):
         return not modules.has_parameters(interp, module)
-    for name, spec in entries:
+    for name, spec in made:
         if module.children is not None and "." in name:
             continue  # of a part of a model, which is asked for its own
         tied = module.slots["tied"].get(name)
@@ -79,7 +112,7 @@ def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: dict[ob
             return False
         tensor = tied if isinstance(tied, Tensor) else of_module(module, spec)
         key = tensor.identity if tensor.owner is None else (tensor.owner.identity, name)
-        found.setdefault(key, (f"{prefix}{name}", tensor))
+        found.add(key, f"{prefix}{name}", tensor)
     return True
 
 
@@ -119,3 +152,20 @@ def listed(interp: Interpreter, value: Value) -> tuple[Value, ...] | None:
     if isinstance(elements, Several) and len(elements) == 1 and isinstance(elements[0], Parameters):
         return each(interp, elements[0])
     return None
+
+
+def as_dict(interp: Interpreter, container: Value) -> Value:
+    """A container that is about to be changed: for the result of ``state_dict()`` the dict that it is."""
+    return _opened(interp, container, True)
+
+
+def as_entries(interp: Interpreter, container: Value) -> Value:
+    """A container that is looked into, likewise."""
+    return _opened(interp, container, False)
+
+
+def _opened(interp: Interpreter, container: Value, changed: bool) -> Value:
+    if isinstance(container, LibraryObject) and container.path == modules.STATE:
+        held = entries(interp, container, changed)
+        return UNKNOWN if held is None else held
+    return container

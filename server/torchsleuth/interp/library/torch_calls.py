@@ -15,6 +15,7 @@ from torchsleuth.interp.library import (
     copies,
     data,
     draws,
+    files,
     hooks,
     integers,
     modules,
@@ -64,7 +65,7 @@ _AVAILABLE = {
 }
 _NOTHING = frozenset(
     "torch.manual_seed torch.set_num_threads torch.cuda.manual_seed torch.cuda.manual_seed_all torch.cuda.empty_cache "
-    "torch.cuda.synchronize torch.use_deterministic_algorithms torch.set_printoptions torch.save torch.seed "
+    "torch.cuda.synchronize torch.use_deterministic_algorithms torch.set_printoptions torch.seed "
     "torch._assert torch.autograd.set_detect_anomaly torch.set_float32_matmul_precision torch.backends.cudnn.benchmark".split()
 )
 _TRANSPARENT = frozenset(
@@ -193,6 +194,8 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         converted.slots["cut"] = next((cut for v in call.args if (cut := arrays.left_graph(v)) is not None), None)
         converted.slots["leaf"] = converted.spec.requires_grad is True
         return converted
+    if path in ("torch.save", "torch.load"):
+        return files.save(interp, call) if path == "torch.save" else files.load(interp, call)
     if path in ("torch.from_numpy", "torch.load", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor"):
         return _legacy(interp, name, call)
     if kind not in ("function",):

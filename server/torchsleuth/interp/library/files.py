@@ -1,0 +1,133 @@
+"""torch.save and torch.load: what a script writes into a file, it reads from there again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchsleuth.interp import misuse
+from torchsleuth.interp.library import copies, parameters
+from torchsleuth.interp.values import (
+    UNKNOWN,
+    DictValue,
+    LibraryObject,
+    ListValue,
+    Scalar,
+    Several,
+    Tensor,
+    Value,
+    is_int,
+    is_module,
+)
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+PATH = "pathlib.Path"
+OBJECTS = frozenset({PATH, "io.BytesIO", "tempfile.NamedTemporaryFile", "tempfile.TemporaryFile"})
+"""What is a file, or says where one is."""
+PICKLED = "torch.load.object"
+"""The path of an object in a file that is no tensor, number, string or container of these: what it is, is its argument."""
+
+
+def save(interp: Interpreter, call: Arguments) -> None:
+    held = _written(interp, call.get(0, "obj"))
+    key = _key(interp, call.get(1, "f")) if call.exact else None
+    if key is not None:
+        interp.heap.set(interp.files.slots, key, held)
+        return
+    # It may be any of those that were written before.
+    for other in list(interp.files.slots):
+        interp.heap.set(interp.files.slots, other, UNKNOWN)
+
+
+def load(interp: Interpreter, call: Arguments) -> Value:
+    key = _key(interp, call.get(0, "f")) if call.exact else None
+    held = interp.files.slots.get(key, UNKNOWN) if key is not None else UNKNOWN
+    given = call.kwargs.get("weights_only")
+    pickled = list(_pickled(held))
+    if pickled and given in (None, True):
+        misuse.refused(interp, pickled[0], call.node, call.frame)
+        return UNKNOWN
+    return _unpickled(held) if pickled else _elsewhere(held)
+
+
+def joined(left: Value, right: Value) -> Value | None:
+    """``path / name``, None for other values."""
+    if isinstance(left, LibraryObject) and left.path == PATH:
+        return LibraryObject(PATH, (left, right), {}, None)
+    return None
+
+
+def _key(interp: Interpreter, value: Value) -> object:
+    """What tells a file from others, None where it is not known."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, LibraryObject) and value.path in OBJECTS:
+        parts = _parts(value)
+        return value.identity if parts is None else "/".join(parts)
+    # Each evaluation of an expression gives a string of its own; it is kept, so that no other gets its identity.
+    if isinstance(value, Scalar) and value.type == "str":
+        interp.kept.append(value)
+        return id(value)
+    return None
+
+
+def _parts(value: Value) -> list[str] | None:
+    """The parts of a path that is known."""
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, LibraryObject) or value.path != PATH or not value.args:
+        return None
+    found = [_parts(part) for part in value.args]
+    return None if None in found else [part for parts in found for part in parts or ()]
+
+
+def _written(interp: Interpreter, value: Value) -> Value:
+    """The contents of a file: what is changed later is not."""
+    value = parameters.as_entries(interp, value)
+    if isinstance(value, DictValue):
+        items = value.items
+        made = DictValue(None if items is None else {key: _written(interp, one) for key, one in items.items()})
+        made.from_file = True
+        return made
+    if isinstance(value, ListValue):
+        elements = value.elements
+        if elements is None or isinstance(elements, Several):
+            return ListValue(None)
+        return ListValue(tuple(_written(interp, one) for one in elements))
+    if type(value) is tuple:
+        return tuple(_written(interp, one) for one in value)
+    if isinstance(value, Tensor):
+        return Tensor(interp.resolved_spec(value.spec).with_(requires_grad=None))
+    if is_module(value):
+        return LibraryObject(PICKLED, (value,), {}, None)
+    return value if isinstance(value, str | int | float | Scalar | type(None)) or is_int(value) else UNKNOWN
+
+
+def _pickled(value: Value) -> list[LibraryObject]:
+    """The objects in the contents of a file."""
+    if isinstance(value, LibraryObject):
+        return [value] if value.path == PICKLED else []
+    parts = value.elements if isinstance(value, ListValue | DictValue) else value if type(value) is tuple else ()
+    return [found for part in parts or () for found in _pickled(part)]
+
+
+def _unpickled(value: Value) -> Value:
+    return copies.deep(value.args[0]) if isinstance(value, LibraryObject) and value.path == PICKLED else UNKNOWN
+
+
+def _elsewhere(value: Value) -> Value:
+    """The contents as new objects, on a device that is not known."""
+    if isinstance(value, DictValue):
+        made = DictValue(None if value.items is None else {key: _elsewhere(one) for key, one in value.items.items()})
+        made.from_file = True
+        return made
+    if isinstance(value, ListValue):
+        return ListValue(None if value.items is None else tuple(_elsewhere(one) for one in value.items))
+    if type(value) is tuple:
+        return tuple(_elsewhere(one) for one in value)
+    return Tensor(value.spec.with_(device=None)) if isinstance(value, Tensor) else value
+
+
+__all__ = ["OBJECTS", "joined", "load", "save"]

@@ -1,0 +1,77 @@
+"""load_state_dict(): whether the keys and the shapes of a state fit a module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchsleuth.interp.heap import MISSING
+from torchsleuth.interp.library import modules, parameters
+from torchsleuth.interp.trace import StateFault
+from torchsleuth.interp.values import DictValue, Instance, Ref, Tensor, Value
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+_OWN = (
+    "state_dict",
+    "load_state_dict",
+    "_load_from_state_dict",
+    "_save_to_state_dict",
+    "set_extra_state",
+    "get_extra_state",
+)
+"""Methods by which a class decides itself what a state is."""
+_RENAMES = frozenset(
+    "DataParallel DistributedDataParallel compile AveragedModel FullyShardedDataParallel register_parametrization "
+    "weight_norm spectral_norm orthogonal remove_weight_norm remove_spectral_norm l1_unstructured random_unstructured "
+    "remove ln_structured prepare_qat prepare convert quantize_dynamic".split()
+)
+"""Functions and classes under which parameters have other names."""
+
+
+def check(interp: Interpreter, module: Value, call: Arguments) -> None:
+    """Record what load_state_dict() raises for, where both sides are known."""
+    given = call.get(0, "state_dict")
+    state = parameters.as_entries(interp, given)
+    held = state.items if isinstance(state, DictValue) else None
+    if held is None or not call.exact or interp.guarded or not all(isinstance(key, str) for key in held):
+        return
+    if any(isinstance(one, Ref) and one.identity in interp.trace.escaped for one in (given, state)):
+        return
+    wanted = parameters.named(interp, module, buffers=True)
+    if wanted is None or _is_open(interp, module):
+        return
+    strict, shapes = interp.truth(call.get(1, "strict", True)), dict(wanted)
+    missing = tuple(key for key in shapes if key not in held) if strict else ()
+    unexpected = tuple(key for key in held if key not in shapes) if strict else ()
+    sizes = []
+    for key, tensor in shapes.items():
+        one = held.get(key)
+        got = interp.resolved_spec(one.spec).shape if isinstance(one, Tensor) else None
+        own = interp.resolved_spec(tensor.spec).shape
+        known = got is not None and own is not None and all(isinstance(size, int) for size in (*got, *own))
+        if known and got is not None and own is not None and got != own and not (own == () and len(got) == 1):
+            sizes.append((key, got, own))
+    site = interp.site(call.node, call.frame)
+    if (missing or unexpected or sizes) and ("state", site.span) not in interp.failures_seen:
+        interp.failures_seen.add(("state", site.span))
+        interp.trace.states.append(StateFault(site, module, given, missing, unexpected, tuple(sizes)))
+
+
+def _is_open(interp: Interpreter, module: Value) -> bool:
+    """Whether a module may have other names for its parameters, or a way of its own to load them."""
+    if any(call.path.rpartition(".")[2] in _RENAMES and not call.receiver for call in interp.trace.calls):
+        return True
+    if modules.has_unknown_parts(module):
+        return True
+    for part in modules.descendants(module):
+        if isinstance(part, Instance):
+            if any(interp.class_attribute(part.cls, name) is not MISSING for name in _OWN):
+                return True
+            if part.state.get("open"):
+                return True
+    return interp.entry_point is not None
+
+
+__all__ = ["check"]
