@@ -568,9 +568,10 @@ def _numbers(
 
 def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
     """A view of a tensor of unknown shape still has the rank, and most of the sizes, that it asks for."""
-    sizes = call.args[0] if len(call.args) == 1 and isinstance(call.args[0], tuple | ListValue) else call.args
+    given = call.args or tuple(call.kwargs.values())
+    sizes = given[0] if len(given) == 1 and isinstance(given[0], tuple | ListValue) else given
     items = sizes.items if isinstance(sizes, ListValue) else sizes
-    if name == "permute" or items is None or not all(is_int(item) for item in items):
+    if name == "permute" or not given or items is None or not all(is_int(item) for item in items):
         return Tensor(UNKNOWN_TENSOR.with_(dtype=tensor.spec.dtype, device=tensor.spec.device), tensor.origin)
     shape = tuple(interp.fresh_size("?") if size == -1 else interp.resolved(size) for size in items)
     return interp.same_graph(
