@@ -144,6 +144,7 @@ ENGLISH: dict[str, str] = {
     "no_grad.missing": (
         "{module} is evaluated here with autograd recording: no backward() follows, so the graph only costs memory"
     ),
+    "no_grad.missing.forward": "this call runs the model",
     "clip.missing": "{layer} is trained here without gradient clipping: one exploding gradient can undo the training",
     "clip.missing.layer": "the {layer} is made here",
     "backward.missing": "{optimizer} steps without gradients: {loss} never goes backward, so no parameter changes",

@@ -31,7 +31,8 @@ from torchsleuth.interp.values import Site
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import called_text, caller_of, is_simple, is_used, statement_of, trained_by, within
 from torchsleuth.rules.modules import named
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.trees import index
 
@@ -45,7 +46,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         loop = statement_of(analysis, Site(point.span, point.node, event.site.frame)) if point is not None else None
         if point is not None and loop is not None and loop not in reported:
             reported.add(loop)
-            yield _finding(analysis, event, loop, point.span.path)
+            yield _finding(analysis, event, loop, point)
 
 
 def _wasteful(analysis: Analysis, event: Event) -> LoopPoint | None:
@@ -69,13 +70,17 @@ def _wasteful(analysis: Analysis, event: Event) -> LoopPoint | None:
 
 def _contains(point: LoopPoint, event: Event) -> bool:
     """Whether a loop is written around a call, or around the call of the function that it stands in."""
+    site = _site_in(point, event)
+    function = site.frame.function if site is not None else None
+    return site is not None and (function is None or point.node in index(function.node).parents)
+
+
+def _site_in(point: LoopPoint, event: Event) -> Site | None:
+    """The call in a loop that is, or that leads to, the forward."""
     site: Site | None = event.site
-    while site is not None:
-        if point.span.path == site.span.path and site.node in index(point.node).parents:
-            function = site.frame.function
-            return function is None or point.node in index(function.node).parents
+    while site is not None and not (point.span.path == site.span.path and site.node in index(point.node).parents):
         site = caller_of(site)
-    return False
+    return site
 
 
 def _evaluates(analysis: Analysis, event: Event, point: LoopPoint) -> bool:
@@ -87,10 +92,24 @@ def _evaluates(analysis: Analysis, event: Event, point: LoopPoint) -> bool:
     return used and any(step.certain and trained_by(step.subject, event.subject) for step in steps)
 
 
-def _finding(analysis: Analysis, event: Event, loop: ast.stmt, path: str) -> Finding:
-    name = called_text(analysis, event)
+def _finding(analysis: Analysis, event: Event, loop: ast.stmt, point: LoopPoint) -> Finding:
+    name, path = called_text(analysis, event), point.span.path
     text = message("no_grad.missing", module=f"`{name}`" if name else "the model")
-    return Finding(event.site.span, text, (), _wrapped(analysis, event, loop, path, name))
+    site, places = _site_in(point, event), tuple[Related, ...]()
+    if site is None or not _also_trains(analysis, event):
+        site = event.site
+    else:
+        source = analysis.source_of(event.site.span.path)
+        places = (related(source, event.site.node, message("no_grad.missing.forward")),)
+    return Finding(site.span, text, places, _wrapped(analysis, event, loop, path, name))
+
+
+def _also_trains(analysis: Analysis, event: Event) -> bool:
+    """Whether the same line runs a model for training, too, when it is reached by another call."""
+    return any(
+        other.site.span == event.site.span and other.forward_id in analysis.trace.consumed
+        for other in analysis.events("forward")
+    )
 
 
 def _wrapped(analysis: Analysis, event: Event, loop: ast.stmt, path: str, name: str | None) -> Iterator[Candidate]:

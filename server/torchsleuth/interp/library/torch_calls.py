@@ -66,8 +66,12 @@ _AVAILABLE = {
 _NOTHING = frozenset(
     "torch.manual_seed torch.set_num_threads torch.cuda.manual_seed torch.cuda.manual_seed_all torch.cuda.empty_cache "
     "torch.cuda.synchronize torch.use_deterministic_algorithms torch.set_printoptions torch.seed "
-    "torch._assert torch.autograd.set_detect_anomaly torch.set_float32_matmul_precision torch.backends.cudnn.benchmark".split()
+    "torch._assert torch.autograd.set_detect_anomaly torch.set_float32_matmul_precision torch.backends.cudnn.benchmark "
+    "torch.set_rng_state torch.random.set_rng_state torch.random.manual_seed torch.random.seed "
+    "torch.set_num_interop_threads torch.set_warn_always torch.set_flush_denormal torch.set_deterministic_debug_mode "
+    "torch.set_anomaly_enabled".split()
 )
+"""Functions that give None and change nothing that the analysis knows. They are never executed."""
 _TRANSPARENT = frozenset(
     "torch.compile torch.jit.script torch.nn.DataParallel torch.nn.parallel.DistributedDataParallel "
     "torch.nn.utils.parametrize.register_parametrization torch.nn.utils.prune.l1_unstructured "
@@ -75,9 +79,7 @@ _TRANSPARENT = frozenset(
     "torch.nn.utils.remove_spectral_norm torch.nn.utils.weight_norm torch.nn.utils.spectral_norm torch.nn.utils.parametrizations.weight_norm "
     "torch.nn.utils.parametrizations.spectral_norm torch.nn.utils.parametrizations.orthogonal".split()
 )
-_GLOBAL_DEFAULTS = frozenset(
-    "torch.set_default_dtype torch.set_default_device torch.set_default_tensor_type torch.set_grad_enabled_".split()
-)
+_GLOBAL_DEFAULTS = frozenset("torch.set_default_dtype torch.set_default_device torch.set_default_tensor_type".split())
 _CASTS = {
     "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "long": "int64",
     "int": "int32", "short": "int16", "bool": "bool", "byte": "uint8", "char": "int8",
@@ -132,7 +134,7 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         return None
     if path in _TRANSPARENT:
         return call.args[0] if call.args else UNKNOWN
-    if path in _GLOBAL_DEFAULTS:
+    if path in _GLOBAL_DEFAULTS or path.startswith("torch.set_autocast_"):
         from torchsleuth.interp.budget import OutOfBudget
 
         raise OutOfBudget(f"{name} changes the defaults of everything that follows")
