@@ -370,3 +370,29 @@ def test_losses_of_one_trunk_go_backward_together() -> None:
     changed = repaired(text)
     assert "    total_loss = 0.0\n    for out in outputs:\n" in changed
     assert "        total_loss = total_loss + loss\n    total_loss.backward()\n    optimizer.step()" in changed
+
+
+def test_the_gradient_passes_straight_through_inside_of_a_network() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.second = nn.Linear(10, 32), nn.Linear(32, 2)
+
+            def forward(self, x):
+                h = torch.sign(self.first(x))
+                return self.second(h)
+
+        net = Net()
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+        for _ in range(10):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(net(torch.randn(8, 10)), torch.randint(0, 2, (8,))).backward()
+            optimizer.step()
+    """
+    changed = repaired(text)
+    assert "soft = self.first(x)\n" in changed
+    assert "h = (soft + (torch.sign(soft) - soft).detach())" in changed

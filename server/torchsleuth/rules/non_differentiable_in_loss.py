@@ -2,7 +2,7 @@
 
 What it finds
     round, floor, ceil, sign or trunc, whose gradient is zero, on every way from the parameters to the loss, or to one of
-    the terms that it is the sum of; argmax or
+    the terms that it is the sum of, or inside of the network, on every way from some of the trained parameters; argmax or
     a comparison whose result is made to require grad again; a term of the loss that has no gradient, because it counts
     predicted classes, or because it is made of a gradient that was computed without create_graph=True.
 Why it hurts
@@ -26,10 +26,15 @@ import ast
 from collections.abc import Iterator
 from itertools import chain
 
-from torchsleuth.interp.graph import Cut, cut_of, flat_step, node_of
-from torchsleuth.interp.values import Site, Tensor
+from torchsleuth.interp.graph import Cut, GraphNode, cut_of, flat_step, node_of, passes
+from torchsleuth.interp.library.optim import trained_parts
+from torchsleuth.interp.values import LibraryObject, Site, Tensor
 from torchsleuth.messages import message
+from torchsleuth.rules.gradients import changes_gradients
 from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, soft_one_hot, text_of, uncut
+from torchsleuth.rules.loaders import free_name
+from torchsleuth.rules.loops import is_simple, statement_of
+from torchsleuth.rules.operands import written
 from torchsleuth.rules.rewrites import as_loss, without_term
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Span
@@ -37,6 +42,8 @@ from torchsleuth.syntax import edits
 
 CODE = "TS407"
 _SUMS = frozenset({"add", "sub", "iadd", "isub"})
+_LATER = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.DictComp)
+"""What is not computed with the statement that it stands in, or not always."""
 _FACTORS = frozenset({"mul", "truediv", "div", "neg", "imul"})
 
 
@@ -55,6 +62,36 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         repairs = _soft(analysis, at) if soft else chain(as_loss(analysis, fault), uncut(analysis, fault.cut))
         yield Finding(at.span, text, places, repairs)
     yield from _dead_terms(analysis)
+    yield from _within(analysis)
+
+
+def _within(analysis: Analysis) -> Iterator[Finding]:
+    """Step functions inside of a network: what is trained in front of them gets no gradient on any other way."""
+    passes_back = [event for event in analysis.events("backward") if event.node is not None]
+    if any(event.node is None or any(node.open for node in event.node.members) for event in passes_back):
+        return
+    alive = {id(part) for event in passes_back if event.node is not None for part in _alive(event.node)}
+    seen: set[Span] = set()
+    for event in passes_back:
+        stepping = [step.subject for step in analysis.events("step") if step.certain and step.index > event.index]
+        trained = {id(part) for one in stepping if isinstance(one, LibraryObject) for part in trained_parts(one)}
+        for node in event.node.reachable(passes) if event.node is not None and event.certain else ():
+            starved = (node.reached[0] & trained) - alive if not passes(node) else frozenset()
+            if not starved or node.site.span in seen or flat_step(event.node or node) is not None:
+                continue
+            if changes_gradients(analysis):
+                return
+            seen.add(node.site.span)
+            text = message("grad.zero.within", operation=f"`{text_of(analysis, node.site)}`")
+            places = (call_place(analysis, event.site, message("grad.backward")),)
+            yield Finding(node.site.span, text, places, reversed(list(_soft(analysis, node.site))))
+
+
+def _alive(root: GraphNode) -> Iterator[object]:
+    """What gets a gradient: the modules and leaves in front of which there is a way without step functions."""
+    for node in root.reachable(passes):
+        if passes(node):
+            yield from (node.module, *node.leaves, *(leaf.owner for leaf in node.leaves))
 
 
 def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
@@ -111,17 +148,26 @@ def _soft(analysis: Analysis, site: Site) -> Iterator[Candidate]:
         return
     whole = source.segment(node)
     # `x.round()` or `torch.round(x)`
-    operand = source.segment(node.args[0]) if node.args and isinstance(node.func.value, ast.Name) else None
-    if (
-        operand is None
-        or node.func.attr not in source.segment(node.func)
-        or isinstance(node.func.value, ast.Name)
-        and node.func.value.id not in ("torch", "th")
-    ):
-        operand = source.segment(node.func.value)
+    function = isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "th")
+    soft = node.args[0] if node.args and function else node.func.value
+    operand = source.segment(soft)
     yield Candidate(message("fix.replace", old=whole, new=operand), (edits.replace(source, node, operand),), safe=False)
-    through = f"({operand} + ({whole} - {operand}).detach())"
-    yield Candidate(message("fix.straight_through"), (edits.replace(source, node, through),), safe=False)
+    title = message("fix.straight_through")
+    statement = statement_of(analysis, site)
+    around = edits.path_to(analysis.tree(site.span.path), node)
+    if statement is None or any(isinstance(part, _LATER) for part in around[around.index(statement) :]):
+        return
+    apart = any(isinstance(part, ast.Call) for part in ast.walk(soft))
+    if apart and is_simple(statement, analysis, site.span.path):
+        # What it is computed by is not called twice.
+        name = free_name(analysis, site.span.path, "soft")
+        line = edits.insert_line_before(source, statement, f"{name} = {operand}")
+        through = edits.replace(source, node, f"({name} + ({whole.replace(operand, name, 1)} - {name}).detach())")
+        yield Candidate(title, (line, through), safe=False)
+    elif not apart:
+        term = written(source, soft)
+        through = edits.replace(source, node, f"({operand} + ({whole} - {term}).detach())")
+        yield Candidate(title, (through,), safe=False)
 
 
 RULE = Rule(
