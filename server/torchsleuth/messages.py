@@ -277,6 +277,7 @@ ENGLISH: dict[str, str] = {
     "grad.missing.computed": "{tensor} was computed from other tensors and keeps no gradient: {grad} is None without retain_grad()",
     "grad.zero": "{operation} has a gradient of zero everywhere: no parameter behind it learns from this loss",
     "grad.zero.within": "{operation} has a gradient of zero everywhere: what is trained in front of it learns nothing",
+    "grad.integers.within": "{operation} has no gradient: what is trained in front of it learns nothing",
     "grad.integers": "{cut} has no gradient: no parameter behind it learns from this loss",
     "grad.typo": "{attribute} is no attribute of {owner}: requires_grad is meant, and this line changes nothing",
     "grad.module": "setting {attribute} on the module {owner} changes none of its parameters: requires_grad_() does",

@@ -1,4 +1,5 @@
-"""Repairs of sizes that grow in a loop, of sizes that were left out, of positions behind the end, of layers made late."""
+"""Repairs of sizes that grow in a loop, of sizes and letters that were left out, of positions behind the end, of layers made
+late, of states of one direction, of masks and positions for each sample."""
 
 from __future__ import annotations
 
@@ -170,6 +171,66 @@ for _ in range(20):
 """,
         "self.head = None",
         "self.head = nn.Linear(800, 4)",
+    ),
+    "an equation without the letter of the heads": (
+        """
+q, k = torch.randn(5, 40, 4, 16), torch.randn(5, 40, 4, 16)
+weights = torch.einsum("bid,bjd->bij", q, k).softmax(dim=-1)
+""",
+        '"bid,bjd->bij"',
+        '"bihd,bjhd->bhij"',
+    ),
+    "the last state of both directions": (
+        """
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(8, 20, num_layers=2, bidirectional=True, batch_first=True)
+        self.head = nn.Linear(2 * 20, 3)
+
+    def forward(self, x):
+        _, (hidden, _) = self.lstm(x)
+        return self.head(hidden[-1])
+
+Tagger()(torch.randn(4, 10, 8))
+""",
+        "self.head(hidden[-1])",
+        "self.head(torch.cat([hidden[-2], hidden[-1]], dim=-1))",
+    ),
+    "a mask for each sample": (
+        """
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(64, 4, batch_first=True)
+
+    def forward(self, x):
+        mask = torch.cdist(x, x) > 3
+        return self.attention(x, x, x, attn_mask=mask)[0]
+
+Layer()(torch.randn(6, 9, 64))
+""",
+        "attn_mask=mask)",
+        "attn_mask=mask.repeat_interleave(self.attention.num_heads, dim=0))",
+    ),
+    "positions for each sample": (
+        """
+regions, scores = torch.randn(10, 36, 128), torch.randn(10, 36)
+best = scores.topk(6, dim=1).indices
+picked = regions.index_select(1, best)
+""",
+        "regions.index_select(1, best)",
+        "regions.gather(1, best.unsqueeze(-1).expand(-1, -1, regions.size(2)))",
+    ),
+    "bags in one row": (
+        """
+def embed(text, offsets):
+    return nn.EmbeddingBag(100, 16)(text)
+
+embed(torch.randint(0, 100, (76,)), torch.tensor([0, 20, 50]))
+""",
+        "(text)\n",
+        "(text, offsets)\n",
     ),
     "statistics in a dictionary": (
         """

@@ -396,3 +396,33 @@ def test_the_gradient_passes_straight_through_inside_of_a_network() -> None:
     changed = repaired(text)
     assert "soft = self.first(x)\n" in changed
     assert "h = (soft + (torch.sign(soft) - soft).detach())" in changed
+
+
+def test_the_gradient_passes_the_lookup_of_the_nearest_code() -> None:
+    text = """
+        import torch
+        import torch.nn.functional as F
+        from torch import nn
+
+        class Codebook(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.table = nn.Embedding(32, 8)
+
+            def forward(self, z):
+                codes = torch.cdist(z, self.table.weight).argmin(dim=1)
+                q = self.table(codes)
+                loss = F.mse_loss(q, z.detach())
+                return q, loss
+
+        encoder, codebook, decoder = nn.Linear(16, 8), Codebook(), nn.Linear(8, 16)
+        optimizer = torch.optim.Adam([*encoder.parameters(), *codebook.parameters(), *decoder.parameters()])
+        for step in range(30):
+            x = torch.randn(64, 16)
+            q, commitment = codebook(encoder(x))
+            loss = F.mse_loss(decoder(q), x) + commitment
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """
+    assert "z.detach())\n        q = z + (q - z).detach()\n        return q, loss" in repaired(text)

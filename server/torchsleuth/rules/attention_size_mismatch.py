@@ -147,6 +147,13 @@ def _as_wide(analysis: Analysis, module: LibraryModule, odd: Operand, name: str,
         break
 
 
+def _heads_text(analysis: Analysis, module: LibraryModule, call: ast.AST, count: int) -> str:
+    """The number of heads, as the layer that is called keeps it."""
+    written = isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute)
+    kept = module.type_name == "MultiheadAttention" and given_argument(module, 1, "num_heads") == count
+    return f"{ast.unparse(call.func)}.num_heads" if isinstance(call, ast.Call) and written and kept else str(count)
+
+
 def _for_mask(analysis: Analysis, failure: OperatorFailure, module: LibraryModule) -> Iterator[Candidate]:
     """Repairs of a mask of another size than the sequences."""
     found = _SHAPES.search(failure.failure.message)
@@ -157,6 +164,11 @@ def _for_mask(analysis: Analysis, failure: OperatorFailure, module: LibraryModul
     yield from _batch_first(analysis, module)
     if found is not None and mask is not None:
         wanted = [int(part) for part in found[2].split(",") if part.strip().isdigit()]
+        if len(mask.shape) == len(wanted) == 3 and isinstance(mask.shape[0], int) and wanted[0] > mask.shape[0] > 0:
+            times, call = wanted[0] // mask.shape[0], failure.operation.site.node
+            yield from suffixed(
+                analysis, mask, f".repeat_interleave({_heads_text(analysis, module, call, times)}, dim=0)"
+            )
         if len(mask.shape) == len(wanted) == 2:
             yield from _cut(analysis, mask, wanted, operands(failure.operation))
             for axis in (0, 1):

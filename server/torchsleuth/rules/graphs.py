@@ -99,6 +99,7 @@ def uncut(analysis: Analysis, cut: Cut | None) -> Iterator[Candidate]:
     elif cut.kind == "integers":
         yield from soft_one_hot(analysis, cut.site)
         yield from _differentiable(source, node)
+        yield from past_lookup(analysis, cut.site)
         yield from _soft_argmax(analysis, cut.site)
     elif cut.kind == "frozen":
         yield from _unfrozen(analysis, cut.site)
@@ -222,6 +223,29 @@ def soft_one_hot(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     if outer is not None and operand is not None and len(arguments) == 1:
         text = f"{source.segment(operand)}.softmax(dim={source.segment(arguments[0])})"
         yield _replaced(source, outer, text, safe=False)
+
+
+def past_lookup(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+    """``q = z + (q - z).detach()`` where the nearest entry `q` of a table is looked up for `z`, put in before the result."""
+    found = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
+    chosen, given = site.node, found[0].args[:1] if found else ()
+    source, frame = analysis.source_of(site.span.path), site.frame
+    function = frame.function.node if frame.function is not None else None
+    last = function.body[-1] if isinstance(function, ast.FunctionDef) else None
+    if not isinstance(last, ast.Return) or not isinstance(chosen, ast.Call) or not given:
+        return
+    distances = given[0].origin if isinstance(given[0], Tensor) else None
+    points = {name: held for name, held in frame.names.items() if isinstance(held, Tensor) and isinstance(name, str)}
+    before = [name for name, held in points.items() if distances is not None and held in distances.sources]
+    before = before or [name for name in points if name in {argument.arg for argument in function.args.args}]  # type: ignore[union-attr]
+    used = {part.id for part in ast.walk(last) if isinstance(part, ast.Name)}
+    for name in before:
+        for other in sorted(used & points.keys() - {name}):
+            if points[other].spec.shape is not None and points[other].spec.shape == points[name].spec.shape:
+                line = f"{other} = {name} + ({other} - {name}).detach()"
+                yield Candidate(
+                    message("fix.straight_through"), (edits.insert_line_before(source, last, line),), safe=False
+                )
 
 
 def _soft_argmax(analysis: Analysis, site: Site) -> Iterator[Candidate]:

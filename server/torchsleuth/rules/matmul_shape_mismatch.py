@@ -48,9 +48,10 @@ from torchsleuth.rules.operands import (
     written,
 )
 from torchsleuth.rules.operators import failures, generic, trail
-from torchsleuth.rules.results import state_unpacked
+from torchsleuth.rules.results import both_directions, state_unpacked
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 
 CODE = "TS101"
@@ -108,6 +109,8 @@ def _for_linear(
         for suffix, other in squeezed(shape):
             if same(other[-1], wanted):
                 yield from suffixed(analysis, used, suffix)
+        if same(dims.multiply(got, 2), wanted):
+            yield from both_directions(analysis, used.tensor)
     if isinstance(got, int):
         yield from change_argument(analysis, layer, 0, "in_features", got)
     if isinstance(wanted, int):
@@ -215,6 +218,10 @@ def _inner(shape: Shape) -> int:
 
 
 def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
+    inner = left.shape[-1], right.shape[_inner(right.shape)]
+    for used, mine, wanted in ((left, *inner), (right, *inner[::-1])):
+        if same(dims.multiply(mine, 2), wanted):
+            yield from both_directions(analysis, used.tensor)
     if len(left.shape) > 1 < len(right.shape) and same(right.shape[-1], left.shape[-2]):
         yield from _exchanged(analysis, left, right)
     for used, other, mine, wanted in (
@@ -259,21 +266,44 @@ def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -
         return
     inputs, arrow, output = equation.replace(" ", "").partition("->")
     terms = inputs.split(",")
-    if len(terms) != len(given) or any(len(term) != len(used.shape) for term, used in zip(terms, given)):
+    if len(terms) != len(given):
+        return
+    if any(len(term) != len(used.shape) for term, used in zip(terms, given)):
+        for changed, result in _lengthened(terms, given, output):
+            text = _quoted(source_at(analysis, operation.site), node.args[0], ",".join(changed) + arrow + result)
+            yield replaced(analysis, operation.site, node.args[0], text, safe=False)
         return
     for index in range(len(terms) - 1, -1, -1):
         for letters in _letters(terms, given, index, output if arrow else ""):
             changed = [*terms[:index], letters, *terms[index + 1 :]]
             if _agree(changed, given):
-                source = source_at(analysis, operation.site)
-                quote = source.segment(node.args[0])[0]
-                yield replaced(
-                    analysis,
-                    operation.site,
-                    node.args[0],
-                    f"{quote}{','.join(changed)}{arrow}{output}{quote}",
-                    safe=False,
-                )
+                text = _quoted(source_at(analysis, operation.site), node.args[0], ",".join(changed) + arrow + output)
+                yield replaced(analysis, operation.site, node.args[0], text, safe=False)
+
+
+def _quoted(source: SourceText, node: ast.expr, text: str) -> str:
+    quote = source.segment(node)[0]
+    return f"{quote}{text}{quote}"
+
+
+def _lengthened(terms: list[str], given: list[Operand], output: str) -> Iterator[tuple[list[str], str]]:
+    """The terms of an equation with one letter more where an operand has one dimension more, and its result: the letter
+    behind that of the batch there first."""
+    missing = [len(used.shape) - len(term) for term, used in zip(terms, given)]
+    free = next((letter for letter in "hnsacdefgijklmopqrtuvwxyz" if letter not in "".join(terms) + output), None)
+    if free is None or set(missing) - {0, 1} or not "".join(terms).isalpha():
+        return
+    ways = [
+        [term[:place] + free + term[place:] for place in (1, 2, *range(3, len(term) + 1), 0)][: len(term) + 1]
+        if lacks
+        else [term]
+        for term, lacks in zip(terms, missing)
+    ]
+    for changed in product(*ways):
+        if _agree(list(changed), given):
+            for place in (min(1, len(output)), *range(2, len(output) + 1)):
+                yield list(changed), output[:place] + free + output[place:]
+            yield list(changed), output
 
 
 def _letters(terms: list[str], given: list[Operand], index: int, output: str) -> Iterator[str]:

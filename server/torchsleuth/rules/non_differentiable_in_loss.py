@@ -28,10 +28,11 @@ from itertools import chain
 
 from torchsleuth.interp.graph import Cut, GraphNode, cut_of, flat_step, node_of, passes
 from torchsleuth.interp.library.optim import trained_parts
+from torchsleuth.interp.trace import Event, Operation
 from torchsleuth.interp.values import LibraryObject, Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import changes_gradients
-from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, soft_one_hot, text_of, uncut
+from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, past_lookup, soft_one_hot, text_of, uncut
 from torchsleuth.rules.loaders import free_name
 from torchsleuth.rules.loops import is_simple, statement_of
 from torchsleuth.rules.operands import written
@@ -41,6 +42,7 @@ from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 
 CODE = "TS407"
+_CHOICES = (".argmin", ".argmax")
 _SUMS = frozenset({"add", "sub", "iadd", "isub"})
 _LATER = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.DictComp)
 """What is not computed with the statement that it stands in, or not always."""
@@ -85,6 +87,21 @@ def _within(analysis: Analysis) -> Iterator[Finding]:
             text = message("grad.zero.within", operation=f"`{text_of(analysis, node.site)}`")
             places = (call_place(analysis, event.site, message("grad.backward")),)
             yield Finding(node.site.span, text, places, reversed(list(_soft(analysis, node.site))))
+        for operation in analysis.trace.operations if event.certain and trained else ():
+            scores = operation.nodes[0] if operation.target.endswith(_CHOICES) and operation.nodes else None
+            if scores is None or operation.site.span in seen or not _same_round(operation, event):
+                continue
+            reached, known = scores.reached
+            if known and (reached & trained) - alive and not changes_gradients(analysis):
+                seen.add(operation.site.span)
+                text = message("grad.integers.within", operation=f"`{text_of(analysis, operation.site)}`")
+                places = (call_place(analysis, event.site, message("grad.backward")),)
+                yield Finding(operation.site.span, text, places, past_lookup(analysis, operation.site))
+
+
+def _same_round(operation: Operation, event: Event) -> bool:
+    """Whether both happen in one loop."""
+    return bool({point.execution for point in operation.loops} & {point.execution for point in event.loops})
 
 
 def _alive(root: GraphNode) -> Iterator[object]:

@@ -23,7 +23,7 @@ from dataclasses import replace
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.operands import appended, operands, suffixed
+from torchsleuth.rules.operands import appended, operands, replaced, source_at, suffixed, written
 from torchsleuth.rules.operators import failures, generic
 from torchsleuth.rules.results import one_part, state_unpacked
 from torchsleuth.rules.returns import returned
@@ -45,6 +45,36 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) 
         yield from returned(analysis, finding.at.path)
     yield from state_unpacked(analysis, failure)
     yield from _made_plain(analysis, failure)
+    yield from _gathered(analysis, failure)
+    yield from _with_offsets(analysis, failure)
+
+
+def _gathered(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """gather for an index_select with positions of their own for each sample."""
+    operation, call = failure.operation, failure.operation.site.node
+    given = operands(operation)
+    dim = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
+    if operation.target != "Tensor.index_select" or len(given) != 2 or dim != 1 or not isinstance(call, ast.Call):
+        return
+    table, index = given
+    rest = len(table.shape) - len(index.shape)
+    if len(index.shape) != 2 or rest < 0 or table.node is None or index.node is None:
+        return
+    source = source_at(analysis, operation.site)
+    rows, places = written(source, table.node), written(source, index.node)
+    if rest:
+        sizes = ", ".join(f"{rows}.size({axis})" for axis in range(2, len(table.shape)))
+        places = f"{places}{'.unsqueeze(-1)' * rest}.expand(-1, -1, {sizes})"
+    yield replaced(analysis, operation.site, call, f"{rows}.gather(1, {places})", safe=False)
+
+
+def _with_offsets(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """The offsets that are at hand, for an EmbeddingBag that is given all bags in one row."""
+    call, frame = failure.operation.site.node, failure.operation.site.frame
+    if "offsets has to be" in failure.failure.message and isinstance(call, ast.Call):
+        for name in (name for name, held in frame.names.items() if isinstance(held, Tensor) and "offset" in str(name)):
+            edit = edits.add_argument(source_at(analysis, failure.operation.site), call, str(name))
+            yield Candidate(message("fix.add_argument", argument=str(name)), (edit,))
 
 
 def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:

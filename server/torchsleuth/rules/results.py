@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.interp.values import DictValue, NamedResult, Tensor, Value
 from torchsleuth.messages import message
-from torchsleuth.rules.operands import short, source_at
+from torchsleuth.rules.operands import lineage, package_name, replaced, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
 
@@ -71,6 +71,25 @@ def state_unpacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Can
         if states and isinstance(value, tuple) and len(value) == 2:
             new = f"({name.id}, _)"
             yield Candidate(message("fix.replace", old=name.id, new=new), (edits.replace(source, name, new),))
+
+
+def both_directions(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
+    """``torch.cat([h[-2], h[-1]], dim=-1)`` for the last state of a recurrent layer that runs in both directions."""
+    for _, operation in lineage(analysis, tensor):
+        node, torch = operation.site.node, package_name(operation.site, "torch")
+        if operation.target != "operator.getitem" or not isinstance(node, ast.Subscript):
+            continue
+        state = operation.args[0] if operation.args[1:] in ((-1,), (0,)) else None
+        made = state.origin if isinstance(state, Tensor) else None
+        layer = analysis.operations.get(id(made.site)) if made is not None else None
+        module = layer.module if layer is not None else None
+        if module is not None and module.kwargs.get("bidirectional") is True and torch is not None:
+            source = source_at(analysis, operation.site)
+            states = source.segment(node.value)
+            first, second = ("-2", "-1") if operation.args[1] == -1 else ("0", "1")
+            text = f"{torch}.cat([{states}[{first}], {states}[{second}]], dim=-1)"
+            yield replaced(analysis, operation.site, node, text, safe=False)
+        return
 
 
 def _value(operation: Operation, argument: ast.expr) -> Value:
