@@ -287,18 +287,17 @@ def _quoted(source: SourceText, node: ast.expr, text: str) -> str:
 
 
 def _lengthened(terms: list[str], given: list[Operand], output: str) -> Iterator[tuple[list[str], str]]:
-    """The terms of an equation with one letter more where an operand has one dimension more, and its result: the letter
-    behind that of the batch there first."""
+    """The terms of an equation with one letter more where an operand has one dimension more, and its result. That is
+    rather a small dimension behind the batch, as that of heads is."""
     missing = [len(used.shape) - len(term) for term, used in zip(terms, given)]
     free = next((letter for letter in "hnsacdefgijklmopqrtuvwxyz" if letter not in "".join(terms) + output), None)
     if free is None or set(missing) - {0, 1} or not "".join(terms).isalpha():
         return
-    ways = [
-        [term[:place] + free + term[place:] for place in (1, 2, *range(3, len(term) + 1), 0)][: len(term) + 1]
-        if lacks
-        else [term]
-        for term, lacks in zip(terms, missing)
-    ]
+    ways: list[list[str]] = []
+    for term, lacks, used in zip(terms, missing, given):
+        sizes = [size if isinstance(size, int) else 0 for size in used.shape]
+        places = sorted(range(len(term) + 1), key=lambda place: (place == 0, sizes[place])) if lacks else []
+        ways.append([term[:place] + free + term[place:] for place in places] or [term])
     for changed in product(*ways):
         if _agree(list(changed), given):
             for place in (min(1, len(output)), *range(2, len(output) + 1)):

@@ -88,7 +88,7 @@ def both_directions(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
             states = source.segment(node.value)
             first, second = ("-2", "-1") if operation.args[1] == -1 else ("0", "1")
             text = f"{torch}.cat([{states}[{first}], {states}[{second}]], dim=-1)"
-            yield replaced(analysis, operation.site, node, text, safe=False)
+            yield replaced(analysis, operation.site, node, text)
         return
 
 
