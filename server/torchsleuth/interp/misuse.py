@@ -26,6 +26,7 @@ from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Native
 
 if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
     from torchsleuth.interp.interpreter import Interpreter
 
 _TENSOR_METHODS = frozenset(
@@ -35,6 +36,7 @@ _TENSOR_METHODS = frozenset(
 _MODULE_METHODS = frozenset("parameters named_parameters children modules state_dict train eval zero_grad".split())
 _OPTIMIZER_METHODS = frozenset({"step", "zero_grad", "state_dict"})
 _MANAGERS = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.autocast", "torch.amp.autocast")
+_NEEDING = ("torch.optim.LBFGS", "torch.optim.lr_scheduler.ReduceLROnPlateau")
 KEYS = ("missing_keys", "unexpected_keys")
 """The names in what ``load_state_dict()`` gives."""
 
@@ -104,9 +106,17 @@ def refused(interp: Interpreter, saved: LibraryObject, node: ast.AST, frame: Fra
 
 def lacks(interp: Interpreter, owner: NamedResult, name: str | None, node: ast.AST, frame: Frame) -> None:
     """An attribute that a tuple with names has not, or a call of it (None)."""
-    if owner.of is None and owner.fields == KEYS and not (name is not None and hasattr(owner, name)):
-        if name not in owner.fields:
+    if owner.of is None and owner.fields == KEYS and name not in owner.fields:
+        if name is None or not (hasattr(owner, name) or name.startswith("_")):
             _report(interp, Misuse("result", interp.site(node, frame), owner))
+
+
+def untold(interp: Interpreter, receiver: LibraryObject, call: Arguments) -> None:
+    """``step()`` without the closure or the value that this optimizer or schedule cannot do without."""
+    node = call.node
+    bare = isinstance(node, ast.Call) and not (node.args or node.keywords or call.args or call.kwargs)
+    if bare and receiver.path in _NEEDING:
+        _report(interp, Misuse("untold", interp.site(node, call.frame), receiver))
 
 
 def _report(interp: Interpreter, misuse: Misuse) -> None:
@@ -118,4 +128,4 @@ def _report(interp: Interpreter, misuse: Misuse) -> None:
         interp.trace.misuses.append(misuse)
 
 
-__all__ = ["KEYS", "computes", "consume", "enters", "lacks", "needs_result", "once", "refused"]
+__all__ = ["KEYS", "computes", "consume", "enters", "lacks", "needs_result", "once", "refused", "untold"]

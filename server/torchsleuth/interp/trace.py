@@ -157,7 +157,7 @@ class Misuse:
 
     kind: uncalled (a method where its result is needed), exhausted (an iterator that something, at `first`, has gone
     through), result (what load_state_dict() gives, taken for the module), pickled (a file with an object of a class, read with
-    weights_only).
+    weights_only), untold (an optimizer or a schedule whose step() lacks its argument).
     """
 
     kind: str

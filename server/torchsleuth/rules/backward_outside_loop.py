@@ -72,8 +72,22 @@ def _loop_above(analysis: Analysis, backward: Event) -> ast.For | None:
         sets = [node for node in ast.walk(part) if isinstance(node, ast.Name) and node.id == name and _is_set(node)]
         if sets:
             plain = [one for one in ast.walk(part) if isinstance(one, ast.Assign) and _is_plain(one, name)]
-            found = part if isinstance(part, ast.For) and len(plain) == len(sets) else None
+            found = (
+                part if isinstance(part, ast.For) and len(plain) == len(sets) and _always(part.body, plain) else None
+            )
     return None
+
+
+def _always(block: list[ast.stmt], wanted: list[ast.Assign]) -> bool:
+    """Whether every way through a block goes over one of these statements."""
+    for part in block:
+        if part in wanted:
+            return True
+        if isinstance(part, ast.With | ast.For) and _always(part.body, wanted):
+            return True
+        if isinstance(part, ast.If) and _always(part.body, wanted) and _always(part.orelse, wanted):
+            return True
+    return False
 
 
 def _is_set(name: ast.Name) -> bool:

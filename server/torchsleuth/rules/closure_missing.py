@@ -28,8 +28,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryObject
+from torchsleuth.interp.values import LibraryObject, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
@@ -39,23 +38,19 @@ CODE = "TS526"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    seen: set[object] = set()
-    for event in analysis.events("step"):
-        node, subject = event.site.node, event.subject
-        needs_one = isinstance(subject, LibraryObject) and subject.path == "torch.optim.LBFGS"
-        if not needs_one or not isinstance(node, ast.Call) or node.args or node.keywords or event.site.span in seen:
-            continue
-        seen.add(event.site.span)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "step":
-            name = receiver_text(analysis, event.site) or "the optimizer"
+    for misuse in analysis.trace.misuses:
+        node, subject = misuse.site.node, misuse.value
+        if misuse.kind == "untold" and isinstance(subject, LibraryObject) and subject.type_name == "LBFGS":
+            name = receiver_text(analysis, misuse.site) or "the optimizer"
             text = message("step.closure", optimizer=f"`{name}`")
-            yield Finding(event.site.span, text, (), tuple(_enclosed(analysis, event, node)))
+            fixes = tuple(_enclosed(analysis, misuse.site, node)) if isinstance(node, ast.Call) else ()
+            yield Finding(misuse.site.span, text, (), fixes)
 
 
-def _enclosed(analysis: Analysis, step: Event, call: ast.Call) -> Iterator[Candidate]:
+def _enclosed(analysis: Analysis, step: Site, call: ast.Call) -> Iterator[Candidate]:
     """The lines above the step, from what clears the gradients to the backward(), as a closure."""
-    path = step.site.span.path
-    source, statement = analysis.source_of(path), statement_of(analysis, step.site)
+    path = step.span.path
+    source, statement = analysis.source_of(path), statement_of(analysis, step)
     around = edits.path_to(analysis.tree(path), statement) if statement is not None else []
     block: list[ast.stmt] = getattr(around[-2], "body", []) if len(around) > 1 else []
     if statement not in block or not isinstance(statement, ast.Expr) or statement.value is not call:

@@ -32,7 +32,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[object] = set()
     for call in analysis.trace.method_calls:
         node = call.site.node
-        if call.name != "forward" or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        if (
+            not call.name == node.func.attr == "forward"
+        ):  # not where the method is handed over: jacobian(model.forward, x)
             continue
         inside = call.site.frame.receiver is call.receiver or isinstance(node.func.value, ast.Call)
         if inside or not is_module(call.receiver) or call.site.span in reported:

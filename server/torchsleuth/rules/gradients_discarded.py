@@ -75,9 +75,11 @@ def _wasted(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Event,
         elif event.kind == "zero_grad" and event.certain and pending is not None and _clears(event, optimizer):
             point, before = innermost(event), innermost(pending)
             if point is not None and before is not None and point.execution == before.execution:
+                step = _step_within(analysis, pending, optimizer)
+                if step is not None and (point.iteration > before.iteration or _follows(analysis, event, step)):
+                    return pending, event, step
                 if point.iteration > before.iteration:
-                    step = _step_within(analysis, pending, optimizer)
-                    return None if step is None else (pending, event, step)
+                    return None
             pending = None
     return None
 
@@ -101,6 +103,12 @@ def _step_within(analysis: Analysis, backward: Event, optimizer: LibraryObject) 
     if taken or not steps or len(sites) != 1 or not all(recurs(analysis, step) for step in steps):
         return None
     return steps[0]
+
+
+def _follows(analysis: Analysis, clearing: Event, step: Event) -> bool:
+    """Whether the gradients are cleared below the step, in the same iteration where it is taken."""
+    again = [event for event in analysis.events("zero_grad") if event.site.span == clearing.site.span]
+    return any(event.index > step.index and innermost(event) == innermost(step) for event in again)
 
 
 def _moved(analysis: Analysis, clearing: Event, step: Event) -> Iterator[Candidate]:

@@ -50,9 +50,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _refuses(analysis: Analysis, misuse: Misuse) -> bool:
-    """Whether it is given to an optimizer, which raises for no parameters at all."""
-    made = [optimizer.site for optimizer in analysis.trace.optimizers if optimizer.site is not None]
-    return any(site.node is misuse.site.node for site in made)
+    """Whether it is all that is given to an optimizer, which raises for no parameters at all."""
+    return any(optimizer.argument(0, "params") is misuse.value for optimizer in analysis.trace.optimizers)
 
 
 def _kept(analysis: Analysis, misuse: Misuse) -> Iterator[Candidate]:

@@ -21,8 +21,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryObject, Scalar, Tensor, Value
+from torchsleuth.interp.values import LibraryObject, Scalar, Site, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import receiver_text
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
@@ -33,21 +32,18 @@ _MAX = 3
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    seen: set[object] = set()
-    for event in analysis.events("scheduler_step"):
-        node, subject = event.site.node, event.subject
-        plateau = isinstance(subject, LibraryObject) and subject.type_name == "ReduceLROnPlateau"
-        if plateau and isinstance(node, ast.Call) and not node.args and not node.keywords:
-            if event.site.span not in seen:
-                seen.add(event.site.span)
-                name = receiver_text(analysis, event.site) or "the scheduler"
-                text = message("scheduler.metric", scheduler=f"`{name}`")
-                yield Finding(event.site.span, text, (), _told(analysis, event, node))
+    for misuse in analysis.trace.misuses:
+        node, subject = misuse.site.node, misuse.value
+        if misuse.kind == "untold" and isinstance(subject, LibraryObject) and subject.type_name == "ReduceLROnPlateau":
+            name = receiver_text(analysis, misuse.site) or "the scheduler"
+            text = message("scheduler.metric", scheduler=f"`{name}`")
+            fixes = tuple(_told(analysis, misuse.site, node)) if isinstance(node, ast.Call) else ()
+            yield Finding(misuse.site.span, text, (), fixes)
 
 
-def _told(analysis: Analysis, event: Event, call: ast.Call) -> Iterator[Candidate]:
-    source, frame = analysis.source_of(event.site.span.path), event.site.frame
-    names = [name for name in _assigned_above(analysis, event, frame) if _is_number(frame.names.get(name))]
+def _told(analysis: Analysis, step: Site, call: ast.Call) -> Iterator[Candidate]:
+    source, frame = analysis.source_of(step.span.path), step.frame
+    names = [name for name in _assigned_above(analysis, step, frame) if _is_number(frame.names.get(name))]
     names.sort(key=lambda name: ("val" not in name.lower() and "test" not in name.lower(), "loss" not in name.lower()))
     for name in names[:_MAX]:
         text = f"{name}.item()" if isinstance(frame.names[name], Tensor) else name
@@ -55,13 +51,13 @@ def _told(analysis: Analysis, event: Event, call: ast.Call) -> Iterator[Candidat
         yield Candidate(title, (edits.add_argument(source, call, text),), safe=False)
 
 
-def _assigned_above(analysis: Analysis, event: Event, frame: Frame) -> list[str]:
+def _assigned_above(analysis: Analysis, step: Site, frame: Frame) -> list[str]:
     """The names that the function, or the script, sets above the call, the last one first."""
     scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
     stored = [
         part
         for part in ast.walk(scope)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.lineno < event.site.span.start.line
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.lineno < step.span.start.line
     ]
     return list(dict.fromkeys(part.id for part in sorted(stored, key=lambda part: -part.lineno)))
 

@@ -50,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         points = _loops_since(event, scheduler)
         made, taken = _length(scheduler), _product([_count(point) for point in points])
-        if not _is_unconditional(analysis, event.site):
+        if not _is_unconditional(analysis, event.site) or _is_set_back(analysis, scheduler, points):
             continue
         if made is None or taken is None or dims.positive(dims.subtract(taken, made)) != 1:
             continue
@@ -77,6 +77,13 @@ def _is_unconditional(analysis: Analysis, place: Site) -> bool:
                 break
         site = caller_of(site)
     return True
+
+
+def _is_set_back(analysis: Analysis, scheduler: LibraryObject, points: list[LoopPoint]) -> bool:
+    """Whether one of the loops loads the state of a schedule, which then counts from there."""
+    loads = analysis.calls.get(f"{scheduler.path}.load_state_dict", ())
+    loops = {point.execution for load in loads for point in load.loops}
+    return any(point.execution in loops for point in points)
 
 
 def _leaves(block: ast.For | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

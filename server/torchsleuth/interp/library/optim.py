@@ -93,9 +93,11 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
         return None if name != "get_scale" else Scalar("float")
     if is_scheduler(receiver):
         if name == "step":
+            misuse.untold(interp, receiver, call)
             interp.event("scheduler_step", receiver, call.node, call.frame)
         return ListValue((Scalar("float"),)) if name == "get_last_lr" else None
     if name == "step":
+        misuse.untold(interp, receiver, call)
         closure = call.get(0, "closure")
         value = None
         if closure is not None:

@@ -490,7 +490,9 @@ def _getattr(interp: Interpreter, call: Arguments) -> Value:
     if len(call.args) < 2 or not isinstance(call.args[1], str):
         return UNKNOWN
     owner, name = call.args[:2]
+    interp.guarded += len(call.args) > 2
     value = interp.attribute(owner, name, call.node, call.frame)
+    interp.guarded -= len(call.args) > 2
     if value is UNKNOWN and len(call.args) > 2 and isinstance(owner, Instance) and not owner.cls.opaque:
         if name not in owner.slots and interp.class_attribute(owner.cls, name) is MISSING and not owner.is_module:
             return call.args[2]
@@ -508,7 +510,7 @@ def _setattr(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("iter")
 def _iter(interp: Interpreter, call: Arguments) -> Value:
-    return call.args[0] if call.args else UNKNOWN
+    return call.args[0] if len(call.args) == 1 else UNKNOWN  # two: a function to call, and what it ends with
 
 
 @_model("next")
