@@ -419,7 +419,7 @@ class Expressions(Calls):
             found = self._contains(left, right)
             return Scalar("bool") if found is None else found == isinstance(op, ast.In)
         name = _OPERATORS[type(op)]
-        if not isinstance(op, ast.Eq | ast.NotEq):
+        if not isinstance(op, ast.Eq | ast.NotEq) or isinstance(left, Tensor) or isinstance(right, Tensor):
             misuse.computes(self.interpreter, left, right, node, frame)
         if isinstance(left, Choice):
             return self.over(left, lambda one: self.compare(op, one, right, node, frame))

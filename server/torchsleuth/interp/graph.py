@@ -180,7 +180,7 @@ class AutogradFault:
     """What autograd will raise, or silently not do.
 
     kind: no_graph, severed, severed_part (one of several terms), zero_gradient, not_scalar, sequence, freed, modified,
-    leaf_in_place, numpy, deepcopy, grad_missing, not_used, wrong_attribute. `at`: the place that fails; `cause`: the other end of the fault; `node`: the piece of graph that is
+    leaf_in_place, non_leaf, numpy, deepcopy, grad_missing, not_used, wrong_attribute. `at`: the place that fails; `cause`: the other end of the fault; `node`: the piece of graph that is
     concerned; `used`: the operation that used that piece a second time.
     """
 

@@ -39,6 +39,8 @@ _MANAGERS = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torc
 _NEEDING = ("torch.optim.LBFGS", "torch.optim.lr_scheduler.ReduceLROnPlateau")
 KEYS = ("missing_keys", "unexpected_keys")
 """The names in what ``load_state_dict()`` gives."""
+PAIR = ("values", "indices")
+"""The names in what ``torch.max(x, dim)`` and its like give."""
 
 
 def needs_result(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> None:
@@ -52,6 +54,8 @@ def computes(interp: Interpreter, left: Value, right: Value, node: ast.AST, fram
     for one, other in ((left, right), (right, left)):
         if isinstance(other, Tensor | int | float | Scalar | Dim):
             needs_result(interp, one, node, frame)
+            if isinstance(one, NamedResult) and one.of is None and one.fields == PAIR:
+                _report(interp, Misuse("pair", interp.site(node, frame), one))
 
 
 def enters(interp: Interpreter, manager: Value, node: ast.AST, frame: Frame) -> None:
@@ -99,6 +103,12 @@ def _holds_parameters(value: ListValue) -> bool:
     )
 
 
+def lacks_entry(interp: Interpreter, container: DictValue, key: Value, node: ast.AST, frame: Frame) -> None:
+    """``checkpoint[key]`` of what torch.load has given."""
+    if container.from_file and container.items and isinstance(key, str) and key not in container.items:
+        _report(interp, Misuse("key", interp.site(node, frame), (container, key)))
+
+
 def refused(interp: Interpreter, saved: LibraryObject, node: ast.AST, frame: Frame) -> None:
     """torch.load of a file that holds an object of a class."""
     _report(interp, Misuse("pickled", interp.site(node, frame), saved))
@@ -109,6 +119,9 @@ def lacks(interp: Interpreter, owner: NamedResult, name: str | None, node: ast.A
     if owner.of is None and owner.fields == KEYS and name not in owner.fields:
         if name is None or not (hasattr(owner, name) or name.startswith("_")):
             _report(interp, Misuse("result", interp.site(node, frame), owner))
+    if owner.of is None and owner.fields == PAIR and name is not None and name not in PAIR:
+        if not hasattr((), name) and not name.startswith(("_", "n_")):
+            _report(interp, Misuse("pair", interp.site(node, frame), owner))
 
 
 def untold(interp: Interpreter, receiver: LibraryObject, call: Arguments) -> None:
@@ -128,4 +141,15 @@ def _report(interp: Interpreter, misuse: Misuse) -> None:
         interp.trace.misuses.append(misuse)
 
 
-__all__ = ["KEYS", "computes", "consume", "enters", "lacks", "needs_result", "once", "refused", "untold"]
+__all__ = [
+    "KEYS",
+    "computes",
+    "consume",
+    "enters",
+    "lacks",
+    "lacks_entry",
+    "needs_result",
+    "once",
+    "refused",
+    "untold",
+]

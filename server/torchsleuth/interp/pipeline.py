@@ -30,7 +30,8 @@ class DataFault:
     kind: collate, stack (torch.stack of samples that differ), missing_len, transform (an image transform gets a type that
     it refuses), channels (Normalize for another number of channels), empty (a random order of no samples), lengths and
     arrays (of a TensorDataset), split (lengths that do not add up), missing_getitem, subscript (of a loader),
-    no_batches (samples and batch size in `values`), list (used as a tensor, and made by the default collate). `at`: where PyTorch raises. `loader`: whose construction or iteration it is. `dataset`: the one
+    no_batches (samples and batch size in `values`), list (used as a tensor, and made by the default collate), weights (of a sampler: they, their number and that of the
+    samples). `at`: where PyTorch raises. `loader`: whose construction or iteration it is. `dataset`: the one
     the samples come from, below any Subset. `getitem`: its method. `sample`: one that is fine otherwise. `values`: the
     transform and what it was given.
     """

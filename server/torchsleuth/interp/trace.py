@@ -157,7 +157,8 @@ class Misuse:
 
     kind: uncalled (a method where its result is needed), exhausted (an iterator that something, at `first`, has gone
     through), result (what load_state_dict() gives, taken for the module), pickled (a file with an object of a class, read with
-    weights_only), untold (an optimizer or a schedule whose step() lacks its argument).
+    weights_only), untold (an optimizer or a schedule whose step() lacks its argument), pair (what ``torch.max(x, dim)`` gives,
+    taken for a tensor), key (an entry that a checkpoint has not).
     """
 
     kind: str

@@ -4,7 +4,8 @@ What it finds
     round, floor, ceil, sign or trunc, whose gradient is zero, on every way from the parameters to the loss, or to one of
     the terms that it is the sum of, or inside of the network, on every way from some of the trained parameters; argmax or
     a comparison whose result is made to require grad again; a term of the loss that has no gradient, because it counts
-    predicted classes, or because it is made of a gradient that was computed without create_graph=True.
+    predicted classes, or because it is made of a gradient that was computed without create_graph=True; a sample of a
+    distribution that sample() draws without a gradient, where rsample() has one.
 Why it hurts
     backward() runs and every gradient is zero or missing, or none of them comes from that term: it never moves.
 Example
@@ -31,6 +32,7 @@ from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event, Operation
 from torchsleuth.interp.values import LibraryObject, Site, Tensor
 from torchsleuth.messages import message
+from torchsleuth.rules.drawn import drawn
 from torchsleuth.rules.gradients import changes_gradients
 from torchsleuth.rules.graphs import call_place, faults, gradient_is_used, past_lookup, soft_one_hot, text_of, uncut
 from torchsleuth.rules.loaders import free_name
@@ -65,6 +67,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(at.span, text, places, repairs)
     yield from _dead_terms(analysis)
     yield from _within(analysis)
+    yield from drawn(analysis)
 
 
 def _within(analysis: Analysis) -> Iterator[Finding]:

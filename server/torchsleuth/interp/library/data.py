@@ -18,6 +18,7 @@ from torchsleuth.interp.values import (
     UNKNOWN,
     AnyIndex,
     Array,
+    Bounds,
     DictValue,
     Function,
     Instance,
@@ -495,6 +496,7 @@ def construct(interp: Interpreter, path: str, name: str, call: Arguments) -> Val
 def _check_loader(interp: Interpreter, loader: LibraryObject, site: Site) -> None:
     """What the constructor asks of the dataset for a random order."""
     dataset = option(loader, "dataset")
+    _check_weights(interp, loader, dataset, site)
     drawn = option(loader, "shuffle") is True and option(loader, "sampler") is None
     if not drawn or is_iterable(interp, dataset):
         return
@@ -502,6 +504,37 @@ def _check_loader(interp: Interpreter, loader: LibraryObject, site: Site) -> Non
         _fault(interp, DataFault("missing_len", site, loader, dataset))
     elif length(interp, dataset, site.frame) == 0:
         _fault(interp, DataFault("empty", site, loader, dataset))
+
+
+def _check_weights(interp: Interpreter, loader: LibraryObject, dataset: Value, site: Site) -> None:
+    """Whether a WeightedRandomSampler has as many weights as there are samples."""
+    sampler = option(loader, "sampler")
+    if not isinstance(sampler, LibraryObject) or sampler.type_name != "WeightedRandomSampler":
+        return
+    weights, total = sampler.argument(0, "weights"), length(interp, dataset, site.frame)
+    given = interp.resolved(length(interp, weights, site.frame))
+    if isinstance(weights, Tensor) and not isinstance(given, int):
+        given = _most_counts(weights)
+    if isinstance(given, int) and isinstance(total, int) and given != total:
+        at = sampler.site if sampler.site is not None else site
+        if isinstance(length(interp, weights, site.frame), int) or given < total:
+            _fault(interp, DataFault("weights", at, loader, dataset, values=(weights, given, total)))
+
+
+def _most_counts(weights: Tensor) -> int | None:
+    """How many there are at most of what is computed, one by one, from the counts of integers that are known."""
+    pending, size = [weights], weights.spec.shape[:1] if weights.spec.shape else ()
+    for tensor in pending:
+        origin = tensor.origin
+        if origin is None or not tensor.spec.shape or tensor.spec.shape[:1] != size or len(pending) > MANY_SAMPLES:
+            continue
+        if origin.operator.endswith("bincount") and origin.sources:
+            bounds = next((tag for tag in origin.sources[0].tags if isinstance(tag, Bounds)), None)
+            node = origin.site.node
+            plain = isinstance(node, ast.Call) and not node.keywords and len(node.args) < 2
+            return bounds.high + 1 if bounds is not None and plain else None
+        pending.extend(origin.sources)
+    return None
 
 
 def _check_tensors(interp: Interpreter, dataset: LibraryObject, site: Site) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from torchsleuth.interp import misuse
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
@@ -119,6 +120,7 @@ def item(interp: Interpreter, container: DictValue, key: Value, node: ast.AST, f
     possible = [] if found is MISSING else [found.value]
     possible += [] if others is None else [others[1]]
     if container.factory is None:
+        misuse.lacks_entry(interp, container, key, node, frame)
         return interp.heap.join_all(tuple(possible)) if possible else UNKNOWN
     value = interp.heap.join_all((*possible, _made(interp, container, node, frame)))
     if not container.is_counter:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp import misuse
+from torchsleuth.interp.graph import AutogradFault, node_of
 from torchsleuth.interp.library import modules
 from torchsleuth.interp.values import (
     UNKNOWN,
@@ -138,6 +139,10 @@ def _give(interp: Interpreter, optimizer: LibraryObject, value: Value) -> None:
         groups = value.elements or () if isinstance(value, ListValue) else ()
         for each in (value, *(group for group in groups if isinstance(group, DictValue))):
             misuse.consume(interp, each, optimizer.site.node, optimizer.site.frame)
+    for one in _flattened(value):
+        if isinstance(one, Tensor) and one.spec.requires_grad is True and node_of(one) is not None:
+            if optimizer.site is not None:
+                interp.fault(AutogradFault("non_leaf", optimizer.site, one))
     given = (*optimizer.slots.get("given", ()), *_flattened(value))
     interp.heap.set(optimizer.slots, "given", given)
     interp.heap.set(optimizer.slots, "parts", (*trained_parts(optimizer), *parts_in(value)))

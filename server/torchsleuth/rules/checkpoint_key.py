@@ -1,0 +1,105 @@
+"""checkpoint-key: an entry that a checkpoint does not have.
+
+What it finds
+    `checkpoint["name"]` of what torch.load gives, where the script itself has written that file, under other names.
+Why it hurts
+    KeyError, when training is resumed or the model is used.
+Example
+    torch.save({"model_state_dict": model.state_dict(), "epoch": epoch}, path)
+    model.load_state_dict(torch.load(path)["model"])
+Use instead
+    model.load_state_dict(torch.load(path)["model_state_dict"])
+Fix safety
+    Unsafe: of the entries that there are, the most alike is offered first.
+References
+    torch.save, torch.load
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import Misuse
+from torchsleuth.interp.values import DictValue
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.syntax import edits
+
+CODE = "TS531"
+_TRIED = 3
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for misuse in analysis.trace.misuses:
+        if misuse.kind == "key":
+            held, key = misuse.value
+            keys = ", ".join(f'"{one}"' for one in held.items)
+            text = message("state.key", key=f'"{key}"', keys=keys)
+            yield Finding(misuse.site.span, text, (), tuple(_others(analysis, misuse)))
+
+
+def _others(analysis: Analysis, misuse: Misuse) -> Iterator[Candidate]:
+    node, (held, key) = misuse.site.node, misuse.value
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
+        return
+    source = analysis.source_of(misuse.site.span.path)
+    same = analysis.index(misuse.site.span.path).same(node)
+    around = analysis.index(misuse.site.span.path).parents.get(same) if same is not None else None
+    function = around.func if isinstance(around, ast.Call) else None
+    loads = isinstance(function, ast.Attribute) and function.attr == "load_state_dict"
+    names = [one for one in held.items if isinstance(one, str)]
+    alike = {one: difflib.SequenceMatcher(None, one.lower(), key.lower()).ratio() for one in names}
+    names.sort(key=lambda one: (loads and not isinstance(held.items[one], DictValue), -alike[one]))
+    quote = source.segment(node.slice)[0]
+    for one in names[:_TRIED]:
+        new = f"{quote}{one}{quote}"
+        title = message("fix.replace", old=source.segment(node.slice), new=new)
+        yield Candidate(title, (edits.replace(source, node.slice, new),), safe=False)
+
+
+RULE = Rule(
+    CODE,
+    "checkpoint-key",
+    "error",
+    "training loop",
+    __doc__,
+    find,
+    (
+        Example(
+            bad="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+torch.save({"model_state_dict": model.state_dict(), "epoch": 3}, "last.pt")
+checkpoint = torch.load("last.pt", weights_only=True)
+result = model.load_state_dict(checkpoint["model"])
+#                              ^^^^^^^^^^^^^^^^^^^ TS531: this checkpoint has no entry "model": it has "model_state_dict", "epoch"
+""",
+            fixed="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+torch.save({"model_state_dict": model.state_dict(), "epoch": 3}, "last.pt")
+checkpoint = torch.load("last.pt", weights_only=True)
+result = model.load_state_dict(checkpoint["model_state_dict"])
+""",
+            good="""
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+torch.save({"model_state_dict": model.state_dict(), "epoch": 3}, "last.pt")
+checkpoint = torch.load("last.pt", weights_only=True)
+checkpoint["best"] = 0.5
+print(checkpoint["best"], checkpoint.get("scheduler"))
+if "optimizer" in checkpoint:
+    print(checkpoint["optimizer"])
+model.load_state_dict(checkpoint["model_state_dict"])
+""",
+        ),
+    ),
+)
