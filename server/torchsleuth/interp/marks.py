@@ -36,6 +36,12 @@ ACTIVATIONS = frozenset(
 )
 """Functions that keep what is unbounded out of [0, 1]: the result is neither a probability nor its logarithm."""
 PRODUCTS = frozenset("matmul mm bmm mv addmm baddbmm einsum".split())
+_AVERAGES = frozenset(
+    "BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LayerNorm GroupNorm InstanceNorm1d InstanceNorm2d RMSNorm "
+    "batch_norm layer_norm group_norm instance_norm rms_norm Dropout dropout mean AvgPool1d AvgPool2d AdaptiveAvgPool1d "
+    "AdaptiveAvgPool2d avg_pool1d avg_pool2d adaptive_avg_pool1d adaptive_avg_pool2d Upsample interpolate".split()
+)
+"""Operators that scale, shift or average what is unbounded, and so leave it unbounded."""
 _SUMS = frozenset("add sub".split())
 _SCALES = frozenset("mul multiply div divide truediv neg".split())
 _TURNS = frozenset("t T mT transpose permute".split())
@@ -61,6 +67,8 @@ def _is_unbounded(name: str, tensors: Sequence[Tensor]) -> bool:
     raw = ["logits" in tensor.tags for tensor in tensors]
     if name in PRODUCTS:
         return any(raw) or any(map(_is_weight, tensors))
+    if name in _AVERAGES:
+        return raw[:1] == [True]
     if name in _SUMS:
         return any(raw) and all(one or _is_weight(tensor) for one, tensor in zip(raw, tensors))
     return name in _SCALES and sum(raw) == 1 and all(one or _is_weight(tensor) for one, tensor in zip(raw, tensors))

@@ -60,7 +60,10 @@ _GIVES_TENSOR = _REDUCTIONS | frozenset(
 """Operators whose result is one tensor whatever they are applied to."""
 _TENSORS_ONLY = ("torch.nn.functional.", "operator.sub", "operator.add", "operator.truediv", "operator.matmul")
 """Operators none of whose operands may be a list."""
-_DEVICE_FREE = frozenset({"pack_padded_sequence", "PackedSequence", "load_state_dict", "from_numpy"})
+_DEVICE_FREE = frozenset(
+    "pack_padded_sequence PackedSequence load_state_dict from_numpy copy_ expand_as view_as reshape_as tensor_split".split()
+)
+"""What takes tensors of several devices: copies between them, and what only asks for the sizes of the second."""
 _DROPPED_KEYWORDS = frozenset({"generator", "pin_memory", "non_blocking", "memory_format", "layout"})
 MAX_SIGHTINGS = 12
 """Different tensors that are kept for one expression; beyond that they are joined."""
