@@ -1,16 +1,21 @@
 """The oracle is safe and pure: what a question leaves behind changes no other answer, nor the memory of the process."""
 
 import copy
+import pickle
 from itertools import count
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from torchsleuth.oracle import names
 from torchsleuth.oracle.execution import Witness
 from torchsleuth.oracle.fake import Unsupported
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Symbol
 from torchsleuth.tensors.spec import ModuleSpec, Result, TensorSpec, Undecided
+from torchsleuth.worker.engine import Engine
 
 
 @pytest.fixture(scope="module")
@@ -70,3 +75,47 @@ def test_witnesses_of_sizes_that_are_divided_by_a_quotient() -> None:
     assert witness.size(head) == 0
     with pytest.raises(Unsupported):
         witness.size(dims.floor_divide(dims.of(length), head))
+
+
+EFFECTS = """
+import torch
+
+torch.from_file("created.bin", shared=True, size=16, dtype=torch.float32)
+torch.serialization.save({"a": torch.ones(2)}, "saved.pt")
+torch.serialization.load("evil.pt", weights_only=False)
+torch.ops.load_library("evil.so")
+torch.classes.load_library("evil.so")
+torch.export.load("evil.pt2")
+torch.onnx.export(torch.nn.Linear(2, 2), torch.randn(1, 2), "out.onnx")
+torch.nn.functional.relu(torch.package.PackageImporter("evil.zip"))
+torch.set_rng_state(torch.get_rng_state())
+torch.mps.empty_cache()
+torch.accelerator.synchronize()
+"""
+
+
+class Evil:
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (Path("executed"),)
+
+
+def test_what_does_more_than_compute_is_never_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "evil.pt").write_bytes(pickle.dumps(Evil()))
+    analysis = Engine().analyze("effects.py", EFFECTS)
+    assert [item.code for item in analysis.diagnostics] == [] and not analysis.stats["stumbles"]
+    assert [path.name for path in tmp_path.iterdir()] == ["evil.pt"]
+
+
+@pytest.mark.parametrize(
+    "path", ["torch.serialization.load", "torch.ops.load_library", "torch.from_file", "torch.hub.load"]
+)
+def test_what_does_more_than_compute_is_no_operator(path: str) -> None:
+    assert path not in Oracle()
+    with pytest.raises(LookupError):
+        names.operator(path)
+
+
+@pytest.mark.parametrize("path", ["torch.relu", "torch.einsum", "torch.nn.functional.pad", "torch.fft.rfft"])
+def test_what_computes_is_an_operator(path: str) -> None:
+    assert path in Oracle()

@@ -243,10 +243,10 @@ class Calls(Choices):
         if function.kind == "contextmanager" and body is None:
             return Managed(function, args, kwargs)
         self.called.add(function.node)
-        if caller.depth >= self.budget.depth or self._recursing(function, caller):
-            return UNKNOWN
-        names = self._bind(function, args, kwargs)
+        too_deep = caller.depth >= self.budget.depth or self._recursing(function, caller)
+        names = None if too_deep else self._bind(function, args, kwargs)
         if names is None:
+            self.may_be_initialised(*args[:1])
             return UNKNOWN
         if args and isinstance(args[0], Function | ClassValue) and self._hands_back(function):
             # Such as a decorator that registers it, or writes its documentation.
@@ -527,12 +527,19 @@ class Calls(Choices):
             self.trace.consumed.update(tensor.history)
             # It may be asked for a gradient there.
             self.heap.set(tensor.slots, "has_grad", True)
+        self.may_be_initialised(*values)
         for value in values:
             self.trace.escaped.update(library.objects_in(value))
             self.may_thaw(value)
             called = [value, *(library.hooks_in(value) if self.hooked else ())]
             for function in (function for part in called for function in library.functions_in(part)):
                 self.forget_captured(function)
+
+    def may_be_initialised(self, *values: Value) -> None:
+        """Code that is not known may have run the constructor of a base class."""
+        for value in values:
+            if isinstance(value, Instance):
+                value.state["ready"] = True
 
     def forget_captured(self, function: Function) -> None:
         """A function that may be called at any time: what the containers hold that it fills is not known any more."""

@@ -788,6 +788,8 @@ class Expressions(Calls):
                 return self.call_function(found, (receiver,), {}, None, frame)
             return found if found.kind == "staticmethod" else Bound(receiver, found)
         if found is not MISSING:
+            if name == "__init__":
+                self.may_be_initialised(receiver)
             return found
         if isinstance(receiver, Instance):
             if name == "__init__":

@@ -239,7 +239,10 @@ def _same_layout(shape: tuple[Size, ...], strides: tuple[Size, ...]) -> bool:
 
 def _object(recipe: ObjectSpec, convert: Any) -> Any:
     """A library object of a recipe. Distributions don't look at the values of their parameters."""
-    cls = _named(Native(recipe.path, "class"))
+    try:
+        cls = names.object_class(recipe.path)
+    except LookupError as error:
+        raise Unsupported(recipe.path) from error
     kwargs = {name: convert(item) for name, item in recipe.kwargs}
     if issubclass(cls, torch.distributions.Distribution):
         kwargs["validate_args"] = False
@@ -247,9 +250,11 @@ def _object(recipe: ObjectSpec, convert: Any) -> Any:
 
 
 def _named(value: Native) -> Any:
+    """A library object that is given as an argument: what can be called must be what the oracle may call."""
     try:
-        known = value.path.partition(".")[0] in names.ALLOWED_PACKAGES
-        return names.load(value.path) if known else names.published(value.path)
+        if value.path.partition(".")[0] not in names.ALLOWED_PACKAGES:
+            return names.published(value.path)
+        return names.operator(value.path) if value.kind == "function" else names.load(value.path)
     except LookupError as error:
         raise Unsupported(value.path) from error
 

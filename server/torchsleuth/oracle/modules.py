@@ -16,7 +16,7 @@ def construct(recipe: ModuleSpec, convert: Any) -> torch.nn.Module:
 
     Inside a fake mode the parameters are fake. Raises whatever the constructor raises.
     """
-    cls = names.load(recipe.path)
+    cls = names.module_class(recipe.path)
     args = [convert(argument) for argument in recipe.args]
     kwargs = {name: convert(argument) for name, argument in recipe.kwargs}
     with casting(None):

@@ -26,6 +26,21 @@ MODEL_PACKAGES = frozenset({"torchvision", "timm", "transformers"})
 IMPORT_SECONDS = 10.0
 """How long an analysis waits for such a package to be imported; later ones find it imported."""
 
+_OPERATORS = tuple(
+    "torch.Tensor. torch.nn.functional. torch.linalg. torch.fft. torch.special. torch.signal.windows. torch.sparse. "
+    "torch.nested. torch.masked. torch.functional. torch.nn.utils. torch.distributions. torch.func. math. operator. "
+    "einops.".split()
+)
+"""Where functions are that compute and do nothing else; of what lies right in torch, `_computes` tells them."""
+_COMPUTING = frozenset(
+    "broadcast_shapes can_cast promote_types result_type finfo iinfo is_tensor is_storage is_complex typename vmap "
+    "get_default_dtype get_rng_state initial_seed sym_int sym_float sym_max sym_min sym_not sym_ite".split()
+)
+_COMPUTING_MODULES = ("torch.functional", "torch._linalg_utils", "torch._lowrank", "torch._lobpcg")
+_NOT_COMPUTING = frozenset("from_file init_num_threads torch.sparse.check_sparse_tensor_invariants".split())
+_MODULES = ("torch.nn.", "torch.ao.nn.", "torch.ao.quantization.")
+_OBJECTS = ("torch.distributions.",)
+
 _COMMON = tuple(
     "torch torch.Tensor torch.Size torch.device torch.dtype torch.Generator torch.nn torch.nn.Module torch.nn.functional "
     "torch.nn.init torch.nn.utils torch.nn.utils.rnn torch.nn.Sequential torch.nn.ModuleList torch.nn.ModuleDict "
@@ -46,6 +61,43 @@ def load(path: str) -> Any:
     if package not in ALLOWED_PACKAGES or path.startswith(_FORBIDDEN):
         raise LookupError(path)
     return _object_at(path)
+
+
+@cache
+def operator(path: str) -> Any:
+    """What computes something from tensors and plain values, and does nothing else: it reads and writes no files, and changes
+    nothing that is global. Raises LookupError for whatever else there is at a dotted path."""
+    if not path.startswith(_OPERATORS) and not _computes(path) or path.startswith(tuple(_NOT_COMPUTING)):
+        raise LookupError(path)
+    return load(path)
+
+
+def _computes(path: str) -> bool:
+    package, _, name = path.rpartition(".")
+    if package != "torch" or name in _NOT_COMPUTING or name.startswith("set_"):
+        return False
+    native = hasattr(torch._C._VariableFunctions, name)
+    return native or name in _COMPUTING or getattr(load(path), "__module__", "") in _COMPUTING_MODULES
+
+
+@cache
+def module_class(path: str) -> Any:
+    """A class of layers. Raises LookupError."""
+    value = load(path)
+    if not (path.startswith(_MODULES) and isinstance(value, type) and issubclass(value, torch.nn.Module)):
+        raise LookupError(path)
+    return value
+
+
+@cache
+def object_class(path: str) -> Any:
+    """A class whose instances only hold their arguments: a distribution, or what a package of models defines. Raises
+    LookupError."""
+    if path.partition(".")[0] in MODEL_PACKAGES:
+        return published(path)
+    if not path.startswith(_OBJECTS):
+        raise LookupError(path)
+    return load(path)
 
 
 @cache

@@ -194,7 +194,7 @@ class Oracle:
         if path.startswith("Tensor."):
             return hasattr(torch.Tensor, path.removeprefix("Tensor."))
         try:
-            return callable(names.load(path))
+            return callable(names.operator(path))
         except LookupError:
             return False
 
@@ -458,7 +458,7 @@ class Oracle:
         if target.startswith("operator."):
             binary: Callable[..., Any] = getattr(operator, target.removeprefix("operator."))
             return binary
-        value = names.load(target)
+        value = names.operator(target)
         if target.startswith("torch.distributions.") and not callable(value):
             # A property: of the class itself it is a descriptor.
             return operator.attrgetter(_name(target))

@@ -555,7 +555,10 @@ def frame_builtin(interp: Interpreter, node: ast.Call, frame: Frame) -> Value | 
         return UNKNOWN
     if node.args:
         owner = interp.eval(node.args[0], frame)
-        return Super(scope.receiver, owner) if isinstance(owner, ClassValue) else UNKNOWN
+        if isinstance(owner, ClassValue):
+            return Super(scope.receiver, owner)
+        interp.may_be_initialised(scope.receiver)
+        return UNKNOWN
     return Super(scope.receiver, function.owner)
 
 

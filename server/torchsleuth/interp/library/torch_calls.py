@@ -200,7 +200,7 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         return files.save(interp, call) if path == "torch.save" else files.load(interp, call)
     if path in ("torch.from_numpy", "torch.load", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor"):
         return _legacy(interp, name, call)
-    if kind not in ("function",):
+    if kind != "function" or path not in interp.oracle:
         interp.escape((*call.args, *call.kwargs.values()))
         return UNKNOWN
     if path in ("torch.as_tensor", "torch.asarray") and call.args and isinstance(call.args[0], Tensor):
