@@ -27,8 +27,8 @@ IMPORT_SECONDS = 10.0
 """How long an analysis waits for such a package to be imported; later ones find it imported."""
 
 _OPERATORS = tuple(
-    "torch.Tensor. torch.nn.functional. torch.linalg. torch.fft. torch.special. torch.signal.windows. torch.sparse. "
-    "torch.nested. torch.masked. torch.functional. torch.nn.utils. torch.distributions. torch.func. math. operator. "
+    "torch.Tensor. torch.nn. torch.linalg. torch.fft. torch.special. torch.signal.windows. torch.sparse. "
+    "torch.nested. torch.masked. torch.functional. torch.distributions. torch.func. math. operator. "
     "einops.".split()
 )
 """Where functions are that compute and do nothing else; of what lies right in torch, `_computes` tells them."""
