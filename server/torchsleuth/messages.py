@@ -11,6 +11,7 @@ ENGLISH: dict[str, str] = {
     ),
     "matmul.operands": "{left} is {left_shape} and {right} is {right_shape}: inner sizes {a} and {b} differ",
     "conv.channels": "{tensor} is {shape} with {got} channels, but {layer} was built with in_channels={wanted}",
+    "reshape.short": "{tensor} is {shape}: {call} says what becomes of {count} of its {rank} dimensions",
     "reshape.size": "{tensor} is {shape}, {count} elements, which {call} cannot arrange",
     "broadcast.operands": (
         "{left} and {right} do not broadcast in {operator}: sizes {a} and {b} in dimension {dim} must be equal, or 1"
@@ -90,9 +91,9 @@ ENGLISH: dict[str, str] = {
     "to.discarded": "{call} does not change {tensor}: the result is thrown away, assign it",
     "fix.assign": "Assign the result of {call} to {tensor}",
     # dtypes
-    "dtype.operand": "{tensor} is {dtype}, but {other} {wanted}: convert it with .{cast}()",
-    "dtype.floating": "{tensor} is {dtype}, and {user} wants floating point numbers: convert it with .{cast}()",
-    "dtype.mask": "{tensor} is {dtype}, and {user} wants booleans there: compare, or convert it with .{cast}()",
+    "dtype.operand": "{tensor} is {dtype}, but {other} {wanted}: convert it with .{cast}",
+    "dtype.floating": "{tensor} is {dtype}, and {user} wants floating point numbers: convert it with .{cast}",
+    "dtype.mask": "{tensor} is {dtype}, and {user} wants booleans there: compare, or convert it with .{cast}",
     "target.classes": "{target} is {dtype}, but {loss} wants class indices as int64: convert it with .long()",
     "target.probabilities": "{target} is {dtype}: {loss} wants class indices, or probabilities in floating point",
     "target.binary": "{target} is {dtype}, but {loss} wants floating point targets: convert it with .float()",

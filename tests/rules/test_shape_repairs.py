@@ -334,3 +334,131 @@ Pyramid()(torch.randn(2, 8, 16, 16))
 def test_the_first_fix_is_the_right_one(name: str) -> None:
     text, wanted = CASES[name]
     assert wanted in repaired(HEAD + text)
+
+
+def test_dimensions_that_are_left_out_are_kept() -> None:
+    text = """
+        import torch
+
+        token = torch.zeros(1, 1, 96)
+        tokens = torch.cat([token.expand(8, -1), torch.randn(8, 64, 96)], dim=1)
+    """
+    assert "token.expand(8, -1, -1)" in repaired(text)
+    text = """
+        import torch
+
+        memory = torch.randn(1, 49, 48).repeat(3, 1)
+        scores = torch.bmm(torch.randn(3, 5, 48), memory.transpose(1, 2))
+    """
+    assert ".repeat(3, 1, 1)" in repaired(text)
+
+
+def test_rows_are_added_and_picked_whole() -> None:
+    text = """
+        import torch
+
+        messages, target = torch.randn(240, 32), torch.randint(0, 60, (240,))
+        total = torch.zeros(60, 32).scatter_add_(0, target, messages)
+    """
+    assert "target.unsqueeze(-1).expand_as(messages)" in repaired(text)
+    text = """
+        import torch
+
+        regions = torch.randn(10, 36, 128)
+        best = regions.sum(-1).topk(6, dim=1).indices
+        picked = regions.index_select(1, best) * torch.randn(10, 6, 1)
+    """
+    assert "regions.take_along_dim(best.unsqueeze(-1), 1)" in repaired(text)
+    text = """
+        import torch
+
+        steps, last = torch.randn(10, 36, 128), torch.randint(0, 36, (10, 4))
+        states = steps.gather(1, last) + torch.randn(10, 4, 128)
+    """
+    assert "last.unsqueeze(-1).expand(-1, -1, steps.size(-1))" in repaired(text)
+
+
+def test_a_mask_for_each_sample_is_one_for_each_head() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        attention = nn.MultiheadAttention(64, 4, batch_first=True)
+        x, far = torch.randn(6, 9, 64), torch.rand(6, 9, 9) > 0.9
+        out, _ = attention(x, x, x, attn_mask=far)
+    """
+    assert "attn_mask=far.repeat_interleave(attention.num_heads, dim=0)" in repaired(text)
+
+
+def test_an_equation_gets_a_letter_for_the_heads() -> None:
+    text = """
+        import torch
+
+        q, k, v = torch.randn(3, 5, 40, 4, 16)
+        scores = torch.einsum("bid,bjd->bij", q, k).softmax(-1)
+        out = torch.einsum("bhij,bjhd->bihd", scores, v)
+    """
+    assert '"bihd,bjhd->bhij"' in repaired(text)
+
+
+def test_the_last_states_of_both_directions() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        rnn, head = nn.GRU(8, 16, bidirectional=True, batch_first=True), nn.Linear(32, 2)
+        out, h = rnn(torch.randn(4, 9, 8))
+        scores = head(h[-1])
+    """
+    assert "torch.cat([h[-2], h[-1]], dim=-1)" in repaired(text)
+    assert "torch.cat([h[-2], h[-1]], dim=-1)" in repaired(text.replace("head(h[-1])", "out @ h[-1].unsqueeze(2)"))
+
+
+def test_blocks_are_put_together_as_they_were_taken() -> None:
+    text = """
+        import torch
+        import torch.nn.functional as F
+
+        image, kernel, step = torch.rand(4, 1, 32, 32), 8, 4
+        blocks = F.unfold(image, kernel, stride=step)
+        whole = F.fold(blocks * 2, (32, 32), kernel, stride=kernel)
+    """
+    assert "kernel, stride=step)" in repaired(text)
+    assert "kernel, stride=step)" in repaired(text.replace("kernel, stride=kernel", "kernel"))
+
+
+def test_bags_start_where_the_offsets_say() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        bag = nn.EmbeddingBag(100, 8)
+        tokens, starts = torch.randint(0, 100, (76,)), torch.tensor([0, 20, 41])
+        texts = bag(tokens)
+        scores = nn.Linear(8, 2)(texts)
+    """
+    assert "bag(tokens, starts)" in repaired(text)
+
+
+def test_masks_get_a_channel_to_be_resized() -> None:
+    text = """
+        import torch
+        import torch.nn.functional as F
+
+        mask, logits = torch.randint(0, 4, (3, 64, 80)), torch.randn(3, 4, 32, 40)
+        small = F.interpolate(mask.float(), size=(32, 40)).long()
+        loss = F.cross_entropy(logits, small)
+    """
+    assert "interpolate(mask.float().unsqueeze(1), size=(32, 40))" in repaired(text)
+
+
+def test_lengths_go_back_to_the_cpu() -> None:
+    text = """
+        import torch
+        from torch.nn.utils.rnn import pack_padded_sequence
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x, lengths = torch.randn(4, 9, 6, device=device), torch.tensor([9, 7, 5, 2], device=device)
+        packed = pack_padded_sequence(x, lengths, batch_first=True)
+    """
+    assert "pack_padded_sequence(x, lengths.cpu(), batch_first=True)" in repaired(text)

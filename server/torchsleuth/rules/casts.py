@@ -11,11 +11,11 @@ from torchsleuth.rules.operands import Operand, appended, birth, lineage, packag
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
 
-_METHODS = {
+METHODS = {
     "float32": "float", "float64": "double", "float16": "half", "bfloat16": "bfloat16",
     "int64": "long", "int32": "int", "bool": "bool",
 }  # fmt: skip
-_CONVERSIONS = frozenset({*_METHODS.values(), "to", "type"})
+_CONVERSIONS = frozenset({*METHODS.values(), "to", "type"})
 _PICKS = ("getitem", "select", "chunk", "split", "unbind", "narrow", "index_select")
 _TAKES_DTYPE = frozenset(
     "tensor as_tensor zeros ones empty full rand randn randint arange linspace zeros_like ones_like eye".split()
@@ -26,7 +26,7 @@ def casts(analysis: Analysis, used: Operand, dtype: str) -> Iterator[Candidate]:
     """Ways to give an operand a dtype: without the conversion that took it away, where it was made, so that every use of
     it is repaired, then where it is used."""
     yield from unconverted(analysis, used)
-    here = list(suffixed(analysis, used, f".{_METHODS[dtype]}()")) if dtype in _METHODS else []
+    here = list(suffixed(analysis, used, f".{METHODS[dtype]}()")) if dtype in METHODS else []
     there = list(born_as(analysis, used.tensor, dtype))
     # What else is in the tensor that it is a part of may need the dtype that it has.
     part = any(operation.target.rpartition(".")[2] in _PICKS for _, operation in lineage(analysis, used.tensor))
@@ -59,5 +59,5 @@ def born_as(analysis: Analysis, tensor: Tensor, dtype: str) -> Iterator[Candidat
             return
         text = f"dtype={torch}.{dtype}"
         yield Candidate(message("fix.add_argument", argument=text), (edits.add_argument(source, born.call, text),))
-    elif born.name == "from_numpy" and dtype in _METHODS:
-        yield appended(analysis, born.site, born.call, f".{_METHODS[dtype]}()")
+    elif born.name == "from_numpy" and dtype in METHODS:
+        yield appended(analysis, born.site, born.call, f".{METHODS[dtype]}()")

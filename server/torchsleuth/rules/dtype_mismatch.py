@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
-from torchsleuth.rules.casts import born_as, casts
+from torchsleuth.rules.casts import METHODS, born_as, casts
 from torchsleuth.rules.describe import layer_text, operator_text
 from torchsleuth.rules.operands import Operand, operands, suffixed
 from torchsleuth.rules.operators import failures, generic, trail
@@ -73,7 +73,7 @@ def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand])
         user=user,
         wanted=wanted,
         other=f"the weights of {user} are" if module is not None else f"{(others or ['the other operand'])[0]} is",
-        cast={"float32": "float", "bool": "bool", "int64": "long"}.get(wanted, f"to(torch.{wanted})"),
+        cast=f"{METHODS[wanted]}()" if wanted in METHODS else f"to(torch.{wanted})",
     )
     candidates = _candidates(analysis, failure, given, odd, wanted)
     return Finding(operation.site.span, text, trail(analysis, failure), candidates)

@@ -97,6 +97,8 @@ def _for_linear(
     analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, used: Operand, wanted: object
 ) -> Iterator[Candidate]:
     shape, got = used.shape, used.shape[-1]
+    if isinstance(wanted, int) and same(dims.multiply(got, 2), wanted):
+        yield from both_directions(analysis, used.tensor)
     if isinstance(wanted, int):
         if len(shape) == 1 or shape[0] == 1:
             yield from _keep_batch(analysis, layer, used)

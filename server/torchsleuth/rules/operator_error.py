@@ -23,7 +23,7 @@ from dataclasses import replace
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.operands import appended, operands, replaced, source_at, suffixed, written
+from torchsleuth.rules.operands import appended, lineage, operands, replaced, source_at, suffixed, written
 from torchsleuth.rules.operators import failures, generic
 from torchsleuth.rules.results import one_part, state_unpacked
 from torchsleuth.rules.returns import returned
@@ -45,6 +45,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) 
         yield from returned(analysis, finding.at.path)
     yield from state_unpacked(analysis, failure)
     yield from _made_plain(analysis, failure)
+    yield from _folded_alike(analysis, failure)
     yield from _gathered(analysis, failure)
     yield from _with_offsets(analysis, failure)
 
@@ -93,6 +94,34 @@ def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]
         new = f"{source.segment(node.func)}()"
         title = message("fix.replace", old=source.segment(node.func), new=new)
         yield Candidate(title, (edits.insert_after_node(source, node.func, "()"),))
+
+
+def _folded_alike(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """The blocks put together as they were taken: with the stride, the padding and the kernel of the ``unfold``."""
+    fold, given = failure.operation, operands(failure.operation)
+    node = fold.site.node
+    if fold.target != "torch.nn.functional.fold" or not given or not isinstance(node, ast.Call):
+        return
+    made = (before for _, before in lineage(analysis, given[0].tensor) if before.target == "torch.nn.functional.unfold")
+    unfold = next(made, None)
+    call = unfold.site.node if unfold is not None else None
+    if not isinstance(call, ast.Call) or unfold is None or unfold.site.frame is not fold.site.frame:
+        return
+    source = source_at(analysis, fold.site)
+    for place, name in ((4, "stride"), (3, "padding"), (2, "dilation"), (1, "kernel_size")):
+        old, new = _argument(node, place + 1, name), _argument(call, place, name)
+        if new is not None and (old is None or ast.dump(old) != ast.dump(new)):
+            text = source.segment(new)
+            if old is not None:
+                yield replaced(analysis, fold.site, old, text)
+            else:
+                edit = edits.add_argument(source, node, f"{name}={text}")
+                yield Candidate(message("fix.add_argument", argument=f"{name}={text}"), (edit,))
+
+
+def _argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
+    keyword = next((part.value for part in call.keywords if part.arg == name), None)
+    return call.args[place] if keyword is None and place < len(call.args) else keyword
 
 
 def _made_plain(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:

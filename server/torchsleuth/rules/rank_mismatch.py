@@ -36,10 +36,10 @@ from torchsleuth.rules.operands import (
     source_at,
     squeezed,
     suffixed,
+    written,
 )
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
-from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 
 CODE = "TS108"
@@ -68,7 +68,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _reason(failure: OperatorFailure) -> str:
     """What PyTorch says, without the name of the operator and without advice."""
     text = failure.failure.message.strip().split("\n")[0]
-    return re.sub(r"^\w+(\(\w*\))?: ", "", text).partition(" i.e. ")[0]
+    return re.split(r" i\.e\. |\. Please ", re.sub(r"^\w+(\(\w*\))?: ", "", text))[0]
 
 
 def _candidates(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -> Iterator[Candidate]:
@@ -81,6 +81,9 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, given: list[Operan
         yield from _subscript(analysis, failure, node, given[0])
     elif name == "permute" and isinstance(node, ast.Call):
         yield from _permutation(analysis, failure, node, given[0])
+    elif name == "repeat" and isinstance(node, ast.Call):
+        yield from _repeats(analysis, failure, node, given[0])
+        return
     elif operation.module is not None:
         yield from _layer(analysis, failure, given[0])
     else:
@@ -107,13 +110,35 @@ def _index(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -
         return
     missing = len(table.shape) - len(index.shape)
     source = source_at(analysis, failure.operation.site)
-    if missing == 1:
+    name = failure.operation.target.rpartition(".")[2]
+    values = next((used for used in given[1:] if used.name in (3, "src")), None)
+    if missing > 0 and values is not None and len(values.shape) == len(table.shape):
+        # Whole rows are added: each row's index for all its columns.
+        row = ".unsqueeze(-1)" if missing == 1 else f"[..., {', '.join(['None'] * missing)}]"
+        yield from suffixed(analysis, index, f"{row}.expand_as({values.text('').strip('`')})")
+    elif missing == 1 and name == "gather" and len(index.shape) > 1 and table.node is not None:
+        kept = ", ".join(["-1"] * len(index.shape))
+        yield from suffixed(analysis, index, f".unsqueeze(-1).expand({kept}, {written(source, table.node)}.size(-1))")
+    if missing == 1 and values is None:
         column = append(source, index.node, ".unsqueeze(1)")
         text = message("fix.append", expression=source.segment(index.node), suffix=".unsqueeze(1)")
         picked = message("fix.pick", index=source.segment(index.node))
         yield Candidate(picked, (column, edits.insert_after_node(source, node, ".squeeze(1)")))
         yield Candidate(text, (column,))
         yield from suffixed(analysis, index, ".unsqueeze(-1)")
+
+
+def _repeats(analysis: Analysis, failure: OperatorFailure, call: ast.Call, used: Operand) -> Iterator[Candidate]:
+    """``repeat`` with a number for each dimension: 1 for those that are left out, behind or in front."""
+    numbers = call.args
+    if len(numbers) == 1 and isinstance(numbers[0], ast.Tuple | ast.List):
+        numbers = numbers[0].elts
+    source, missing = source_at(analysis, failure.operation.site), len(used.shape) - len(numbers)
+    if missing > 0 and numbers and not any(isinstance(number, ast.Starred) for number in numbers):
+        old, more = ", ".join(source.segment(number) for number in numbers), ", ".join(["1"] * missing)
+        for new in (f"{old}, {more}", f"{more}, {old}"):
+            edit = edits.replace_between(source, numbers[0], numbers[-1], new)
+            yield Candidate(message("fix.replace", old=old, new=new), (edit,))
 
 
 def _subscript(analysis: Analysis, failure: OperatorFailure, node: ast.Subscript, used: Operand) -> Iterator[Candidate]:
@@ -146,11 +171,11 @@ def _is_none(node: ast.expr) -> bool:
 
 def _permutation(analysis: Analysis, failure: OperatorFailure, call: ast.Call, used: Operand) -> Iterator[Candidate]:
     """The same order for a tensor with a batch in front, or without one."""
-    written = call.args
-    if len(written) == 1 and isinstance(written[0], ast.Tuple | ast.List):
-        written = written[0].elts
+    places = call.args
+    if len(places) == 1 and isinstance(places[0], ast.Tuple | ast.List):
+        places = places[0].elts
     try:
-        order = [ast.literal_eval(part) for part in written]
+        order = [ast.literal_eval(part) for part in places]
     except (ValueError, SyntaxError):
         return
     rank = len(used.shape)
@@ -163,10 +188,9 @@ def _permutation(analysis: Analysis, failure: OperatorFailure, call: ast.Call, u
         return
     source = source_at(analysis, failure.operation.site)
     new = ", ".join(str(index) for index in made)
-    first, last = source.start_of(written[0]), source.end_of(written[-1])
-    title = message("fix.replace", old=source.slice(first, last), new=new)
-    edit = Edit(source.path, first, last, new)
-    yield Candidate(title, (edit,))
+    old = source.slice(source.start_of(places[0]), source.end_of(places[-1]))
+    edit = edits.replace_between(source, places[0], places[-1], new)
+    yield Candidate(message("fix.replace", old=old, new=new), (edit,))
     for index in (0, 1):
         if len(order) == rank + 1 and used.node is not None:
             yield from suffixed(analysis, used, f".unsqueeze({index})", safe=False)

@@ -23,6 +23,11 @@ def replace(source: SourceText, node: ast.AST, text: str) -> Edit:
     return Edit(source.path, source.start_of(node), source.end_of(node), text)
 
 
+def replace_between(source: SourceText, first: ast.AST, last: ast.AST, text: str) -> Edit:
+    """All from the one expression to the other."""
+    return Edit(source.path, source.start_of(first), source.end_of(last), text)
+
+
 def insert(source: SourceText, position: Position, text: str) -> Edit:
     return Edit(source.path, position, position, text)
 
