@@ -12,7 +12,7 @@ ENGLISH: dict[str, str] = {
     "matmul.operands": "{left} is {left_shape} and {right} is {right_shape}: inner sizes {a} and {b} differ",
     "conv.channels": "{tensor} is {shape} with {got} channels, but {layer} was built with in_channels={wanted}",
     "reshape.short": "{tensor} is {shape}: {call} says what becomes of {count} of its {rank} dimensions",
-    "reshape.size": "{tensor} is {shape}, {count} elements, which {call} cannot arrange",
+    "reshape.size": "{tensor} is {shape}, {elements} elements, which {call} cannot arrange",
     "broadcast.operands": (
         "{left} and {right} do not broadcast in {operator}: sizes {a} and {b} in dimension {dim} must be equal, or 1"
     ),

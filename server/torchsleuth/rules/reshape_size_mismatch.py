@@ -58,42 +58,17 @@ def _reshape(analysis: Analysis, failure: OperatorFailure) -> Finding:
     source = analysis.source_of(operation.site.span.path)
     written = ", ".join(source.segment(argument) for argument in node.args)
     name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
-    receiver, sizes = _sizes(operation.target, node)
-    if name == "expand" and 0 < len(sizes) < len(spec.shape or ()):
-        return _short(analysis, failure, node, receiver, sizes)
+    given, rank = len(_sizes(operation.target, node)[1]), len(spec.shape or ())
     text = message(
-        "reshape.size",
+        "reshape.short" if name == "expand" and 0 < given < rank else "reshape.size",
         tensor=expression_text(operand_node(operation, 0), "the tensor"),
         shape=shape_text(spec),
-        count="?" if count is None else dims.text(count),
+        elements="?" if count is None else dims.text(count),
         call=f"{name}({written})",
+        count=given,
+        rank=rank,
     )
     return Finding(operation.site.span, text, trail(analysis, failure), _candidates(analysis, failure, node))
-
-
-def _short(
-    analysis: Analysis, failure: OperatorFailure, node: ast.Call, receiver: ast.expr | None, sizes: list[ast.expr]
-) -> Finding:
-    """``expand`` with sizes for the last dimensions alone: -1 for those that are left out, behind or in front."""
-    operation, source = failure.operation, analysis.source_of(failure.operation.site.span.path)
-    shape = operation.specs[0].shape or ()
-    written = ", ".join(source.segment(size) for size in sizes)
-    text = message(
-        "reshape.short",
-        tensor=expression_text(receiver, "the tensor"),
-        shape=shape_text(operation.specs[0]),
-        call=f"expand({written})",
-        count=len(sizes),
-        rank=len(shape),
-    )
-    more = ", ".join(["-1"] * (len(shape) - len(sizes)))
-    candidates = tuple(
-        Candidate(
-            message("fix.replace", old=written, new=new), (edits.replace_between(source, sizes[0], sizes[-1], new),)
-        )
-        for new in (f"{written}, {more}", f"{more}, {written}")
-    )
-    return Finding(operation.site.span, text, trail(analysis, failure), candidates)
 
 
 def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) -> Iterator[Candidate]:
