@@ -368,7 +368,7 @@ def test_rows_are_added_and_picked_whole() -> None:
         best = regions.sum(-1).topk(6, dim=1).indices
         picked = regions.index_select(1, best) * torch.randn(10, 6, 1)
     """
-    assert "regions.take_along_dim(best.unsqueeze(-1), 1)" in repaired(text)
+    assert "regions.gather(1, best.unsqueeze(-1).expand(-1, -1, regions.size(2)))" in repaired(text)
     text = """
         import torch
 
@@ -425,19 +425,6 @@ def test_blocks_are_put_together_as_they_were_taken() -> None:
     """
     assert "kernel, stride=step)" in repaired(text)
     assert "kernel, stride=step)" in repaired(text.replace("kernel, stride=kernel", "kernel"))
-
-
-def test_bags_start_where_the_offsets_say() -> None:
-    text = """
-        import torch
-        from torch import nn
-
-        bag = nn.EmbeddingBag(100, 8)
-        tokens, starts = torch.randint(0, 100, (76,)), torch.tensor([0, 20, 41])
-        texts = bag(tokens)
-        scores = nn.Linear(8, 2)(texts)
-    """
-    assert "bag(tokens, starts)" in repaired(text)
 
 
 def test_masks_get_a_channel_to_be_resized() -> None:
