@@ -26,6 +26,15 @@ def casts(analysis: Analysis, used: Operand, dtype: str) -> Iterator[Candidate]:
     """Ways to give an operand a dtype: without the conversion that took it away, where it was made, so that every use of
     it is repaired, then where it is used."""
     yield from unconverted(analysis, used)
+    if (used.spec.dtype or "").startswith("complex") and dtype.startswith("float"):
+        # A conversion would leave out the imaginary part.
+        yield from suffixed(analysis, used, ".abs()", safe=False)
+        for shown in (operation for _, operation in lineage(analysis, used.tensor)):
+            if isinstance(shown.site.node, ast.Call) and "complex" not in (
+                shown.specs[0].dtype or "" if shown.specs else ""
+            ):
+                yield appended(analysis, shown.site, shown.site.node, ".abs()", safe=False)
+        return
     here = list(suffixed(analysis, used, f".{METHODS[dtype]}()")) if dtype in METHODS else []
     there = list(born_as(analysis, used.tensor, dtype))
     # What else is in the tensor that it is a part of may need the dtype that it has.

@@ -17,13 +17,27 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.casts import casts
-from torchsleuth.rules.operands import Operand, operand, suffixed
+from torchsleuth.rules.operands import (
+    Operand,
+    lineage,
+    operand,
+    package_name,
+    replaced,
+    source_at,
+    suffixed,
+    written,
+)
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.tensors import dims
 
 CODE = "TS302"
 
@@ -42,18 +56,62 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             dtype=target.spec.dtype,
             loss=operation.target.rpartition(".")[2],
         )
-        candidates = _candidates(analysis, target, probabilities)
+        candidates = _candidates(analysis, target, prediction, probabilities)
         yield Finding(operation.site.span, text, trail(analysis, failure), candidates)
 
 
-def _candidates(analysis: Analysis, target: Operand, probabilities: bool) -> Iterator[Candidate]:
+def _candidates(analysis: Analysis, target: Operand, prediction: Operand, probabilities: bool) -> Iterator[Candidate]:
     if probabilities:
+        if len(prediction.shape) == 1:
+            yield from _all_pairs(analysis, prediction)
+            return
         yield from suffixed(analysis, target, ".argmax(dim=1)", safe=True)
         yield from suffixed(analysis, target, ".float()")
         return
+    yield from _mixed(analysis, target, prediction)
     yield from casts(analysis, target, "int64")
     if len(target.shape) == 2 and target.shape[1:] == (1,):
         yield from suffixed(analysis, target, ".squeeze(1).long()")
+
+
+def _all_pairs(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
+    """The similarity of each with each, where there is one of each pair: scores for which the class is the partner."""
+    for _, operation in lineage(analysis, prediction.tensor):
+        node, source = operation.site.node, source_at(analysis, operation.site)
+        if operation.target.endswith("cosine_similarity") and isinstance(node, ast.Call) and len(node.args) == 2:
+            one, other = (written(source, part) for part in node.args)
+            new = f"{source.segment(node.func)}({one}[:, None], {other}[None], dim=-1)"
+            yield replaced(analysis, operation.site, node, new, safe=False)
+            return
+
+
+def _mixed(analysis: Analysis, target: Operand, prediction: Operand) -> Iterator[Candidate]:
+    """Classes that are mixed by weights, as mixup does it, mixed as vectors: ``lam * F.one_hot(y, 10) + …``."""
+    origin = target.tensor.origin
+    node = origin.site.node if origin is not None else None
+    if (
+        origin is None
+        or len(prediction.shape) != 2
+        or not isinstance(node, ast.BinOp)
+        or not isinstance(node.op, ast.Add)
+    ):
+        return
+    site, source = origin.site, source_at(analysis, origin.site)
+    functional = package_name(site, "torch.nn.functional")
+    terms = [side for side in (node.left, node.right) if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mult)]
+    parts = [part for term in terms for part in (term.left, term.right) if _holds_classes(part, site.frame)]
+    if functional is None or len(parts) != 2:
+        return
+    hot = f"{functional}.one_hot({{}}, {dims.text(prediction.shape[1])}).float()"
+    changes = tuple(edits.replace(source, part, hot.format(source.segment(part))) for part in parts)
+    title = message("fix.replace", old=source.segment(parts[0]), new=hot.format(source.segment(parts[0])))
+    yield Candidate(title, changes)
+
+
+def _holds_classes(node: ast.expr, frame: Frame) -> bool:
+    inner = node.value if isinstance(node, ast.Subscript) else node
+    held = frame.names.get(inner.id) if isinstance(inner, ast.Name) else None
+    return isinstance(held, Tensor) and held.spec.dtype == "int64" and held.spec.rank == 1
 
 
 RULE = Rule(

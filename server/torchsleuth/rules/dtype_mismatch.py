@@ -73,7 +73,11 @@ def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand])
         user=user,
         wanted=wanted,
         other=f"the weights of {user} are" if module is not None else f"{(others or ['the other operand'])[0]} is",
-        cast=f"{METHODS[wanted]}()" if wanted in METHODS else f"to(torch.{wanted})",
+        cast="abs()"
+        if (odd.spec.dtype or "").startswith("complex")
+        else f"{METHODS[wanted]}()"
+        if wanted in METHODS
+        else f"to(torch.{wanted})",
     )
     candidates = _candidates(analysis, failure, given, odd, wanted)
     return Finding(operation.site.span, text, trail(analysis, failure), candidates)

@@ -17,13 +17,25 @@ References
 from __future__ import annotations
 
 import ast
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.operands import appended, lineage, operands, replaced, source_at, suffixed, written
+from torchsleuth.rules.constructors import change_argument
+from torchsleuth.rules.operands import (
+    appended,
+    layers_behind,
+    lineage,
+    operands,
+    replaced,
+    source_at,
+    suffixed,
+    written,
+)
 from torchsleuth.rules.operators import failures, generic
 from torchsleuth.rules.results import one_part, state_unpacked
 from torchsleuth.rules.returns import returned
@@ -48,6 +60,21 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) 
     yield from _folded_alike(analysis, failure)
     yield from _gathered(analysis, failure)
     yield from _with_offsets(analysis, failure)
+    yield from _enough_for_shuffle(analysis, failure)
+
+
+def _enough_for_shuffle(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """A pixel shuffle makes a block of pixels out of each group of channels: a block's worth of them before it."""
+    found = re.search(r"input\.size\(-3\)=(\d+) is not divisible by (\d+)", failure.failure.message)
+    if found is None or not failure.operation.tensors:
+        return
+    channels, block = int(found[1]), int(found[2])
+    side = math.isqrt(block)
+    wanted = [channels * side] if channels % side == 0 and channels % block else []
+    for layer in layers_behind(analysis, failure.operation.tensors[0], "Conv"):
+        for count in (*wanted, channels * block, -(-channels // block) * block):
+            yield from change_argument(analysis, layer, 1, "out_channels", count)
+        return
 
 
 def _gathered(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:

@@ -33,6 +33,7 @@ from torchsleuth.rules.operands import (
     operands,
     package_name,
     replaced,
+    same,
     source_at,
     squeezed,
     suffixed,
@@ -221,10 +222,22 @@ def _product(analysis: Analysis, failure: OperatorFailure, name: str, given: lis
     if name in ("mm", "bmm", "dot", "mv"):
         torch = package_name(site, "torch")
         texts = [source.segment(used.node) for used in given[:2] if used.node is not None]
-        if torch and len(texts) == 2:
+        if name == "bmm" and len(given) > 1 and same(given[0].shape[0], given[1].shape[0]):
+            # One vector for each sample: what a product of matrices made of it would mix the samples.
+            yield from _one_vector_each(analysis, *given[:2])
+        elif torch and len(texts) == 2:
             yield replaced(analysis, site, node, f"{torch}.matmul({', '.join(texts)})")
     if name == "t" and isinstance(node.func, ast.Attribute):
         yield replaced(analysis, site, node, f"{source.segment(node.func.value)}.transpose(-2, -1)")
+
+
+def _one_vector_each(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
+    if len(left.shape) == 2 and len(right.shape) == 3:
+        yield from suffixed(analysis, left, ".unsqueeze(1)" if same(left.shape[1], right.shape[1]) else ".unsqueeze(2)")
+    if len(right.shape) == 2 and len(left.shape) == 3:
+        yield from suffixed(
+            analysis, right, ".unsqueeze(2)" if same(right.shape[1], left.shape[2]) else ".unsqueeze(1)"
+        )
 
 
 RULE = Rule(

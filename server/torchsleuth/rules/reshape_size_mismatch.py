@@ -178,6 +178,12 @@ def _unflattened(analysis: Analysis, operation: Operation) -> Iterator[Candidate
 def _wide_enough(analysis: Analysis, operation: Operation, values: list[object]) -> Iterator[Candidate]:
     """The linear layer in front of a view of each sample, built for as many features as the view wants."""
     shape = operation.specs[0].shape or ()
+    if len(shape) == 4 and operation.tensors and same(dims.product(values[-2:]), dims.product(shape[2:])):  # type: ignore[arg-type]
+        wanted = math.prod(value for value in values[1:-2] if isinstance(value, int))
+        for layer in layers_behind(analysis, operation.tensors[0], "Conv"):
+            if wanted > 0 and all(isinstance(value, int) for value in values[1:-2]):
+                yield from change_argument(analysis, layer, 1, "out_channels", wanted)
+            return
     if len(shape) != 2 or not operation.tensors or not all(isinstance(value, int) for value in values[1:]):
         return
     wanted = math.prod(value for value in values[1:] if isinstance(value, int))

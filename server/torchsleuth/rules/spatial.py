@@ -11,6 +11,7 @@ from torchsleuth.rules.constructors import argument_node, names_for
 from torchsleuth.rules.describe import layer_text
 from torchsleuth.rules.operands import Operand, layers_behind, package_name, replaced, same, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 
 _PADDING = {"Conv": 4, "MaxPool": 2, "AvgPool": 2}
@@ -32,6 +33,20 @@ def padded(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candid
         else:
             yield from padding(analysis, layer)
     yield from _padded_together(analysis, used.tensor)
+    yield from _doubled(analysis, used)
+
+
+def _doubled(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
+    """The transposed convolutions of stride 2 behind an operand, each with ``output_padding=1``: twice the size exactly."""
+    changes: dict[Edit, LibraryModule] = {}
+    for layer in layers_behind(analysis, used.tensor, "ConvTranspose"):
+        given = "output_padding" in layer.kwargs or len(layer.args) > 5
+        stride = layer.kwargs.get("stride", layer.args[3] if len(layer.args) > 3 else 1)
+        if layer.site is not None and isinstance(layer.site.node, ast.Call) and stride == 2 and not given:
+            source = source_at(analysis, layer.site)
+            changes.setdefault(edits.add_argument(source, layer.site.node, "output_padding=1"), layer)
+    if 0 < len(changes) <= 6:
+        yield Candidate(message("fix.add_argument", argument="output_padding=1"), tuple(changes))
 
 
 def _padded_together(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
@@ -75,7 +90,14 @@ def _output_padding(analysis: Analysis, layer: LibraryModule, used: Operand, oth
     short = {b - a for a, b in zip(used.shape[2:], other.shape[2:]) if isinstance(a, int) and isinstance(b, int)}
     site = layer.site
     given = "output_padding" in layer.kwargs or len(layer.args) > 5
-    if len(short) == 1 and 0 < (missing := short.pop()) < 8 and not given and site is not None:
+    stride = layer.kwargs.get("stride", layer.args[3] if len(layer.args) > 3 else 1)
+    if (
+        len(short) == 1
+        and isinstance(stride, int)
+        and 0 < (missing := short.pop()) < stride
+        and not given
+        and site is not None
+    ):
         if isinstance(site.node, ast.Call):
             text = f"output_padding={missing}"
             edit = edits.add_argument(source_at(analysis, site), site.node, text)
