@@ -24,6 +24,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from torchsleuth.interp.library.optim import is_off, parts_in, trained_parts
 from torchsleuth.interp.trace import Event
@@ -44,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         if _limit(analysis, event) == math.inf:
             continue  # it only measures the norm
-        around = [other for other in events if same_iteration(event, other) and not _is_joined(other)]
+        around = _around(events, event)
         before = [other for other in around if other.index < event.index]
         after = [other for other in around if other.index > event.index]
         finding = _too_late(analysis, event, before, after) or _too_early(analysis, event, before, after)
@@ -52,6 +53,17 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if finding is not None:
             reported.add(event.site.span)
             yield finding
+
+
+def _around(events: list[Event], clip: Event) -> list[Event]:
+    """What happens in the same iteration of the innermost loop that steps as well: a loop over callbacks is none."""
+    around: list[Event] = []
+    for depth in range(len(clip.loops), 0, -1):
+        outer = replace(clip, loops=clip.loops[:depth])
+        around = [other for other in events if same_iteration(outer, other) and not _is_joined(other)]
+        if any(other.kind in ("step", "backward") for other in around):
+            break
+    return around
 
 
 def _limit(analysis: Analysis, clip: Event) -> Value:

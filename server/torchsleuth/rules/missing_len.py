@@ -50,7 +50,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         at = head(analysis, path, node) if isinstance(node, ast.Call) and constructed else fault.at.span
         sampler = "RandomSampler" if fault.loader and option(fault.loader, "shuffle") is True else "SequentialSampler"
         text = message("data.len", dataset=fault.dataset.cls.name, sampler=sampler)
-        places = () if constructed else made_here(analysis, fault.loader)
+        if fault.loader is None:
+            text = message("data.len.asked", dataset=fault.dataset.cls.name)
+        places = () if constructed or fault.loader is None else made_here(analysis, fault.loader)
         yield Finding(at, text, (*_definition(analysis, fault.dataset), *places), _repairs(analysis, fault))
 
 

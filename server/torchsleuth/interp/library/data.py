@@ -537,6 +537,13 @@ def _most_counts(weights: Tensor) -> int | None:
     return None
 
 
+def measured(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> Size | None:
+    """``len(value)``, which may raise."""
+    if lacks_length(interp, value) and isinstance(value, Instance) and value.cls.native_base() is not None:
+        _fault(interp, DataFault("missing_len", interp.site(node, frame), None, value))
+    return length(interp, value, frame)
+
+
 def _check_tensors(interp: Interpreter, dataset: LibraryObject, site: Site) -> None:
     """What a TensorDataset asks of its tensors: that they are some, of one length."""
     given = dataset.args
@@ -564,6 +571,8 @@ def _random_split(interp: Interpreter, call: Arguments) -> Value:
     site = interp.site(call.node, call.frame)
     if parts is None:
         return UNKNOWN
+    if lacks_length(interp, dataset):
+        _fault(interp, DataFault("missing_len", site, None, dataset))
     total = length(interp, dataset, call.frame)
     sizes = split_sizes(interp, parts, total)
     known = [size for size in sizes if size is not None]

@@ -92,7 +92,7 @@ def _len(interp: Interpreter, call: Arguments) -> Value:
         return shape[0] if shape else interp.fresh_size()
     if isinstance(value, LibraryModule) and value.children is not None:
         return len(value.children)
-    length = data.length(interp, value, call.frame)
+    length = data.measured(interp, value, call.node, call.frame)
     return interp.fresh_size("?", positive=False) if length is None else length
 
 
@@ -478,6 +478,10 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
 
 @_model("hasattr")
 def _hasattr(interp: Interpreter, call: Arguments) -> Value:
+    from torchsleuth.interp.library import data
+
+    if call.get(1, "name") == "__len__" and data.lacks_length(interp, call.args[0]):
+        return False
     owner, name = call.args[:2] if len(call.args) >= 2 else (UNKNOWN, UNKNOWN)
     if isinstance(owner, Instance) and isinstance(name, str) and not owner.cls.opaque:
         if name in owner.slots or interp.class_attribute(owner.cls, name) is not MISSING:
