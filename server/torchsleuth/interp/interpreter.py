@@ -192,6 +192,8 @@ class Interpreter(Importing):
                 self.heap.set(frame.names, target.id, MISSING)
             elif isinstance(target, ast.Subscript):
                 self._delete_item(self.eval(target.value, frame), self.eval(target.slice, frame))
+            elif isinstance(target, ast.Attribute):
+                self.delete_attribute(self.eval(target.value, frame), target.attr)
 
     def _delete_item(self, container: Value, key: Value) -> None:
         container = library.as_dict(self, container)
@@ -780,6 +782,13 @@ class Interpreter(Importing):
         elif isinstance(owner, Parameters):
             self.event("grad_touched", owner, node, frame)
             self.cleared(part for module in owner.modules for part in library.parts_of(module))
+
+    def delete_attribute(self, owner: Value, name: str) -> None:
+        if isinstance(owner, Instance | ClassValue | Namespace | LibraryObject) and name in owner.slots:
+            self.heap.set(owner.slots, name, MISSING)
+        native = owner.native if isinstance(owner, Instance) else owner
+        if isinstance(native, LibraryModule):
+            library.delete_module_attribute(self, native, name)
 
 
 def _is_coin(test: ast.expr) -> bool:

@@ -28,32 +28,20 @@ from torchsleuth.rules.replacements import replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.uses import text, written
 from torchsleuth.syntax.names import Use
+from torchsleuth.tensors.legacy import DTYPES
 
 CODE = "TS810"
-_DTYPES = {
-    "Tensor": "float32",
-    "FloatTensor": "float32",
-    "DoubleTensor": "float64",
-    "HalfTensor": "float16",
-    "BFloat16Tensor": "bfloat16",
-    "LongTensor": "int64",
-    "IntTensor": "int32",
-    "ShortTensor": "int16",
-    "CharTensor": "int8",
-    "ByteTensor": "uint8",
-    "BoolTensor": "bool",
-}
 _SIZES, _DATA = "sizes", "data"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for use in analysis.names.uses:
         package, _, name = use.path.rpartition(".")
-        if use.call is None or name not in _DTYPES or package not in ("torch", "torch.cuda"):
+        if use.call is None or name not in DTYPES or package not in ("torch", "torch.cuda"):
             continue
         kind = _kind(analysis, use.call)
         new = {_SIZES: "torch.empty", _DATA: "torch.tensor"}.get(kind or "", "torch.empty or torch.tensor")
-        fixes = _fixes(analysis, use, use.call, kind, _DTYPES[name], package == "torch.cuda")
+        fixes = _fixes(analysis, use, use.call, kind, DTYPES[name], package == "torch.cuda")
         yield Finding(analysis.source.span(use.call), message("legacy.constructor", old=use.path, new=new), (), fixes)
 
 

@@ -38,6 +38,7 @@ from torchsleuth.interp.library.hooks import run_pending
 from torchsleuth.interp.library.layers import FunctionalForm, functional_form
 from torchsleuth.interp.library.modules import (
     child,
+    delete_module_attribute,
     descendants,
     has_own_parameters,
     has_parameters,
@@ -126,6 +127,7 @@ __all__ = [
     "call_object",
     "child",
     "decorated",
+    "delete_module_attribute",
     "descendants",
     "entered",
     "expects_error",

@@ -22,7 +22,7 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
-from torchsleuth.tensors import dims
+from torchsleuth.tensors import dims, legacy
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, Native, Result, TensorSpec
@@ -183,9 +183,7 @@ _BACKWARDS = (
     "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
     "supported. (You can probably work around this by making a copy of your array  with array.copy().)"
 )
-_LEGACY = {"Tensor": "float32", "FloatTensor": "float32", "LongTensor": "int64", "DoubleTensor": "float64",
-           "IntTensor": "int32", "BoolTensor": "bool", "ByteTensor": "uint8"}  # fmt: skip
-_CONVERTERS = frozenset({"from_numpy", "tensor", "as_tensor", "asarray", *_LEGACY})
+_CONVERTERS = frozenset({"from_numpy", "tensor", "as_tensor", "asarray", *legacy.DTYPES})
 
 
 def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
@@ -205,7 +203,7 @@ def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | Non
         operation = interp.operation(path, call.args, call.kwargs, call.node, call.frame, None)
         interp.report(operation, Failure("ValueError", _BACKWARDS, confirmed=True))
     asked = call.kwargs.get("dtype")
-    dtype = _LEGACY.get(name)
+    dtype = legacy.DTYPES.get(name)
     if isinstance(asked, DType):
         dtype = asked.name
     spec = to_tensor(interp, array, dtype).spec
@@ -215,7 +213,7 @@ def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | Non
         from torchsleuth.interp.expressions import device_of
 
         spec = spec.with_(device=device_of(call.kwargs["device"]))
-    if name in _LEGACY and spec.shape == ():
+    if name in legacy.DTYPES and spec.shape == ():
         spec = spec.with_(shape=None)
     grad = call.kwargs.get("requires_grad", False)
     spec = spec.with_(requires_grad=grad if isinstance(grad, bool) else None)

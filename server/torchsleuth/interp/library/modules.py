@@ -26,6 +26,7 @@ from torchsleuth.interp.values import (
     is_module,
 )
 from torchsleuth.tensors.device import Device
+from torchsleuth.tensors.legacy import named_type
 from torchsleuth.tensors.spec import DType, NotASpec
 
 if TYPE_CHECKING:
@@ -255,6 +256,15 @@ def set_module_attribute(interp: Interpreter, module: LibraryModule, name: str, 
         interp.heap.set(module.slots, "attributes", {**module.slots["attributes"], name: value})
 
 
+def delete_module_attribute(interp: Interpreter, module: LibraryModule, name: str) -> None:
+    """``del model.fc``: the part is gone, and its parameters with it."""
+    if module.children is not None:
+        kept = tuple(pair for pair in module.children if pair[0] != name)
+        interp.heap.set(module.slots, "children", kept)
+    left = {key: value for key, value in module.slots["attributes"].items() if key != name}
+    interp.heap.set(module.slots, "attributes", left)
+
+
 def _replaces(interp: Interpreter, module: LibraryModule, name: str, value: Tensor) -> bool:
     """Whether a tensor takes the place of a parameter of the same shape, as in ``decoder.weight = encoder.weight``."""
     own = parameter(interp, module, name)
@@ -418,6 +428,8 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
             device = Device("cpu")
         elif name in ("cuda", "xpu", "mps"):
             device = Device("cuda" if name == "cuda" else name)
+        elif name == "type" and (named := named_type(call.get(0, "dst_type"))) is not None:
+            dtype, device = named
         elif name in ("to", "type"):
             given = [*call.args, *(value for key, value in call.kwargs.items() if key not in _KEEPS_PLACE)]
             if not given and call.kwargs:

@@ -512,6 +512,15 @@ def _setattr(interp: Interpreter, call: Arguments) -> Value:
     return None
 
 
+@_model("delattr")
+def _delattr(interp: Interpreter, call: Arguments) -> Value:
+    if len(call.args) == 2 and isinstance(call.args[1], str):
+        interp.delete_attribute(call.args[0], call.args[1])
+    elif call.args and isinstance(call.args[0], Instance):
+        interp.heap.set(call.args[0].state, "open", True)
+    return None
+
+
 @_model("iter")
 def _iter(interp: Interpreter, call: Arguments) -> Value:
     return call.args[0] if len(call.args) == 1 else UNKNOWN  # two: a function to call, and what it ends with
@@ -543,7 +552,7 @@ def _super(interp: Interpreter, call: Arguments) -> Value:
     return UNKNOWN
 
 
-for _name in ("open", "id", "hash", "vars", "dir", "eval", "exec", "memoryview", "bytearray", "delattr"):
+for _name in ("open", "id", "hash", "vars", "dir", "eval", "exec", "memoryview", "bytearray"):
     _BUILTINS.setdefault(_name, lambda interp, call: UNKNOWN)
 for _name in ("staticmethod", "classmethod", "property"):
     _BUILTINS[_name] = lambda interp, call: call.args[0] if call.args else UNKNOWN

@@ -46,6 +46,7 @@ from torchsleuth.interp.values import (
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, parse
 from torchsleuth.tensors.dims import Dim, Size
+from torchsleuth.tensors.legacy import named_type
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, NotASpec, TensorSpec
 
 if TYPE_CHECKING:
@@ -607,6 +608,8 @@ def _to(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Valu
         device = device_of(index) if index is not None else Device(name)
     elif name == "type" and not call.args and not call.kwargs:
         return Scalar("str")
+    elif name == "type" and (named := named_type(call.get(0, "dtype"))) is not None:
+        dtype, device = named
     else:
         for key, value in [*((None, value) for value in call.args), *call.kwargs.items()]:
             if key in ("non_blocking", "copy", "memory_format"):
@@ -617,6 +620,8 @@ def _to(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Valu
                 device, dtype = value.spec.device, value.spec.dtype
             elif isinstance(value, bool):
                 continue
+            elif name == "type":
+                device = dtype = None
             elif isinstance(value, str | int | Device) and (place := device_of(value)) is not None:
                 device = place
             elif value is not None:
