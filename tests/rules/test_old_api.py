@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from torchsleuth.rules import deprecated_autocast, deprecated_function, non_public_function, removed_function
-from torchsleuth.rules.legacy_tensor_constructor import _DTYPES
+from torchsleuth.tensors.legacy import DTYPES
 
 
 def load(path: str) -> Any:
@@ -56,10 +56,10 @@ def test_mixed_precision_has_moved(path: str) -> None:
     assert callable(load(path)) and callable(load(new))
 
 
-@pytest.mark.parametrize("name", _DTYPES)
+@pytest.mark.parametrize("name", DTYPES)
 def test_tensor_types_have_these_dtypes(name: str) -> None:
     kind = getattr(torch, name)
-    assert kind([1]).dtype == getattr(torch, _DTYPES[name])
+    assert kind([1]).dtype == getattr(torch, DTYPES[name])
 
 
 A = torch.tensor([[4.0, 1.0], [1.0, 3.0]])
