@@ -116,7 +116,9 @@ def _forgets(analysis: Analysis, backward: Event, loop: ast.For) -> bool:
     first, *others = forwards
     again = [event for event in others if event.site.span == first.site.span and common_loop(first, event)]
     own = [event for event in again if event.tensor is not None and first.forward_id not in event.history]
-    return bool(own) and not any(map(draws_again, (first, *own))) and not _collects(loop, str(_receiver(backward)))
+    if not own or any(map(draws_again, (first, *own))) or _carries_on(loop):
+        return False
+    return not _collects(loop, str(_receiver(backward)))
 
 
 def _is_in(event: Event, loop: ast.For, backward: Event) -> bool:
@@ -129,6 +131,17 @@ def _is_in(event: Event, loop: ast.For, backward: Event) -> bool:
         return False
     node = event.loops[depth].node
     return (node.lineno, node.col_offset) == (loop.lineno, loop.col_offset)
+
+
+def _carries_on(loop: ast.For) -> bool:
+    """Whether something that one iteration gives is an argument in the next."""
+    set_at: dict[str, int] = {}
+    for part in ast.walk(loop):
+        if isinstance(part, ast.Assign):
+            for name in (name for target in part.targets for name in ast.walk(target) if isinstance(name, ast.Name)):
+                set_at[name.id] = min(part.lineno, set_at.get(name.id, part.lineno))
+    given = [one for part in ast.walk(loop) if isinstance(part, ast.Call) for one in part.args]
+    return any(isinstance(one, ast.Name) and one.lineno <= set_at.get(one.id, 0) for one in given)
 
 
 def _collects(loop: ast.For, name: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
 from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.graph import node_of as node_of_graph
 from torchsleuth.interp.library.modules import has_own_parameters
 from torchsleuth.interp.trace import DeviceConflict, Operation, OperatorFailure
 from torchsleuth.interp.values import LibraryModule, Tensor
@@ -23,6 +24,7 @@ _MAX_STEPS = 8
 _CONFLICT = "TS201"
 _DISCARDED = "TS202"
 _FREED = "TS405"
+_NOT_A_LEAF = "TS413"
 _TARGETS = ("TS302", "TS307")
 _DTYPES = "TS30"
 _BY_LOSS = ("TS303", "TS304", "TS305", "TS306")
@@ -93,6 +95,9 @@ class _Marks:
                 fault for fault in self._analysis.trace.autograd if fault.at.span == span and fault.kind == "freed"
             )
             yield from (("graph", id(fault.node)) for fault in faults)
+        elif finding.code == _NOT_A_LEAF:
+            given = (fault.tensor for fault in self._analysis.trace.autograd if fault.at.span == span)
+            yield from (("graph", id(node_of_graph(one))) for one in given if isinstance(one, Tensor))
         elif finding.code in _BY_LOSS:
             for operation in self._analysis.trace.operations:
                 if operation.site.span == span and operation.module is not None:

@@ -105,8 +105,9 @@ def _is_read(analysis: Analysis, path: str, statement: ast.stmt, name: str) -> b
     up to the end of the function."""
     trail = edits.path_to(analysis.tree(path), statement)
     for around, part in zip(reversed(trail[:-1]), reversed(trail)):
+        last = around.orelse if isinstance(around, ast.For | ast.While) else []
         for block in own_blocks(around):
-            for later in block[block.index(part) + 1 :] if part in block else ():
+            for later in [*block[block.index(part) + 1 :], *last] if part in block else ():
                 first = _set_first(later, name)
                 if _reads(first or later, name):
                     return True

@@ -52,6 +52,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         made, taken = _length(scheduler), _product([_count(point) for point in points])
         if not _is_unconditional(analysis, event.site) or _is_set_back(analysis, scheduler, points):
             continue
+        if _is_one_of_several(analysis, event, points):
+            continue
         if made is None or taken is None or dims.positive(dims.subtract(taken, made)) != 1:
             continue
         seen.add(event.site.span)
@@ -77,6 +79,22 @@ def _is_unconditional(analysis: Analysis, place: Site) -> bool:
                 break
         site = caller_of(site)
     return True
+
+
+def _is_one_of_several(analysis: Analysis, event: Event, points: list[LoopPoint]) -> bool:
+    """Whether the loops step different schedules in the same place."""
+    same = [other.subject for other in analysis.events("scheduler_step") if other.site.span == event.site.span]
+    call = event.site.node
+    held = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+    names = {part.id for part in ast.walk(held) if isinstance(part, ast.Name)} if held is not None else set()
+    set_anew = {
+        part.id
+        for point in points
+        if point.span.path == event.site.span.path
+        for part in ast.walk(point.node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }
+    return any(subject is not event.subject for subject in same) or bool(names & set_anew)
 
 
 def _is_set_back(analysis: Analysis, scheduler: LibraryObject, points: list[LoopPoint]) -> bool:

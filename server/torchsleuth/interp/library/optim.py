@@ -140,8 +140,10 @@ def _give(interp: Interpreter, optimizer: LibraryObject, value: Value) -> None:
         for each in (value, *(group for group in groups if isinstance(group, DictValue))):
             misuse.consume(interp, each, optimizer.site.node, optimizer.site.frame)
     for one in _flattened(value):
-        if isinstance(one, Tensor) and one.spec.requires_grad is True and node_of(one) is not None:
-            if optimizer.site is not None:
+        if isinstance(one, Tensor) and one.spec.requires_grad is True and (made := node_of(one)) is not None:
+            # `x.to(device)` of a device that is not known may be `x` itself.
+            unknown = made.operator == "to" and None in (one.spec.dtype, one.spec.device)
+            if optimizer.site is not None and not unknown:
                 interp.fault(AutogradFault("non_leaf", optimizer.site, one))
     given = (*optimizer.slots.get("given", ()), *_flattened(value))
     interp.heap.set(optimizer.slots, "given", given)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import misuse
 from torchsleuth.interp.batch import plain
-from torchsleuth.interp.graph import AutogradFault, Cut, cut_of
+from torchsleuth.interp.graph import AutogradFault, Cut, cut_of, is_leaf
 from torchsleuth.interp.library import (
     arrays,
     copies,
@@ -482,6 +482,8 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
         return interp.fresh_size() if count is None else count
     if name in ("to", "type", "cuda", "cpu", "xpu"):
         return _to(interp, tensor, name, call)
+    if name in _CASTS and not call.args and _is_already(interp, tensor, _CASTS[name], spec.device):
+        return tensor
     if name in _CASTS and not call.args:
         return _convert(interp, tensor, _CASTS[name], spec.device, call)
     if name == "backward":
@@ -526,6 +528,8 @@ def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Argument
         return tensor if name in ("share_memory_", "pin_memory") else None
     if name in ("is_contiguous", "data_ptr", "get_device", "is_floating_point", "storage", "untyped_storage"):
         return UNKNOWN
+    if name == "contiguous" and is_leaf(tensor) and spec.strides is None and spec.shape is not None:
+        return tensor
     if name == "contiguous":
         return interp.same_graph(tensor, Tensor(spec.with_(strides=None), tensor.origin, tensor.tags, tensor.history))
     if name.startswith("new_"):
@@ -629,7 +633,15 @@ def _to(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Valu
                 if value is UNKNOWN:
                     # It may as well be a dtype.
                     dtype = None
+    if not call.kwargs.keys() & {"copy", "memory_format"} and _is_already(interp, tensor, dtype, device):
+        return tensor
     return _convert(interp, tensor, dtype, device, call)
+
+
+def _is_already(interp: Interpreter, tensor: Tensor, dtype: str | None, device: Device | None) -> bool:
+    """Whether a leaf has the dtype, and is on the device, that it is asked for: PyTorch then gives the tensor itself."""
+    spec = interp.resolved_spec(tensor.spec)
+    return is_leaf(tensor) and None not in (dtype, device) and (spec.dtype, spec.device) == (dtype, device)
 
 
 def _convert(interp: Interpreter, tensor: Tensor, dtype: str | None, device: Device | None, call: Arguments) -> Tensor:
