@@ -93,6 +93,7 @@ ENGLISH: dict[str, str] = {
     # dtypes
     "dtype.operand": "{tensor} is {dtype}, but {other} {wanted}: convert it with .{cast}",
     "dtype.floating": "{tensor} is {dtype}, and {user} wants floating point numbers: convert it with .{cast}",
+    "dtype.weight": "{weight} is {dtype}, but {loss} wants the weights of the classes in {wanted}: convert it with .{cast}",
     "dtype.mask": "{tensor} is {dtype}, and {user} wants booleans there: compare, or convert it with .{cast}",
     "target.classes": "{target} is {dtype}, but {loss} wants class indices as int64: convert it with .long()",
     "target.probabilities": "{target} is {dtype}: {loss} wants class indices, or probabilities in floating point",

@@ -85,7 +85,7 @@ _CTC = ("ctc_loss", "CTCLoss")
 _SHAPE_WORDS = (
     "must match the size of tensor", "at least 2 dimensions", "Dimension out of range", "is of incorrect size",
     "is not valid", "cannot be converted to Scalar", "to Python scalars", "value of Tensor with", "cannot sample n_sample", "number of categories",
-    "must be of size batch_size",
+    "must be of size batch_size", "shape of the mask",
 )  # fmt: skip
 
 RECENT = 1 << 16

@@ -23,16 +23,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.trace import Operation, OperatorFailure
+from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
+from torchsleuth.rules.activations import losses
 from torchsleuth.rules.casts import METHODS, born_as, casts
-from torchsleuth.rules.describe import layer_text, operator_text
-from torchsleuth.rules.operands import Operand, operands, suffixed
+from torchsleuth.rules.constructors import argument_node, constructor_related, given_argument
+from torchsleuth.rules.describe import call_trail, expression_text, layer_text, operator_text
+from torchsleuth.rules.operands import Operand, appended, operand, operands, suffixed
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.schema import Span
 
 CODE = "TS301"
 _MASKED = re.compile(r"boolean|bitwise")
+_FLOATING = {"float64", "float32", "float16", "bfloat16"}
 _RANK = {
     "bool": 0,
     "uint8": 1,
@@ -47,10 +52,50 @@ _RANK = {
 """How likely an operand is the one to convert, where float32 (not listed) is none; lower is likelier."""
 
 
+_WEIGHTED = tuple(f"torch.nn.{name}" for name in ("CrossEntropyLoss", "NLLLoss"))
+"""Losses that want the weights of the classes in the dtype of the scores."""
+
+
 def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[Span] = set()
+    for operation, scores in losses(analysis, _WEIGHTED):
+        weight = _odd_weight(operation, scores)
+        if weight is not None and operation.site.span not in seen:
+            seen.add(operation.site.span)
+            yield _of_weight(analysis, operation, scores, weight)
     for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
         given = [used for used in operands(failure.operation) if used.spec.dtype is not None]
-        yield _finding(analysis, failure, given) if given else plain
+        if failure.operation.site.span not in seen:
+            yield _finding(analysis, failure, given) if given else plain
+
+
+def _odd_weight(operation: Operation, scores: Tensor) -> Tensor | None:
+    """The weights of the classes that a loss of class indices was built with, if they have another floating dtype."""
+    module, target = operation.module, operand(operation, 1, "target")
+    weight = given_argument(module, 0, "weight") if module is not None and module.slots["dtype"] is None else None
+    if target is None or target.spec.dtype != "int64" or not isinstance(weight, Tensor):
+        return None
+    dtypes = weight.spec.dtype, scores.spec.dtype
+    return weight if None not in dtypes and dtypes[0] != dtypes[1] and set(dtypes) <= _FLOATING else None
+
+
+def _of_weight(analysis: Analysis, operation: Operation, scores: Tensor, weight: Tensor) -> Finding:
+    module, wanted = operation.module, scores.spec.dtype or ""
+    node = argument_node(module, 0, "weight") if module is not None else None
+    text = message(
+        "dtype.weight",
+        weight=expression_text(node, "the weight"),
+        dtype=weight.spec.dtype,
+        loss=layer_text(module) if module is not None else operator_text(operation),
+        wanted=wanted,
+        cast=f"{METHODS[wanted]}()",
+    )
+    candidates: list[Candidate] = []
+    if node is not None and module is not None and module.site is not None:
+        candidates.append(appended(analysis, module.site, node, f".{METHODS[wanted]}()"))
+    candidates += born_as(analysis, weight, wanted)
+    places = constructor_related(analysis, module, None, None) if isinstance(module, LibraryModule) else []
+    return Finding(operation.site.span, text, (*places, *call_trail(operation.site.frame, limit=1)), candidates)
 
 
 def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -> Finding:

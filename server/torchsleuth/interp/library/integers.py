@@ -67,6 +67,17 @@ def joined(tensors: Sequence[Tensor]) -> Tags:
     return frozenset(tag for tag in common if not isinstance(tag, Bounds | Ends)) | {around}
 
 
+def padded(tags: Tags, value: Value, certain: bool) -> Tags:
+    """What is true of sequences that are padded with a value; `certain`: some of them are."""
+    held = [tag for tag in tags if isinstance(tag, Bounds | Ends)]
+    kept = tags - frozenset(held)
+    ends = [end for tag in held for end in (tag.low, tag.high)]
+    if not certain or not _plain(value):
+        return kept | {Ends(min(ends), max(ends))} if ends else kept
+    around = min([value, *ends]), max([value, *ends])
+    return kept | {Bounds(*around) if any(isinstance(tag, Bounds) for tag in held) else Ends(*around)}
+
+
 _PARTS = frozenset("chunk split unbind select narrow index_select".split())
 
 

@@ -12,6 +12,7 @@ from torchsleuth.interp.library.arrays import Shape
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
+    Bounds,
     LibraryObject,
     ListValue,
     Scalar,
@@ -564,9 +565,13 @@ def _interpolated(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _counted(interp: Interpreter, call: Arguments) -> Value:
-    """``bincount``: as many as the greatest number, or more."""
+    """``bincount``: as many as the greatest number, or more; as many as are asked for where no number is greater."""
+    first, least = call.get(0, "x"), interp.resolved(call.get(2, "minlength", 0))
+    bounds = first.slots["bounds"] if isinstance(first, Array) else None
+    enough = bounds is not None and isinstance(least, int) and 0 <= bounds.low and bounds.high < least
     return arrays.make(
-        (interp.fresh_size("?"),), "int64" if len(call.args) == 1 and "weights" not in call.kwargs else "float64"
+        (least if enough else interp.fresh_size("?"),),
+        "int64" if len(call.args) == 1 and "weights" not in call.kwargs else "float64",
     )
 
 
@@ -817,7 +822,12 @@ def _choice(interp: Interpreter, call: Arguments) -> Value:
     if size is None:
         return arrays.make(shape[1:], array.spec.dtype)
     asked = arrays.given_shape(interp, size, call)
-    return arrays.make(None if asked is None else (*asked, *shape[1:]), array.spec.dtype)
+    drawn = arrays.make(None if asked is None else (*asked, *shape[1:]), array.spec.dtype)
+    weights = interp.resolved(call.get(3, "p"))
+    weights = weights.items if isinstance(weights, ListValue) else weights
+    if isinstance(source, int) and (weights is None or (isinstance(weights, tuple) and 0 not in weights)):
+        drawn.slots["bounds"] = Bounds(0, source - 1, anywhere=True)
+    return drawn
 
 
 # -- methods of arrays -----------------------------------------------------------------------------

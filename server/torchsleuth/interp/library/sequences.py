@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.batch import Batch, plain
-from torchsleuth.interp.library import arrays, draws
+from torchsleuth.interp.library import arrays, draws, integers
 from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.interp.values import Array, Choice, ListValue, Several, Tensor, Value, is_int
 from torchsleuth.tensors import dims
@@ -62,9 +62,17 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
     made = interp.gathered(path, spec, call)
     if path.endswith("rnn.pad_sequence"):
         # One sequence is one sample.
-        layout = plain(made.tags) | {Batch(0 if call.get(1, "batch_first", False) else 1)}
-        interp.heap.set(made.slots, "tags", layout)
+        layout = frozenset({Batch(0 if call.get(1, "batch_first", False) else 1)})
+        held = integers.padded(plain(made.tags), interp.resolved(call.get(2, "padding_value", 0)), _differ(elements))
+        interp.heap.set(made.slots, "tags", held | layout)
     return made
+
+
+def _differ(elements: tuple[Value, ...]) -> bool:
+    """Whether sequences are known to be of different lengths."""
+    shapes = [element.spec.shape for element in elements if isinstance(element, Tensor)]
+    lengths = {shape[0] for shape in shapes if shape and isinstance(shape[0], int)}
+    return len(lengths) > 1 and not isinstance(elements, Several)
 
 
 def _grown(interp: Interpreter, tensor: Tensor, call: Arguments) -> TensorSpec | None:
