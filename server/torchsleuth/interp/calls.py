@@ -349,6 +349,9 @@ class Calls(Choices):
                 value = self.heap.join_values(value, other)
         elif not falls_through:
             value = UNKNOWN
+        if frame.returns and completion == 0:
+            # Past conditions that were not decided, to an end that nobody has written: it may never be reached.
+            values.pop()
         self.outcomes = tuple(values) if frame.returns else (value,) if falls_through or completion == 3 else ()
         if frame.yields is not None:
             yields = tuple(frame.yields)
