@@ -225,6 +225,7 @@ class Calls(Choices):
                     self.uncertain == 0,
                     self.grad,
                     len(self.trace.events),
+                    bool(self.guarded),
                 )
             )
 

@@ -87,6 +87,8 @@ class LibraryCall:
     grad: bool | None
     after: int
     """How many events came before it."""
+    guarded: bool = False
+    """Whether it stands in a ``try`` that catches what it raises."""
 
     def get(self, position: int, name: str, default: Value = None) -> Value:
         if name in self.kwargs:

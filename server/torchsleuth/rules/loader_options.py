@@ -33,7 +33,7 @@ CODE = "TS613"
 def find(analysis: Analysis) -> Iterator[Finding]:
     for call, loader, node in constructions(analysis):
         names, text = _refused(loader)
-        if names:
+        if names and not call.guarded:
             path = call.site.span.path
             yield Finding(head(analysis, path, node), text, (), _repairs(analysis, path, loader, node, names))
     for fault in analysis.trace.data:
