@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.values import UNKNOWN, Scalar, Tensor, Value
+from torchsleuth.interp.values import UNKNOWN, Bounds, Ends, Scalar, Tensor, Value
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import TensorSpec
@@ -48,7 +48,12 @@ def item(interp: Interpreter, container: Tensor, key: Value, node: ast.AST, fram
         places += [Tensor(index) for _ in shape]
     if any(part is UNKNOWN or isinstance(part, Scalar) for part in places) or _misfits(interp, container, parts):
         return interp.operate("operator.getitem", (container, key), {}, node, frame)
-    return interp.operate("operator.getitem", (container, tuple(places)), {}, node, frame)
+    picked = interp.operate("operator.getitem", (container, tuple(places)), {}, node, frame)
+    if isinstance(picked, Tensor):
+        # A mask may depend on the values: any of them may be what it leaves out.
+        kept = frozenset(tag for tag in picked.tags if not isinstance(tag, Bounds | Ends))
+        interp.heap.set(picked.slots, "tags", kept)
+    return picked
 
 
 def _misfits(interp: Interpreter, container: Tensor, parts: tuple[Value, ...]) -> bool:
