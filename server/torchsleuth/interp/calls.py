@@ -110,6 +110,11 @@ class Calls(Choices):
             special = library.frame_builtin(self.interpreter, node, frame)
             if special is not None:
                 return special
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _FILLS:
+            owner = self.interpreter.owner_of_attributes(node.func.value, frame)
+            if owner is not None:
+                self._fill_attributes(owner, node, frame)
+                return UNKNOWN
         callee = self.eval(node.func, frame)
         args: list[Value] = []
         kwargs: dict[str, Value] = {}
@@ -142,6 +147,19 @@ class Calls(Choices):
             else:
                 exact = False
         return self.call(callee, Arguments(tuple(args), kwargs, node, frame, exact))
+
+    def _fill_attributes(self, owner: Instance, node: ast.Call, frame: Frame) -> None:
+        """``owner.__dict__.update(…)`` and its like."""
+        values = [self.eval(argument, frame) for argument in node.args]
+        given = {keyword.arg: self.eval(keyword.value, frame) for keyword in node.keywords}
+        for value in values:
+            items = value.items if isinstance(value, DictValue) else None
+            given.update({None: UNKNOWN} if items is None else items)
+        if all(isinstance(name, str) for name in given) and isinstance(node.func, ast.Attribute):
+            for name, value in given.items() if node.func.attr == "update" else ():
+                self.interpreter.set_attribute(owner, str(name), value, node, frame)
+        else:
+            self.interpreter.forget_attributes(owner)
 
     def call(self, callee: Value, call: Arguments) -> Value:
         """The value of a call; unknown where the callee is."""
@@ -403,7 +421,7 @@ class Calls(Choices):
             for name in (*positional, *keyword_only):
                 names.setdefault(name, UNKNOWN)
         for name, default in zip(reversed(positional), reversed(function.defaults)):
-            names.setdefault(name, default)
+            names.setdefault(name, UNKNOWN if isinstance(kwargs, OpenArguments) and _is_empty(default) else default)
         for name in keyword_only:
             if name not in names:
                 names[name] = function.keyword_defaults.get(name, UNKNOWN)
@@ -565,6 +583,13 @@ class Calls(Choices):
     @staticmethod
     def is_module(value: Value) -> bool:
         return is_module(value)
+
+
+def _is_empty(default: Value) -> bool:
+    """Whether a default only holds the place of something that every caller gives: ``()``, ``[]``, ``{}``."""
+    if isinstance(default, ListValue):
+        return default.items == ()
+    return default == () if isinstance(default, tuple) else isinstance(default, DictValue) and default.items == {}
 
 
 def _name_of(argument: ast.arg) -> ast.AST:

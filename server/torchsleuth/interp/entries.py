@@ -21,6 +21,7 @@ from torchsleuth.interp.values import (
     ClassValue,
     Function,
     Instance,
+    LibraryModule,
     OpenArguments,
     Scalar,
     Slots,
@@ -215,6 +216,10 @@ class EntryPoints(DeclaredShapes):
         if isinstance(found, Function):
             kwargs = self._constructor_arguments(found, given)
         instance = self.instantiate(cls, (), kwargs, None, frame)
+        native = instance.native if isinstance(instance, Instance) else None
+        if isinstance(native, LibraryModule) and native.children == ():
+            # A container that others fill.
+            self.heap.set(native.slots, "children", UNKNOWN)
         forward = self.class_attribute(cls, "forward")
         if isinstance(forward, Function) and isinstance(instance, Instance):
             self.call_function(forward, (instance,), self._arguments(forward, 1, given), None, frame)

@@ -689,6 +689,9 @@ class Interpreter(Importing):
         elif isinstance(target, ast.Attribute):
             self.set_attribute(self.eval(target.value, frame), target.attr, value, target, frame)
             self.record_fact(target, value, frame, ast.unparse(target))
+        elif isinstance(target, ast.Subscript) and (owner := self.owner_of_attributes(target.value, frame)) is not None:
+            # `config.__dict__[name] = value`
+            self.set_attribute_named(owner, self.eval(target.slice, frame), value, target, frame)
         elif isinstance(target, ast.Subscript):
             self.set_item(self.eval(target.value, frame), self.eval(target.slice, frame), value, target, frame)
 
@@ -748,6 +751,34 @@ class Interpreter(Importing):
             return None
         place = key % len(elements)
         return (*elements[:place], value, *elements[place + 1 :])
+
+    def owner_of_attributes(self, node: ast.expr, frame: Frame) -> Instance | None:
+        """The object whose attributes an expression is the dict of: ``config.__dict__``, ``vars(config)``."""
+        inner: ast.expr | None = None
+        if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+            inner = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars":
+            inner = node.args[0] if len(node.args) == 1 else None
+        owner = self.eval(inner, frame) if inner is not None else None
+        return owner if isinstance(owner, Instance) else None
+
+    def set_attribute_named(self, owner: Value, name: Value, value: Value, node: ast.AST, frame: Frame) -> None:
+        """``setattr(owner, name, value)``. Where the name is not known, it may be any."""
+        if isinstance(name, str):
+            self.set_attribute(owner, name, value, node, frame)
+        elif isinstance(owner, Instance):
+            self.heap.set(owner.state, "open", True)
+            if not self.is_module(value):
+                self.forget_attributes(owner)
+
+    def forget_attributes(self, owner: Instance) -> None:
+        """Whatever an object holds but modules, or has from its class but methods, may be something else now."""
+        named = {**owner.slots}
+        for base in reversed([part for part in owner.cls.mro() if isinstance(part, ClassValue)]):
+            named = {**base.slots, **named}
+        for name, value in named.items():
+            if not isinstance(value, Function) and not self.is_module(value):
+                self.heap.set(owner.slots, name, UNKNOWN)
 
     def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
         self.check_attribute(owner, name, value, node, frame)

@@ -505,10 +505,8 @@ def _getattr(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("setattr")
 def _setattr(interp: Interpreter, call: Arguments) -> Value:
-    if len(call.args) == 3 and isinstance(call.args[1], str):
-        interp.set_attribute(call.args[0], call.args[1], call.args[2], call.node, call.frame)
-    elif call.args and isinstance(call.args[0], Instance):
-        interp.heap.set(call.args[0].state, "open", True)
+    if len(call.args) == 3:
+        interp.set_attribute_named(*call.args, call.node, call.frame)
     return None
 
 
