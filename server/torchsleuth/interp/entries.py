@@ -222,14 +222,18 @@ class EntryPoints(DeclaredShapes):
             self.heap.set(native.slots, "children", UNKNOWN)
         forward = self.class_attribute(cls, "forward")
         if isinstance(forward, Function) and isinstance(instance, Instance):
-            self.call_function(forward, (instance,), self._arguments(forward, 1, given), None, frame)
+            self._hand_out(forward, (instance,), self._arguments(forward, 1, given), frame)
             for method in list(cls.slots.values()):
                 if isinstance(method, Function) and method.node not in self.called and method.kind == "function":
-                    self.call_function(method, (instance,), self._arguments(method, 1, given), None, frame)
+                    self._hand_out(method, (instance,), self._arguments(method, 1, given), frame)
 
     def _try_function(self, function: Function, frame: Frame, given: Supposition) -> None:
         if function.owner is None and not isinstance(function.node, ast.Lambda):
-            self.call_function(function, (), self._arguments(function, 0, given), None, frame)
+            self._hand_out(function, (), self._arguments(function, 0, given), frame)
+
+    def _hand_out(self, function: Function, args: tuple[Value, ...], kwargs: OpenArguments, frame: Frame) -> None:
+        """Call what nothing calls. Whoever does may use the result for anything."""
+        self.escape((self.call_function(function, args, kwargs, None, frame),))
 
     def _constructor_arguments(self, function: Function, given: Supposition) -> OpenArguments:
         """Arguments for what has no default. Those without an annotation are unknown, or sizes by their names."""
