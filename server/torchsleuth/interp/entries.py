@@ -15,6 +15,7 @@ from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.declared import DeclaredShapes
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.inputs import ArgumentKey, Demand, demanded, used_as_tensors
+from torchsleuth.interp.library.modules import move
 from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Trace
 from torchsleuth.interp.values import (
     UNKNOWN,
@@ -220,6 +221,8 @@ class EntryPoints(DeclaredShapes):
         if isinstance(native, LibraryModule) and native.children == ():
             # A container that others fill.
             self.heap.set(native.slots, "children", UNKNOWN)
+        # Whoever makes one may move it.
+        move(self.interpreter, instance, None, None)
         forward = self.class_attribute(cls, "forward")
         if isinstance(forward, Function) and isinstance(instance, Instance):
             self._hand_out(forward, (instance,), self._arguments(forward, 1, given), frame)
