@@ -355,6 +355,8 @@ class TensorOperations(Questions):
             return
         if failure.exception == "TypeError" and self.entry_point is not None and _of_supposed_type(operation):
             return
+        if self.entry_point is not None and "NoneType" in failure.message and _may_be_given(operation.site.frame):
+            return
         if self.entry_point is not None and "to be less than 'to'" in failure.message:
             # Bounds that callers choose: which of them is greater depends on what stands for them.
             return
@@ -664,6 +666,12 @@ class Shape:
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
+
+
+def _may_be_given(frame: Frame) -> bool:
+    """Whether what an entry point calls has an argument that is None where a caller gives nothing else."""
+    function = frame.outermost.function
+    return function is not None and None in (*function.defaults, *function.keyword_defaults.values())
 
 
 def _of_supposed_type(operation: Operation) -> bool:
