@@ -158,3 +158,24 @@ def test_lists_of_numbers_from_tensors() -> None:
     assert shape("for n in torch.randint(1, 9, (3,)).tolist():\n    y = torch.zeros(n, 2)\n") == ("n", 2)
     assert shape("y = torch.tensor([2] + torch.ones(3).long().tolist())\n") == (4,)
     assert shape("y = torch.tensor(torch.zeros(2, 3).tolist())\n") == (2, 3)
+
+
+def test_what_only_one_branch_has_made_keeps_what_it_was_filled_with() -> None:
+    text = (
+        "flag = bool(random.randint(0, 1))\n"
+        "x = torch.ones(3, 4)\n"
+        "if flag:\n"
+        "    parts, named, weight = [], {}, torch.ones(4)\n"
+        "    parts.append(x)\n"
+        "    parts.append(x)\n"
+        "    named['one'] = x\n"
+        "    weight.unsqueeze_(0)\n"
+        "else:\n"
+        "    parts, named, weight = [], {}, torch.ones(1, 4)\n"
+        "    parts.append(x + 1)\n"
+        "    parts.append(x + 1)\n"
+        "    named['one'] = x + 1\n"
+    )
+    assert shape(text + "y = torch.stack(parts)\n") == (2, 3, 4)
+    assert shape(text + "y = named['one']\n") == (3, 4)
+    assert shape(text + "y = weight + 0\n") == (1, 4)

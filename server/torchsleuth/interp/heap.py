@@ -95,6 +95,29 @@ class Change(NamedTuple):
 Delta = dict[tuple[int, Any], Change]
 
 
+def _as_of(value: Value, delta: Delta) -> Value:
+    """A list, dict or tensor as it is at the end of a branch, where it has been changed in it: what is undone for the
+    others holds for one that only this branch has made."""
+    if type(value) is tuple:
+        items = tuple(_as_of(item, delta) for item in value)
+        return value if all(one is other for one, other in zip(value, items)) else items
+    if isinstance(value, ListValue | DictValue):
+        change = delta.get((id(value.slots), "items"))
+        if change is None or change.value is value.slots.get("items"):
+            return value
+        if isinstance(value, ListValue):
+            return ListValue(change.value, value.type_name)
+        return DictValue(change.value, value.type_name, value.factory)
+    if isinstance(value, Tensor):
+        changed = {key: delta[place].value for key in value.slots if (place := (id(value.slots), key)) in delta}
+        if changed:
+            copy = value.copy()
+            copy.storage, copy.parameter, copy.owner = value.storage, value.parameter, value.owner
+            copy.slots.update({**value.slots, **changed})
+            return copy
+    return value
+
+
 class Heap:
     """All writes to slots go through `set`; a mark is a position in the journal."""
 
@@ -155,6 +178,8 @@ class Heap:
         for place, change in places.items():
             base = change.slots.get(change.key, MISSING)
             values = [delta[place].value if place in delta else base for delta in deltas]
+            if any(value is not values[0] for value in values):
+                values = [_as_of(value, delta) for value, delta in zip(values, deltas)]
             if isinstance(change.slots, FactSlots):
                 agreed = all(value == values[0] for value in values)
                 self.set(change.slots, change.key, values[0] if agreed else MISSING)
