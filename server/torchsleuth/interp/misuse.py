@@ -72,7 +72,8 @@ def _is_method(value: Bound | Function) -> bool:
         return value.function.kind == "function"
     receiver, name = value.receiver, value.function
     if isinstance(receiver, Tensor):
-        return name in _TENSOR_METHODS
+        # What a function that nothing calls is given is only supposed to be a tensor.
+        return name in _TENSOR_METHODS and receiver.argument is None
     if isinstance(receiver, LibraryObject):
         return receiver.path.startswith("torch.optim.") and name in _OPTIMIZER_METHODS
     return is_module(receiver) and name in _MODULE_METHODS
