@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryObject
+from torchsleuth.interp.values import LibraryObject, is_module
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import feeds, reads_gradients
 from torchsleuth.rules.loops import (
@@ -67,7 +67,7 @@ def _wasted(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Event,
     if optimizer.identity in analysis.trace.escaped:
         return None
     pending: Event | None = None
-    for event in analysis.trace.events:
+    for event in _around(analysis, optimizer):
         if event.kind == "step":
             pending = None  # also of another optimizer: the backward() was for that one
         elif event.kind == "backward":
@@ -82,6 +82,14 @@ def _wasted(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Event,
                     return None
             pending = None
     return None
+
+
+def _around(analysis: Analysis, optimizer: LibraryObject) -> list[Event]:
+    """The events of the loops in which an optimizer, or a module, clears gradients, in order."""
+    own = (event for event in analysis.events("zero_grad") if event.subject is optimizer or is_module(event.subject))
+    points = {point.execution: point for event in own for point in event.loops}
+    found = {event.index: event for point in points.values() for event in analysis.events_within(point)}
+    return [found[number] for number in sorted(found)]
 
 
 def _clears(event: Event, optimizer: LibraryObject) -> bool:

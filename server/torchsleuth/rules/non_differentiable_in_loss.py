@@ -76,12 +76,22 @@ def _within(analysis: Analysis) -> Iterator[Finding]:
     if any(event.node is None or any(node.open for node in event.node.members) for event in passes_back):
         return
     alive = {id(part) for event in passes_back if event.node is not None for part in _alive(event.node)}
+    choices = [
+        (operation, operation.nodes[0])
+        for operation in analysis.trace.operations
+        if operation.target.endswith(_CHOICES) and operation.nodes and operation.nodes[0] is not None
+    ]
     seen: set[Span] = set()
     for event in passes_back:
+        nodes = event.node.reachable(passes) if event.node is not None and event.certain else ()
+        flat = [node for node in nodes if not passes(node)]
+        chosen = [pair for pair in choices if event.certain and _same_round(pair[0], event)]
+        if not flat and not chosen:
+            continue
         stepping = [step.subject for step in analysis.events("step") if step.certain and step.index > event.index]
         trained = {id(part) for one in stepping if isinstance(one, LibraryObject) for part in trained_parts(one)}
-        for node in event.node.reachable(passes) if event.node is not None and event.certain else ():
-            starved = (node.reached[0] & trained) - alive if not passes(node) else frozenset()
+        for node in flat:
+            starved = (node.reached[0] & trained) - alive
             if not starved or node.site.span in seen or flat_step(event.node or node) is not None:
                 continue
             if changes_gradients(analysis):
@@ -90,9 +100,8 @@ def _within(analysis: Analysis) -> Iterator[Finding]:
             text = message("grad.zero.within", operation=f"`{text_of(analysis, node.site)}`")
             places = (call_place(analysis, event.site, message("grad.backward")),)
             yield Finding(node.site.span, text, places, reversed(list(_soft(analysis, node.site))))
-        for operation in analysis.trace.operations if event.certain and trained else ():
-            scores = operation.nodes[0] if operation.target.endswith(_CHOICES) and operation.nodes else None
-            if scores is None or operation.site.span in seen or not _same_round(operation, event):
+        for operation, scores in chosen if trained else ():
+            if scores is None or operation.site.span in seen:
                 continue
             reached, known = scores.reached
             if known and (reached & trained) - alive and not changes_gradients(analysis):
