@@ -83,6 +83,8 @@ import torch
 torch.from_file("created.bin", shared=True, size=16, dtype=torch.float32)
 torch.serialization.save({"a": torch.ones(2)}, "saved.pt")
 torch.serialization.load("evil.pt", weights_only=False)
+torch.nn.functional.torch.load("evil.pt", weights_only=False)
+torch.nn.functional.importlib.import_module("evil")
 torch.ops.load_library("evil.so")
 torch.classes.load_library("evil.so")
 torch.export.load("evil.pt2")
@@ -108,7 +110,16 @@ def test_what_does_more_than_compute_is_never_called(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.parametrize(
-    "path", ["torch.serialization.load", "torch.ops.load_library", "torch.from_file", "torch.hub.load"]
+    "path",
+    [
+        "torch.serialization.load",
+        "torch.ops.load_library",
+        "torch.from_file",
+        "torch.hub.load",
+        "torch.nn.functional.importlib.import_module",
+        "torch.nn.functional.torch.load",
+        "torch.functional.torch.serialization.load",
+    ],
 )
 def test_what_does_more_than_compute_is_no_operator(path: str) -> None:
     assert path not in Oracle()

@@ -37,7 +37,7 @@ _COMPUTING = frozenset(
     "get_default_dtype get_rng_state initial_seed sym_int sym_float sym_max sym_min sym_not sym_ite".split()
 )
 _COMPUTING_MODULES = ("torch.functional", "torch._linalg_utils", "torch._lowrank", "torch._lobpcg")
-_NOT_COMPUTING = frozenset("from_file init_num_threads torch.sparse.check_sparse_tensor_invariants".split())
+_NOT_COMPUTING = ("torch.from_file", "torch.sparse.check_sparse_tensor_invariants")
 _MODULES = ("torch.nn.", "torch.ao.nn.", "torch.ao.quantization.")
 _OBJECTS = ("torch.distributions.",)
 
@@ -67,14 +67,21 @@ def load(path: str) -> Any:
 def operator(path: str) -> Any:
     """What computes something from tensors and plain values, and does nothing else: it reads and writes no files, and changes
     nothing that is global. Raises LookupError for whatever else there is at a dotted path."""
-    if not path.startswith(_OPERATORS) and not _computes(path) or path.startswith(tuple(_NOT_COMPUTING)):
+    if not (path.startswith(_OPERATORS) or _computes(path)) or path.startswith(_NOT_COMPUTING) or _leads_out(path):
         raise LookupError(path)
     return load(path)
 
 
+def _leads_out(path: str) -> bool:
+    """Whether a path goes through what a module has imported: ``torch.nn.functional.importlib.import_module``."""
+    parts = path.split(".")
+    prefixes = (".".join(parts[:count]) for count in range(1, len(parts)))
+    return any(isinstance(owner := load(prefix), types.ModuleType) and owner.__name__ != prefix for prefix in prefixes)
+
+
 def _computes(path: str) -> bool:
     package, _, name = path.rpartition(".")
-    if package != "torch" or name in _NOT_COMPUTING or name.startswith("set_"):
+    if package != "torch":
         return False
     native = hasattr(torch._C._VariableFunctions, name)
     return native or name in _COMPUTING or getattr(load(path), "__module__", "") in _COMPUTING_MODULES
