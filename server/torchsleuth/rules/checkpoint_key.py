@@ -32,12 +32,11 @@ _TRIED = 3
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.trace.misuses:
-        if misuse.kind == "key":
-            held, key = misuse.value
-            keys = ", ".join(f'"{one}"' for one in held.items)
-            text = message("state.key", key=f'"{key}"', keys=keys)
-            yield Finding(misuse.site.span, text, (), tuple(_others(analysis, misuse)))
+    for misuse in analysis.misuses("key"):
+        held, key = misuse.value
+        keys = ", ".join(f'"{one}"' for one in held.items)
+        text = message("state.key", key=f'"{key}"', keys=keys)
+        yield Finding(misuse.site.span, text, (), tuple(_others(analysis, misuse)))
 
 
 def _others(analysis: Analysis, misuse: Misuse) -> Iterator[Candidate]:

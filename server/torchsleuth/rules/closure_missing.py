@@ -38,9 +38,9 @@ CODE = "TS526"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.trace.misuses:
+    for misuse in analysis.misuses("untold"):
         node, subject = misuse.site.node, misuse.value
-        if misuse.kind == "untold" and isinstance(subject, LibraryObject) and subject.type_name == "LBFGS":
+        if isinstance(subject, LibraryObject) and subject.type_name == "LBFGS":
             name = receiver_text(analysis, misuse.site) or "the optimizer"
             text = message("step.closure", optimizer=f"`{name}`")
             fixes = tuple(_enclosed(analysis, misuse.site, node)) if isinstance(node, ast.Call) else ()

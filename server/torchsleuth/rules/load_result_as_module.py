@@ -35,9 +35,7 @@ CODE = "TS812"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[object] = set()
-    for misuse in analysis.trace.misuses:
-        if misuse.kind != "result":
-            continue
+    for misuse in analysis.misuses("result"):
         loads = analysis.calls.get("torch.nn.Module.load_state_dict", ())
         load = next((call for call in loads if call.result is misuse.value), None)
         if load is None or load.site.span in seen:

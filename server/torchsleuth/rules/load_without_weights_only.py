@@ -33,7 +33,7 @@ _DEFAULT_SINCE = (2, 6)
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    refused = {misuse.site.span for misuse in analysis.trace.misuses if misuse.kind == "pickled"}
+    refused = {misuse.site.span for misuse in analysis.misuses("pickled")}
     for use, call in calls(analysis, "torch.load"):
         if analysis.source.span(call) in refused and (
             analysis.torch >= _DEFAULT_SINCE or argument(call, None, "weights_only")

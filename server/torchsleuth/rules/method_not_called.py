@@ -30,9 +30,7 @@ CODE = "TS811"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.trace.misuses:
-        if misuse.kind != "uncalled":
-            continue
+    for misuse in analysis.misuses("uncalled"):
         source = analysis.source_of(misuse.site.span.path)
         node = _written(misuse)
         text = source.segment(node)

@@ -31,9 +31,7 @@ _COMPARING = frozenset({"eq", "ne", "equal", "tolist", "view_as"})
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.trace.misuses:
-        if misuse.kind != "pair":
-            continue
+    for misuse in analysis.misuses("pair"):
         made = next((call for call in analysis.trace.calls if call.result is misuse.value), None)
         if made is None or not isinstance(made.site.node, ast.Call):
             continue

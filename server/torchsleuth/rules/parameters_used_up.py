@@ -36,9 +36,9 @@ CODE = "TS529"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.trace.misuses:
+    for misuse in analysis.misuses("exhausted"):
         value, first = misuse.value, misuse.first
-        if misuse.kind != "exhausted" or first is None or not isinstance(value, Parameters | ListValue):
+        if first is None or not isinstance(value, Parameters | ListValue):
             continue
         places = [related(analysis.source_of(first.span.path), first.node, message("parameters.spent.first"))]
         if value.made is not None:

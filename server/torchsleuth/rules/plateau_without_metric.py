@@ -32,9 +32,9 @@ _MAX = 3
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.trace.misuses:
+    for misuse in analysis.misuses("untold"):
         node, subject = misuse.site.node, misuse.value
-        if misuse.kind == "untold" and isinstance(subject, LibraryObject) and subject.type_name == "ReduceLROnPlateau":
+        if isinstance(subject, LibraryObject) and subject.type_name == "ReduceLROnPlateau":
             name = receiver_text(analysis, misuse.site) or "the scheduler"
             text = message("scheduler.metric", scheduler=f"`{name}`")
             fixes = tuple(_told(analysis, misuse.site, node)) if isinstance(node, ast.Call) else ()

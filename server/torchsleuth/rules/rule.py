@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from torchsleuth.interp.imports import Workspace
-from torchsleuth.interp.trace import Event, LibraryCall, LoopPoint, Operation, Trace
+from torchsleuth.interp.trace import Event, LibraryCall, LoopPoint, Misuse, Operation, Trace
 from torchsleuth.schema import Edit, Related, Severity, Span
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse
@@ -98,6 +98,10 @@ class Analysis:
         for event in self.trace.events:
             found[event.kind].append(event)
         return found
+
+    def misuses(self, kind: str) -> list[Misuse]:
+        """The recorded misuses of one kind, in order."""
+        return [misuse for misuse in self.trace.misuses if misuse.kind == kind]
 
     def events_within(self, point: LoopPoint) -> list[Event]:
         """The events in any iteration of one execution of a loop, in order."""

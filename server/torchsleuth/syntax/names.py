@@ -58,28 +58,27 @@ class _Scope:
     def owner(self, name: str) -> _Scope:
         return self.elsewhere.get(name, self)
 
-    def find(self, name: str) -> Imported | None:
-        """What an imported name is short for; None where it may be something else."""
+    def _visible(self, name: str) -> Iterator[_Scope]:
+        """The scopes in which a name that is read here may be bound, innermost first."""
         scope: _Scope | None = self.owner(name)
         while scope is not None:
-            bound = scope.imports.get(name)
-            inside = scope is self or not isinstance(scope.node, ast.ClassDef)
-            if inside and bound and scope.others.get(name, True):
-                return bound[0]
-            if inside and (bound or name in scope.others):
-                return None
+            if scope is self or not isinstance(scope.node, ast.ClassDef):
+                yield scope
             scope = scope.outer
+
+    def find(self, name: str) -> Imported | None:
+        """What an imported name is short for; None where it may be something else."""
+        for scope in self._visible(name):
+            bound = scope.imports.get(name)
+            if bound and scope.others.get(name, True):
+                return bound[0]
+            if bound or name in scope.others:
+                return None
         return None
 
     def binds(self, name: str) -> bool:
         """Whether a name that is read here is bound in this scope or one around it."""
-        scope: _Scope | None = self.owner(name)
-        while scope is not None:
-            inside = scope is self or not isinstance(scope.node, ast.ClassDef)
-            if inside and (name in scope.imports or name in scope.others):
-                return True
-            scope = scope.outer
-        return False
+        return any(name in scope.imports or name in scope.others for scope in self._visible(name))
 
 
 class Names:

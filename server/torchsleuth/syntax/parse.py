@@ -6,6 +6,7 @@ import ast
 import re
 import warnings
 
+from torchsleuth.syntax.edits import indentation
 from torchsleuth.syntax.text import SourceText
 
 _OPENS_BLOCK = re.compile(r"\s*(?:if|elif|else|for|while|def|class|with|try|except|finally|match|case|async)\b")
@@ -79,27 +80,26 @@ def _blank(source: SourceText, line: int, error: SyntaxError, blanked: list[int]
     if line < 1:
         return None
     content = source.line(line)
-    indent = content[: len(content) - len(content.lstrip())]
+    indent = indentation(source, line)
     if isinstance(error, IndentationError) and "expected an indented block" in str(error):
         # The statement before opens a block that has no body: blank that header.
         header = line - 1
         while header >= 1 and (header in blanked or not source.line(header).strip()):
             header -= 1
         if header >= 1 and source.line(header).rstrip().endswith(":"):
-            line, content = header, source.line(header)
-            indent = content[: len(content) - len(content.lstrip())]
+            line, content, indent = header, source.line(header), indentation(source, header)
     else:
         above, below = _neighbour(source, line, -1), _neighbour(source, line, 1)
         if isinstance(error, IndentationError) and above:
             # Align with the line before, whatever it was meant to be.
-            indent = _indent(source, above)
-            if below and _indent(source, below) == _indent(source, line) > indent and above not in blanked:
+            indent = indentation(source, above)
+            if below and indentation(source, below) == indentation(source, line) > indent and above not in blanked:
                 # It is the line before that is out of place.
-                line, content, indent = above, source.line(above), _indent(source, line)
+                line, content, indent = above, source.line(above), indentation(source, line)
         elif above and below and not _OPENS_BLOCK.match(content):
-            if len(_indent(source, above)) == len(_indent(source, below)) > len(indent):
+            if len(indentation(source, above)) == len(indentation(source, below)) > len(indent):
                 # The rest of a statement that was divided: the block goes on.
-                indent = _indent(source, above)
+                indent = indentation(source, above)
     blanked.append(line)
     width = len(content)
     filler = (indent + "pass").ljust(width)
@@ -113,11 +113,6 @@ def _neighbour(source: SourceText, line: int, step: int) -> int:
     while 1 <= line <= source.line_count and not source.line(line).strip():
         line += step
     return line if 1 <= line <= source.line_count else 0
-
-
-def _indent(source: SourceText, line: int) -> str:
-    content = source.line(line)
-    return content[: len(content) - len(content.lstrip())]
 
 
 def _start_offset(source: SourceText, line: int) -> int:
