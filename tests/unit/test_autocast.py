@@ -114,3 +114,27 @@ def test_masks_are_boolean_where_the_dtype_depends_on_the_machine() -> None:
         "    q = net(x)\n    mask = q == 0\n    y = q.masked_fill(mask, 1.0).softmax(-1)\n    z = drop(y)\n"
     )
     assert dtypes(text) | {"q": None, "mask": "bool", "y": None, "z": None} == dtypes(text)
+
+
+def test_a_region_that_changes_nothing_costs_no_dtype() -> None:
+    """Of float32 there is nothing to cast, in either of the contexts that the script may have."""
+    text = (
+        "from contextlib import nullcontext\n"
+        "device = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
+        "context = nullcontext() if device == 'cpu' else torch.autocast(device, dtype=torch.float32)\n"
+        "net, x = nn.Linear(8, 8).to(device), torch.randn(2, 5, 8, device=device)\n"
+        "h = torch.randn(8, 8, dtype=torch.bfloat16)\n"
+        "with context:\n    y = net(x)\n    z = y.softmax(-1)\n"
+        "with torch.autocast('cpu', dtype=torch.float32):\n    w = h @ h\n"
+    )
+    known = dtypes(text)
+    assert (known["y"], known["z"], known["w"]) == ("float32", "float32", "bfloat16")
+
+
+def test_indices_are_not_cast() -> None:
+    text = (
+        "ids, net = torch.zeros(2, 8, dtype=torch.long).cuda(), nn.Linear(8, 8).cuda()\n"
+        "with torch.autocast('cuda'):\n    last = ids[:, -4:]\n    part = net(torch.randn(2, 8).cuda())[:, 0]\n"
+    )
+    known = dtypes(text)
+    assert (known["last"], known["part"]) == ("int64", "float16")

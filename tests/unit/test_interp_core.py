@@ -179,3 +179,24 @@ def test_what_only_one_branch_has_made_keeps_what_it_was_filled_with() -> None:
     assert shape(text + "y = torch.stack(parts)\n") == (2, 3, 4)
     assert shape(text + "y = named['one']\n") == (3, 4)
     assert shape(text + "y = weight + 0\n") == (1, 4)
+
+
+def test_what_the_installed_torch_has_is_known() -> None:
+    """What it has not may come with another version, or be found by other means."""
+    text = "y = torch.zeros(3) if hasattr({owner}, '{name}') else torch.zeros(4)\n"
+    assert shape(text.format(owner="F", name="scaled_dot_product_attention")) == (3,)
+    assert shape(text.format(owner="torch", name="compile")) == (3,)
+    assert shape(text.format(owner="torch", name="frobnicate")) == ("?",)
+    assert shape(text.format(owner="somewhere", name="flag")) == ("?",)
+
+
+def test_the_mask_of_a_growing_sequence_fits() -> None:
+    """A text that is generated word by word, of which the last ones are looked at, under a part of a fixed mask."""
+    text = (
+        "mask, ids = torch.ones(32, 32).tril(), torch.zeros(1, 4, dtype=torch.long)\n"
+        "def attend(x):\n    B, T = x.shape\n    w = torch.randn(B, T, T).masked_fill(mask[:T, :T] == 0, 0.0)\n    return w\n"
+        "while somewhere.flag():\n"
+        "    y = attend(ids[:, -32:])\n    ids = torch.cat((ids, torch.zeros(1, 1, dtype=torch.long)), 1)\n"
+        "y = attend(ids[:, -32:])\n"
+    )
+    assert shape(text) == (1, "min(?, 32)", "min(?, 32)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -18,12 +19,15 @@ _DEFAULTS = {"cuda": "float16", "cpu": "bfloat16"}
 _HALVES = ("float16", "bfloat16")
 
 
-def entered(regions: Regions, manager: Value, enabled: bool | None) -> Regions:
+def entered(regions: Regions, manager: Value, truth: Callable[[Value], bool | None]) -> Regions:
     """What holds inside of ``with manager``. An unknown manager may be an autocast of any kind."""
-    if manager is UNKNOWN or isinstance(manager, Choice):
-        return {kind: tuple(dict.fromkeys((*regions.get(kind, OFF), dtype))) for kind, dtype in _DEFAULTS.items()}
+    if isinstance(manager, Choice):
+        return _either([entered(regions, option, truth) for option in manager.options])
+    if manager is UNKNOWN:
+        return _either([regions, {kind: (dtype,) for kind, dtype in _DEFAULTS.items()}])
     if not is_autocast(manager):
         return regions
+    enabled = truth(_enabled(manager))
     kinds = _kinds(manager)
     made = {kind: dtypes for kind, dtypes in regions.items() if "cpu" not in kinds or not kind.startswith(_WITHOUT)}
     for kind in kinds:
@@ -36,6 +40,16 @@ def entered(regions: Regions, manager: Value, enabled: bool | None) -> Regions:
     return made
 
 
+def _either(regions: list[Regions]) -> Regions:
+    """What holds where one of several may have been entered."""
+    kinds = dict.fromkeys(kind for region in regions for kind in region)
+    return {kind: tuple(dict.fromkeys(dtype for region in regions for dtype in _of(region, kind))) for kind in kinds}
+
+
+def _of(regions: Regions, kind: str) -> tuple[str | None, ...]:
+    return regions.get(kind, regions.get("cpu", OFF) if kind.startswith(_WITHOUT) else OFF)
+
+
 def _without(accelerator: str) -> str:
     return f"{_WITHOUT}{accelerator}"
 
@@ -44,10 +58,8 @@ def is_autocast(manager: Value) -> bool:
     return isinstance(manager, LibraryObject) and manager.path.startswith("torch.") and manager.type_name == "autocast"
 
 
-def enabled_of(manager: Value) -> Value:
+def _enabled(manager: LibraryObject) -> Value:
     """The argument that says whether an autocast is in effect."""
-    if not is_autocast(manager):
-        return True
     return manager.argument(0 if _is_old(manager) else 2, "enabled", True)
 
 
@@ -66,11 +78,14 @@ def _kinds(manager: LibraryObject) -> tuple[str, ...]:
     return ("cuda", "cpu", "mps", "xpu")
 
 
-def _dtypes(manager: LibraryObject, kind: str) -> tuple[str, ...]:
+def _dtypes(manager: LibraryObject, kind: str) -> tuple[str | None, ...]:
+    """In CUDA's autocast any dtype is taken; elsewhere one that is no half precision turns it off, with a warning."""
     given = manager.argument(1, "dtype")
     if given is None:
         return (_DEFAULTS.get(kind, "float16"),)
-    return (given.name,) if isinstance(given, DType) else _HALVES
+    if not isinstance(given, DType):
+        return _HALVES
+    return (given.name,) if kind == "cuda" or given.name in _HALVES else OFF
 
 
 def possible(regions: Regions, place: Device | None) -> tuple[Autocast | None, ...]:
@@ -85,11 +100,10 @@ def _possible(
     regions = dict(entered)
     kinds = tuple(regions)
     if place is not None and place.symbolic:
-        elsewhere = _without(place.kind)
-        kinds = (place.kind, elsewhere if elsewhere in regions else "cpu")
+        kinds = (place.kind, _without(place.kind))
     elif place is not None:
         kinds = (place.kind,)
-    pairs = [(kind, dtype) for kind in kinds for dtype in regions.get(kind, OFF)]
+    pairs = [(kind, dtype) for kind in kinds for dtype in _of(regions, kind)]
     found = [None if dtype is None else Autocast(kind.split()[0], dtype) for kind, dtype in pairs]
     return tuple(dict.fromkeys(found if place is not None else (None, *found)))
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import library, misuse
-from torchsleuth.interp.autocast import enabled_of
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.choices import Choices
@@ -336,7 +335,7 @@ class Calls(Choices):
         self.interpreter.meet_arguments(function, frame)
         grad, grad_off, autocast, guarded = self.grad, self.grad_off, self.autocast, self.guarded
         if function.autocast is not None:
-            self.autocast = autocast_inside(autocast, function.autocast, self.truth(enabled_of(function.autocast)))
+            self.autocast = autocast_inside(autocast, function.autocast, self.truth)
         if function.grad_mode is not None:
             self.set_grad(function.grad_mode, Site(source.span(function.node), function.node, frame))
         try:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from torchsleuth.interp import demands, library, misuse, patterns, unparsed
-from torchsleuth.interp.autocast import Regions, enabled_of
+from torchsleuth.interp.autocast import Regions
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import Budget, OutOfBudget
 from torchsleuth.interp.frames import Frame, LoopState
@@ -498,7 +498,7 @@ class Interpreter(Importing):
                 self.set_grad(mode, self.site(node, frame))
             # What is not known may be an autocast, in a file that speaks of it.
             if manager is not UNKNOWN or "autocast" in frame.source.text:
-                self.autocast = autocast_inside(self.autocast, manager, self.truth(enabled_of(manager)))
+                self.autocast = autocast_inside(self.autocast, manager, self.truth)
             if library.expects_error(manager, item.context_expr):
                 self.guarded += 1
             return self._inside(manager, item, node, position, frame)

@@ -74,6 +74,8 @@ _HARD_FACTS = frozenset(
 )
 _WRONG_FAKES = frozenset({"MultiLabelMarginLoss", "multilabel_margin_loss"})
 """Operators whose fake kernels return other shapes than the real ones."""
+_UNCAST = frozenset({"operator.getitem"})
+"""Operators that autocast leaves alone, and that fake tensors refuse on a device which is not there."""
 _LAX_FAKES = frozenset(
     "softmax log_softmax softmin Softmax LogSoftmax Softmin index_select "
     "cross_entropy CrossEntropyLoss nll_loss NLLLoss index_add bucketize as_strided_scatter uniform_".split()
@@ -302,7 +304,7 @@ class Oracle:
         grad: bool,
         cast: Autocast | None,
     ) -> Outcome:
-        if cast is not None and cast.device != "cpu":
+        if cast is not None and cast.device != "cpu" and target not in _UNCAST:
             return self._elsewhere(target, args, kwargs, symbolic, grad, cast)
         with self._quiet(), torch.set_grad_enabled(grad), casting(cast):
             try:

@@ -113,13 +113,19 @@ def _terms(size: Size) -> dict[Monomial, int]:
     return dict(size.terms)
 
 
-def symbol(size: Size) -> Symbol | None:
-    """The symbol that the size is, None for numbers and compound sizes."""
+def _atom(size: Size) -> Atom | None:
+    """The symbol or call that the size is, None for numbers and sums."""
     if isinstance(size, Dim) and len(size.terms) == 1:
         monomial, coefficient = size.terms[0]
-        if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], Symbol):
+        if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1:
             return monomial[0][0]
     return None
+
+
+def symbol(size: Size) -> Symbol | None:
+    """The symbol that the size is, None for numbers and compound sizes."""
+    atom = _atom(size)
+    return atom if isinstance(atom, Symbol) else None
 
 
 @lru_cache(maxsize=4096)
@@ -254,14 +260,42 @@ def modulo(left: Size, right: Size) -> Size:
 
 def extremum(operator: str, left: Size, right: Size) -> Size:
     """``max`` or ``min`` of two sizes."""
-    if isinstance(left, int) and isinstance(right, int):
-        return max(left, right) if operator == "max" else min(left, right)
-    if left == right:
-        return left
-    sign = positive(subtract(left, right))
-    if sign is not None:
-        return left if (sign > 0) == (operator == "max") else right
-    return of(Call(operator, tuple(sorted((left, right), key=_key))))
+    kept: list[Size] = []
+    for size in sorted((*_operands(operator, _merged(left)), *_operands(operator, _merged(right))), key=_key):
+        better = operator == "max"
+        signs = [positive(subtract(size, other)) for other in kept]
+        if any(sign is not None and (sign < 0 if better else sign > 0) or sign == 0 for sign in signs):
+            continue
+        kept = [other for other, sign in zip(kept, signs) if sign is None] + [size]
+    result = kept[0]
+    for size in kept[1:]:
+        result = of(Call(operator, (result, size)))
+    return result
+
+
+def _operands(operator: str, size: Size) -> Iterator[Size]:
+    """What ``max(max(a, b), c)`` is the greatest of."""
+    atom = _atom(size)
+    if isinstance(atom, Call) and atom.operator == operator:
+        for argument in atom.arguments:
+            yield from _operands(operator, argument)
+    else:
+        yield size
+
+
+def _merged(size: Size) -> Size:
+    """``n - max(0, n - k)`` is ``min(n, k)``: one extremum in a sum takes the rest in, where that leaves simpler ones."""
+    if isinstance(size, int) or len(size.terms) < 2:
+        return size
+    for monomial, coefficient in size.terms:
+        atom = monomial[0][0] if len(monomial) == 1 and monomial[0][1] == 1 else None
+        if isinstance(atom, Call) and atom.operator in ("max", "min") and coefficient in (1, -1):
+            rest = subtract(size, multiply(coefficient, of(atom)))
+            inside = [add(rest, multiply(coefficient, argument)) for argument in atom.arguments]
+            if all(isinstance(one, int) or len(one.terms) == 1 for one in inside):
+                swapped = "min" if atom.operator == "max" else "max"
+                return extremum(swapped if coefficient < 0 else atom.operator, *inside)
+    return size
 
 
 def positive(size: Size) -> int | None:
@@ -270,10 +304,17 @@ def positive(size: Size) -> int | None:
         return (size > 0) - (size < 0)
     signs = set()
     for monomial, coefficient in size.terms:
-        if not all(isinstance(atom, Symbol) and atom.positive for atom, _ in monomial):
+        if not all(map(_is_positive, (atom for atom, _ in monomial))):
             return None
         signs.add(coefficient > 0)
     return None if len(signs) > 1 else (1 if signs.pop() else -1)
+
+
+def _is_positive(atom: Atom) -> bool:
+    if isinstance(atom, Symbol):
+        return atom.positive
+    found = (positive(argument) == 1 for argument in atom.arguments)
+    return any(found) if atom.operator == "max" else atom.operator == "min" and all(found)
 
 
 def equal(left: Size, right: Size) -> bool | None:

@@ -486,6 +486,9 @@ def _hasattr(interp: Interpreter, call: Arguments) -> Value:
     if isinstance(owner, Instance) and isinstance(name, str) and not owner.cls.opaque:
         if name in owner.slots or interp.class_attribute(owner.cls, name) is not MISSING:
             return True
+    if isinstance(owner, Native) and isinstance(name, str) and owner.kind != "external":
+        if interp.attribute(owner, name, call.node, call.frame) is not UNKNOWN:
+            return True
     return Scalar("bool")
 
 
