@@ -29,6 +29,7 @@ from torchsleuth.interp.values import (
     Slots,
     StateSlots,
     Tensor,
+    Trained,
     Value,
     entry,
     is_int,
@@ -187,7 +188,7 @@ class Heap:
             join = self.join_elements if isinstance(change.slots, ListSlots) else self.join_values
             if isinstance(change.slots, DictSlots):
                 join = self.join_entries
-            if change.key == "history":
+            if change.key == "history" and isinstance(change.slots, StateSlots):
                 join = _either
             joined = values[0]
             for self._joined, value in enumerate(values[1:]):
@@ -241,6 +242,8 @@ class Heap:
             return joined
         if isinstance(left, Cut) and isinstance(right, Cut):
             return left
+        if isinstance(left, Trained) and isinstance(right, Trained):
+            return left.joined(right)
         if isinstance(left, TensorSpec) and isinstance(right, TensorSpec):
             return self.join_specs(left, right)
         if isinstance(left, Array) and isinstance(right, Array):

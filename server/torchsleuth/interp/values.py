@@ -233,6 +233,25 @@ class Several(tuple[Any, ...]):
         return made
 
 
+@dataclass(frozen=True)
+class Trained:
+    """What an optimizer was given (`Parameters` and tensors, UNKNOWN for what is not known), and the library modules and
+    tensors that hold these parameters, as far as they are known."""
+
+    given: tuple[Value, ...]
+    parts: tuple[Value, ...]
+
+    def joined(self, other: Trained) -> Trained:
+        """What one of two was given: something unknown, too, where they differ."""
+        if self == other:
+            return self
+        gathered = [
+            (*one, *(part for part in two if not any(part is own for own in one)))
+            for one, two in ((self.given, other.given), (self.parts, other.parts))
+        ]
+        return Trained((*gathered[0], UNKNOWN), gathered[1])
+
+
 class FactSlots(dict[Any, Value]):
     """What was found out: where two states differ, neither is true of both."""
 

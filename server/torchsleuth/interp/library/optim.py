@@ -18,6 +18,7 @@ from torchsleuth.interp.values import (
     Parameters,
     Scalar,
     Tensor,
+    Trained,
     Value,
 )
 
@@ -122,14 +123,14 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
 
 def given_to(optimizer: LibraryObject) -> tuple[Value, ...]:
     """What an optimizer was given: `Parameters` and tensors, UNKNOWN for what is not known."""
-    given: tuple[Value, ...] = optimizer.slots.get("given", (UNKNOWN,))
-    return given
+    trained = optimizer.slots.get("trained")
+    return trained.given if isinstance(trained, Trained) else (UNKNOWN,)
 
 
 def trained_parts(optimizer: LibraryObject) -> tuple[LibraryModule | Tensor, ...]:
     """The same by the library modules that hold the parameters, as far as they are known."""
-    parts: tuple[LibraryModule | Tensor, ...] = optimizer.slots.get("parts", ())
-    return parts
+    trained = optimizer.slots.get("trained")
+    return trained.parts if isinstance(trained, Trained) else ()
 
 
 def _give(interp: Interpreter, optimizer: LibraryObject, value: Value) -> None:
@@ -145,9 +146,9 @@ def _give(interp: Interpreter, optimizer: LibraryObject, value: Value) -> None:
             unknown = made.operator == "to" and None in (one.spec.dtype, one.spec.device)
             if optimizer.site is not None and not unknown:
                 interp.fault(AutogradFault("non_leaf", optimizer.site, one))
-    given = (*optimizer.slots.get("given", ()), *_flattened(value))
-    interp.heap.set(optimizer.slots, "given", given)
-    interp.heap.set(optimizer.slots, "parts", (*trained_parts(optimizer), *parts_in(value)))
+    before = given_to(optimizer) if "trained" in optimizer.slots else ()
+    now = Trained((*before, *_flattened(value)), (*trained_parts(optimizer), *parts_in(value)))
+    interp.heap.set(optimizer.slots, "trained", now)
 
 
 def parts_in(value: Value) -> list[LibraryModule | Tensor]:
