@@ -19,11 +19,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 
-from torchsleuth.interp.values import Function, is_module
+from torchsleuth.interp.values import ClassValue, Function, Instance, Value, is_module
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.trees import index
 
 CODE = "TS513"
 
@@ -41,6 +43,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         inside = call.site.frame.receiver is call.receiver or isinstance(node.func.value, ast.Call)
         if inside or not is_module(call.receiver) or call.site.span in reported:
             continue
+        if _calls_otherwise(call.receiver) or _in_own_method(analysis, call.site.span.path, node, node.func.value):
+            continue
         if isinstance(call.function, Function) and call.function.kind != "function":
             continue
         reported.add(call.site.span)
@@ -48,6 +52,23 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         name = source.segment(node.func.value)
         fix = Candidate(message("fix.call_module", name=name), (edits.replace(source, node.func, name),))
         yield Finding(call.site.span, message("forward.direct", name=f"`{name}`"), (), (fix,))
+
+
+def _calls_otherwise(receiver: Value) -> bool:
+    """Whether a module's class says itself what a call does."""
+    classes = receiver.cls.mro() if isinstance(receiver, Instance) else ()
+    return any(isinstance(cls, ClassValue) and "__call__" in cls.slots for cls in classes)
+
+
+def _in_own_method(analysis: Analysis, path: str, node: ast.Call, receiver: ast.expr) -> bool:
+    """Whether a function inside a method calls it on the `self` of the method."""
+    tree = index(analysis.tree(path))
+    for outer, inner in pairwise(tree.trail(tree.same(node) or node)):
+        if isinstance(outer, ast.ClassDef) and isinstance(inner, ast.FunctionDef) and isinstance(receiver, ast.Name):
+            names = [argument.arg for argument in (*inner.args.posonlyargs, *inner.args.args)]
+            if receiver.id in names[:1]:
+                return True
+    return False
 
 
 RULE = Rule(
