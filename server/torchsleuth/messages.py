@@ -609,6 +609,7 @@ ENGLISH: dict[str, str] = {
     "data.ragged": "samples of {dataset} differ in shape{where}, {left} and {right}: the default collate cannot stack them",
     "data.ragged.drawn": "the shape {left} of the samples of {dataset}{where} is drawn at random: the default collate cannot stack them",
     "data.ragged.length": "lists in the samples of {dataset} differ in length{where}, {left} and {right}: the default collate cannot batch them",
+    "data.ragged.length.drawn": "the length {length} of lists in the samples of {dataset}{where} is drawn at random: the default collate cannot batch them",
     "data.none": "{dataset}.__getitem__ returns None for some samples, which the default collate cannot batch",
     "data.none.always": "{dataset}.__getitem__ returns None: it has no return for the sample that it makes",
     "data.type": "samples of {dataset} hold {kind}{where}, which the default collate cannot batch",

@@ -354,9 +354,15 @@ class Expressions(Calls):
         return Scalar("float") if name == "truediv" else self.fresh_size(positive=False)
 
     def _repeated(self, left: Value, right: Value) -> Value:
-        """A list times a number that is not known."""
-        elements = next((side.elements for side in (left, right) if isinstance(side, ListValue)), None)
-        return ListValue(None if elements is None else self.heap.several(elements)) if elements else UNKNOWN
+        """A list or text times a number that is not known."""
+        sequence, count = (right, left) if isinstance(left, Dim) else (left, right)
+        counted = isinstance(count, Dim) and dims.positive(count) == 1
+        if isinstance(sequence, str):
+            return Scalar("str", length=dims.multiply(count, len(sequence)) if counted else None)
+        if not isinstance(sequence, ListValue) or not sequence.elements:
+            return UNKNOWN
+        number = dims.multiply(count, len(sequence.items)) if counted and sequence.items is not None else None
+        return ListValue(Several.counted(self.heap.several(sequence.elements), number))
 
     def _containers(self, name: str, left: Value, right: Value, inplace: bool) -> Value:
         if name == "add":
@@ -383,9 +389,6 @@ class Expressions(Calls):
                         if items is None or (not isinstance(items, Several) and len(items) * count <= MAX_SEQUENCE):
                             return ListValue(None if items is None else items * count)
                         return ListValue(self.heap.several(items))
-                elif is_int(count) and isinstance(sequence, ListValue) and sequence.items:
-                    number = dims.multiply(count, len(sequence.items))
-                    return ListValue(Several.counted(self.heap.several(sequence.items), number))
         if name == "mod" and isinstance(left, str):
             return formatted(left, right)
         if name == "or_" and isinstance(left, DictValue) and isinstance(right, DictValue):
@@ -527,7 +530,8 @@ class Expressions(Calls):
             if one is not None:
                 return one
             if isinstance(key, SliceValue):
-                return ListValue(items)
+                count = None if items.length is None else library.sliced_size(self.interpreter, key, items.length)
+                return ListValue(Several.counted(items, count))
             return self.any_of(items) if items and is_int(key) else UNKNOWN
         if isinstance(items, tuple | str):
             index = self.resolved(key)
@@ -849,6 +853,8 @@ class Expressions(Calls):
             return Iteration(value, exact=True)
         if isinstance(value, str):
             return Iteration(tuple(value), exact=len(value) <= MAX_SEQUENCE)
+        if isinstance(value, Scalar) and value.length is not None:
+            return Iteration((Scalar("str"),), exact=False, count=value.length)
         if isinstance(value, ListValue):
             if value.items is not None:
                 return Iteration(value.items, exact=True)

@@ -56,6 +56,11 @@ def _may_be_chosen(value: Value) -> bool:
     return isinstance(value, _OBJECTS + _PLAIN)
 
 
+def text_sizes(text: str | Scalar) -> tuple[Size | None, Size | None]:
+    """How many characters and words a text has."""
+    return (len(text), len(text.split())) if isinstance(text, str) else (text.length, text.words)
+
+
 def _kind(value: Value) -> str | None:
     """Values of one kind are joined into one; None for objects, of which each is itself."""
     if isinstance(value, Tensor | Array | ListValue | DictValue):
@@ -67,6 +72,13 @@ def _kind(value: Value) -> str | None:
     if isinstance(value, str) or value == Scalar("str"):
         return "str"
     return "number" if isinstance(value, int | float | Scalar | Dim) else None
+
+
+def join_texts(left: str | Scalar, right: str | Scalar) -> Scalar:
+    """One of two texts: what they have in common are the numbers of their characters and words."""
+    one, two = text_sizes(left), text_sizes(right)
+    length, words = (a if a == b else None for a, b in zip(one, two))
+    return Scalar("str", length=length, words=words)
 
 
 def alike(left: Value, right: Value) -> bool:
@@ -285,14 +297,16 @@ class Heap:
             return DictValue(self.join_entries(left.entries, right.entries), type_name, factory)
         if isinstance(left, DType) and isinstance(right, DType) and left == right:
             return left
+        kind = _kind(left)
+        if kind == "str" and _kind(right) == "str":
+            return join_texts(left, right)
         try:
             if type(left) is type(right) and left == right:
                 return left
         except Exception:
             pass
-        kind = _kind(left)
         if kind is not None and kind == _kind(right):
-            return Scalar(kind) if kind in ("str", "bool") else UNKNOWN
+            return Scalar(kind) if kind == "bool" else UNKNOWN
         return self._choice(left, right)
 
     def _choice(self, left: Value, right: Value) -> Value:
@@ -358,7 +372,7 @@ class Heap:
             if "cpu" in kinds or any(device.symbolic for device in pair):
                 kind = next(kind for kind in ("cuda", "mps", "xpu") if kind in kinds)
                 return Device(kind, symbolic=True)
-        return Scalar("str") if isinstance(left, str) and isinstance(right, str) else UNKNOWN
+        return join_texts(left, right) if isinstance(left, str) and isinstance(right, str) else UNKNOWN
 
     def join_specs(self, left: TensorSpec, right: TensorSpec) -> TensorSpec:
         if left == right:

@@ -41,10 +41,13 @@ class Scalar:
     """An unknown Python scalar of a known type: float, bool or str. Unknown ints are symbolic sizes.
 
     `cut`: where it left the autograd graph (see interp/autograd.py), for one that was computed with gradients.
+    `length`, `words`: how many characters a text has, and how many words ``split()`` finds in it, where they are sizes.
     """
 
     type: str
     cut: Any = field(default=None, compare=False)
+    length: Size | None = field(default=None, compare=False)
+    words: Size | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

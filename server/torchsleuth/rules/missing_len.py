@@ -18,7 +18,8 @@ Use instead
             return self.values[index]
 Fix safety
     Renaming a misspelt __len__ is safe. A new __len__ gives the length of the attribute that __getitem__ indexes with its
-    argument, or the number of windows that it cuts from one, and is offered where there is one.
+    argument, or the number of windows that it cuts from one, or the number that the constructor keeps (`self.n`), and is
+    offered where there is one.
 References
     torch.utils.data.Dataset, torch.utils.data.SequentialSampler, torch.utils.data.RandomSampler
 """
@@ -26,6 +27,7 @@ References
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
@@ -39,6 +41,7 @@ from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.syntax import edits
 
 CODE = "TS603"
+_COUNT = re.compile(r"_?(?:n|num|size|count|total|length|(?:n|num)_?(?:samples|items|examples|rows|points|records))")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -86,7 +89,7 @@ def _defined(analysis: Analysis, cls: ClassValue) -> Iterator[Candidate]:
     indent = edits.indentation(source, getitem.lineno)
     step = "\t" if indent.startswith("\t") else "    "
     line = min([getitem.lineno, *(decorator.lineno for decorator in getitem.decorator_list)])
-    for count in dict.fromkeys((*_indexed(getitem), *windows(getitem))):
+    for count in dict.fromkeys((*_indexed(getitem), *windows(getitem), *_counts(methods))):
         lines = [f"{indent}def __len__(self):", f"{indent}{step}return {count}", "", ""]
         edit = edits.insert(source, Position(line, 1), end.join(lines))
         yield Candidate(message("fix.len", text=count), (edit,))
@@ -112,6 +115,14 @@ def _indexed(getitem: ast.FunctionDef) -> Iterator[str]:
                 owner = owner.value
             if isinstance(first, ast.Name) and first.id == index and isinstance(owner, ast.Attribute):
                 yield f"len({ast.unparse(owner)})"
+
+
+def _counts(methods: list[ast.FunctionDef]) -> Iterator[str]:
+    """``self.n`` where the constructor keeps how many samples there are to be."""
+    for method in methods:
+        for part in ast.walk(method) if method.name == "__init__" else ():
+            if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and _COUNT.fullmatch(part.attr):
+                yield ast.unparse(part)
 
 
 def windows(getitem: ast.FunctionDef) -> Iterator[str]:

@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from torchsleuth.interp.pipeline import DataFault, Refusal
-from torchsleuth.interp.values import Array, DictValue, Instance, ListValue, Tensor, Value
+from torchsleuth.interp.values import Array, DictValue, Instance, ListValue, Several, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import call_trail, shape_text
 from torchsleuth.rules.loaders import affected, dataset_text, free_name, made_here, spelled, with_collate
@@ -62,6 +62,8 @@ def _text(fault: DataFault, refusal: Refusal) -> str:
     name, place = dataset_text(fault.dataset), where(refusal.path)
     left, right = (_size_text(value) for value in refusal.values)
     if refusal.kind == "length":
+        if left == right:
+            return message("data.ragged.length.drawn", dataset=name, where=place, length=left)
         return message("data.ragged.length", dataset=name, where=place, left=left, right=right)
     if left == right:
         return message("data.ragged.drawn", dataset=name, where=place, left=left)
@@ -72,7 +74,7 @@ def _size_text(value: Value) -> str:
     if isinstance(value, Tensor | Array):
         return shape_text(value.spec)
     items = value.elements if isinstance(value, ListValue) else value
-    return str(len(items or ()))
+    return str(items.length if isinstance(items, Several) else len(items or ()))
 
 
 def _stacked(analysis: Analysis, fault: DataFault) -> Finding:

@@ -145,9 +145,14 @@ def _repeats(analysis: Analysis, failure: OperatorFailure, call: ast.Call, used:
 def _subscript(analysis: Analysis, failure: OperatorFailure, node: ast.Subscript, used: Operand) -> Iterator[Candidate]:
     """The same indices without one that takes a whole dimension, or without the last ones."""
     key = node.slice
+    source = source_at(analysis, failure.operation.site)
+    if used.shape == () and isinstance(key, ast.Constant) and isinstance(key.value, int):
+        # What loss.data[0] was before there were tensors without dimensions.
+        owner = node.value
+        owner = owner.value if isinstance(owner, ast.Attribute) and owner.attr == "data" else owner
+        yield replaced(analysis, failure.operation.site, node, f"{source.segment(owner)}.item()", safe=True)
     if not isinstance(key, ast.Tuple):
         return
-    source = source_at(analysis, failure.operation.site)
     parts = list(key.elts)
     excess = sum(not _is_none(part) for part in parts) - len(used.shape)
     whole = [index for index, part in enumerate(parts) if isinstance(part, ast.Slice) and ast.unparse(part) == ":"]

@@ -23,6 +23,7 @@ from torchsleuth.interp.values import (
     ListValue,
     NamedResult,
     Scalar,
+    Several,
     Tensor,
     Value,
     is_int,
@@ -138,6 +139,13 @@ class Collation:
 
     def _sequences(self, samples: list[Value], path: Path) -> Value:
         columns: list[tuple[Value, ...]] = []
+        lengths = [_length(sample) for sample in samples]
+        for place, length in enumerate(lengths):
+            if length is None or lengths[0] is None or (isinstance(length, int) and isinstance(lengths[0], int)):
+                continue
+            if draws.vary(self.interp, lengths[0], length):
+                self._refuse("length", path, (samples[0], samples[place]), (0,))
+                return UNKNOWN
         for sample in samples:
             items = sample.items if isinstance(sample, ListValue) else sample
             if items is None:
@@ -167,6 +175,14 @@ def convert(interp: Interpreter, value: Value) -> Value:
     if isinstance(value, DictValue) and value.items is not None:
         return DictValue({key: convert(interp, item) for key, item in value.items.items()})
     return value
+
+
+def _length(value: Value) -> Size | None:
+    """How many elements a list has, where that is a size."""
+    elements = value.elements if isinstance(value, ListValue) else value
+    if isinstance(elements, Several):
+        return elements.length
+    return len(elements) if isinstance(elements, tuple) else None
 
 
 def _is_text(value: Value) -> bool:

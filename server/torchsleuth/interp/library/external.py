@@ -198,7 +198,7 @@ def _random(interp: Interpreter, name: str, call: Arguments) -> Value:
     element = interp.any_of(iteration.items)
     if isinstance(count, int) and 0 <= count <= 4096:
         return ListValue((element,) * count)
-    return ListValue(interp.heap.several((element,)))
+    return ListValue(Several.counted(interp.heap.several((element,)), count if is_int(count) else None))
 
 
 def _one_of(interp: Interpreter, iteration: Iteration) -> Value:

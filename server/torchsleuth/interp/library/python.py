@@ -85,6 +85,8 @@ def _len(interp: Interpreter, call: Arguments) -> Value:
         return len(value.items)
     if isinstance(value, ListValue) and isinstance(value.elements, Several) and value.elements.length is not None:
         return value.elements.length
+    if isinstance(value, Scalar) and value.length is not None:
+        return value.length
     if isinstance(value, DictValue) and value.items is not None:
         return len(value.items)
     if isinstance(value, Tensor):
@@ -178,7 +180,7 @@ def _sorted(interp: Interpreter, call: Arguments) -> Value:
     iteration = interp.iterate(call.get(0, "iterable"), call.node, call.frame)
     items = iteration.items
     if not iteration.exact:
-        return ListValue(None if UNKNOWN in items else interp.heap.several(items))
+        return ListValue(None if UNKNOWN in items else Several.counted(interp.heap.several(items), iteration.count))
     _keyed(interp, call, items)
     if "key" not in call.kwargs and all(isinstance(item, str | int | float) for item in items):
         try:
@@ -208,7 +210,7 @@ def _tuple(interp: Interpreter, call: Arguments) -> Value:
 def make_set(interp: Interpreter, elements: tuple[Value, ...] | None) -> ListValue:
     """The set of these elements: each once, where they can be told apart."""
     if elements is None or isinstance(elements, Several):
-        return ListValue(elements, "set")
+        return ListValue(None if elements is None else Several(elements), "set")
     if all(isinstance(item, str | int | float | bool | type(None)) for item in elements):
         return ListValue(tuple(dict.fromkeys(elements)), "set")
     return ListValue(interp.heap.several(elements), "set")

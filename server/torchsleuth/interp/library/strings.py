@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from torchsleuth.interp.heap import text_sizes
 from torchsleuth.interp.library import draws
 from torchsleuth.interp.values import UNKNOWN, ListValue, Scalar, Several, Value
 
@@ -15,6 +16,8 @@ _TEXTS = frozenset(
     "lower upper strip lstrip rstrip replace join title capitalize casefold swapcase format format_map removeprefix "
     "removesuffix zfill ljust rjust center expandtabs translate".split()
 )
+_CASES = frozenset("lower upper title capitalize swapcase".split())
+_SAME_WORDS = _CASES | {"strip", "lstrip", "rstrip"}
 _TRUTHS = frozenset(
     "startswith endswith isdigit isalpha isalnum isascii isdecimal islower isnumeric isspace istitle isupper "
     "isidentifier isprintable".split()
@@ -35,18 +38,34 @@ def method(interp: Interpreter, receiver: str | Scalar, name: str, call: Argumen
         except (TypeError, ValueError, IndexError, KeyError):
             return UNKNOWN
         return ListValue(tuple(result)) if isinstance(result, list) else result
+    if name == "join" and isinstance(receiver, str) and call.args:
+        return _joined(interp, receiver, call)
     if name in _TEXTS:
-        return Scalar("str")
+        length, words = text_sizes(receiver)
+        same = not call.args and name in _SAME_WORDS
+        return Scalar("str", length=length if name in _CASES else None, words=words if same else None)
     if name in _TRUTHS:
         return Scalar("bool")
     if name in _LISTS:
-        return ListValue(Several((Scalar("str"),)))
+        plain = name == "split" and not call.args and not call.kwargs
+        return ListValue(Several.counted((Scalar("str"),), text_sizes(receiver)[1] if plain else None))
     if name in _TRIPLES:
         return (Scalar("str"),) * 3
     if name in _PLACES:
         known = isinstance(receiver, str) and bool(receiver) and len(call.args) == 1
         return draws.between(interp, 0, len(receiver) - 1) if known else _count(interp)  # type: ignore[arg-type]
     return _count(interp) if name in _NUMBERS else UNKNOWN
+
+
+def _joined(interp: Interpreter, between: str, call: Arguments) -> Value:
+    """A text of which the number of its parts is known: of characters, or of words with a space between them."""
+    parts = interp.iterate(call.args[0], call.node, call.frame)
+    if parts.count is None or not all(isinstance(part, str) or part == Scalar("str") for part in parts.items):
+        return Scalar("str")
+    sizes = [text_sizes(part) for part in parts.items]
+    length = parts.count if not between and all(length == 1 for length, _ in sizes) else None
+    words = parts.count if between.isspace() and all(words == 1 for _, words in sizes) else None
+    return Scalar("str", length=length, words=words)
 
 
 def _count(interp: Interpreter) -> Value:
