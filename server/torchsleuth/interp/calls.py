@@ -264,14 +264,24 @@ class Calls(Choices):
         too_deep = caller.depth >= self.budget.depth or self._recursing(function, caller)
         names = None if too_deep else self._bind(function, args, kwargs)
         if names is None:
-            self.may_be_initialised(*args[:1])
+            self._lose(args[:1])
             return UNKNOWN
+        spec = function.node.args
+        if spec.vararg is not None and names[spec.vararg.arg] is UNKNOWN:
+            self._lose(args[len(spec.posonlyargs) + len(spec.args) :])
         if args and isinstance(args[0], Function | ClassValue) and self._hands_back(function):
             # Such as a decorator that registers it, or writes its documentation.
             steps = self.budget.decoration_steps
             self.limited(steps, lambda: self._run(function, args, kwargs, names, node, caller, body))
             return args[0]
         return self._run(function, args, kwargs, names, node, caller, body)
+
+    def _lose(self, values: tuple[Value, ...]) -> None:
+        """Objects that code gets which is not followed: it may run their constructor, and set attributes."""
+        self.may_be_initialised(*values)
+        for value in values:
+            if isinstance(value, Instance):
+                self.heap.set(value.state, "open", True)
 
     def _hands_back(self, function: Function) -> bool:
         """Whether a function of an imported module returns its first argument, whatever it does besides."""

@@ -15,6 +15,9 @@ from torchsleuth.interp.values import UNKNOWN, Choice, Tensor, Value
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
 
+MAX_COMBINATIONS = 16
+"""Values of the arguments of a call that are tried together."""
+
 
 class Choices(TensorOperations):
     """The part of the interpreter that knows `Choice`."""
@@ -53,6 +56,7 @@ class Choices(TensorOperations):
 
         if isinstance(callee, Choice):
             return self.over(callee, lambda option: run(option, call), without_none=True)
+        call = self._with_few_choices(call)
         for position, value in enumerate(call.args):
             if isinstance(value, Choice):
                 before, after = call.args[:position], call.args[position + 1 :]
@@ -61,6 +65,29 @@ class Choices(TensorOperations):
             if isinstance(value, Choice):
                 return self.over(value, lambda option: run(callee, replace(call, kwargs={**call.kwargs, name: option})))
         return run(callee, call)
+
+    def _with_few_choices(self, call: Arguments) -> Arguments:
+        """The call with as many arguments undecided as can be tried together, and the others unknown."""
+        from dataclasses import replace
+
+        combinations = 1
+        dropped: list[Value] = []
+
+        def kept(value: Value) -> Value:
+            nonlocal combinations
+            if isinstance(value, Choice):
+                combinations *= len(value.options)
+                if combinations > MAX_COMBINATIONS:
+                    dropped.append(value)
+                    return UNKNOWN
+            return value
+
+        args = tuple(kept(value) for value in call.args)
+        kwargs = {name: kept(value) for name, value in call.kwargs.items()}
+        if not dropped:
+            return call
+        self.escape(tuple(dropped))  # type: ignore[attr-defined]
+        return replace(call, args=args, kwargs=kwargs)
 
     # -- tests -------------------------------------------------------------------------------------
 

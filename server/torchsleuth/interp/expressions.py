@@ -484,6 +484,8 @@ class Expressions(Calls):
             return left == right
         if isinstance(left, Native) and isinstance(right, Native):
             return left.path == right.path
+        if {type(left), type(right)} == {Native, ClassValue}:
+            return False
         if library.is_member(left) and library.is_member(right):
             return left is right
         return True if left is right else None
@@ -727,7 +729,13 @@ class Expressions(Calls):
 
     @staticmethod
     def class_of(value: Value) -> Value:
-        """``type(value)``, unknown where it is not the user's class or a module of torch."""
+        """``type(value)`` of an instance of the user's, a module of torch, a string, a list, a set or a dict; else unknown: a
+        number may be one of NumPy, a tuple a torch.Size."""
+        name = (
+            value.type_name if isinstance(value, ListValue | DictValue) else "str" if isinstance(value, str) else None
+        )
+        if name in ("str", "list", "set", "dict"):
+            return Native(f"builtins.{name}", "builtin")
         if isinstance(value, Instance):
             return value.cls
         if isinstance(value, NamedResult) and value.of is not None:
@@ -830,10 +838,15 @@ class Expressions(Calls):
         if isinstance(value, Function | ClassValue | Bound | Builtin | DType | Device | Namespace):
             return True
         if isinstance(value, Instance):
-            plain = all(self.class_attribute(value.cls, method) is MISSING for method in ("__bool__", "__len__"))
-            return True if plain and not value.cls.opaque else None
-        if isinstance(value, LibraryModule) and value.slots["children"] is None:
-            return True
+            own = any(self.class_attribute(value.cls, method) is not MISSING for method in ("__bool__", "__len__"))
+            if own or value.cls.opaque:
+                return None
+            return self.truth(value.native) if isinstance(value.native, LibraryModule) else True
+        if isinstance(value, LibraryModule):
+            children = value.slots["children"]
+            if children is None or value.built is not None:
+                return True
+            return bool(children) if isinstance(children, tuple) else None
         return None
 
     def sequence(self, value: Value, node: ast.AST, frame: Frame) -> tuple[Value, ...] | None:

@@ -21,8 +21,10 @@ References
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.modules import parts_of
@@ -239,8 +241,19 @@ def _is_read(analysis: Analysis, place: _Place, target: ast.expr) -> bool:
     if not isinstance(target, ast.Name) or not loops:
         return False
     end = loops[-1].end_lineno or 0
+    last = min((after.end_lineno or 0 for after in _rebound(place, loops[-1], target.id)), default=math.inf)
     within = set(ast.walk(place.blocks[-1]))
-    return any(isinstance(n, ast.Name) and n.id == target.id and n in within and n.lineno > end for n in reads)
+    return any(isinstance(n, ast.Name) and n.id == target.id and n in within and end < n.lineno <= last for n in reads)
+
+
+def _rebound(place: _Place, loop: ast.AST, name: str) -> Iterator[ast.stmt]:
+    """The statements that give the name another value wherever the execution gets from the loop to what follows them."""
+    inside = place.trail[: place.trail.index(loop) + 1]
+    for outer, inner in pairwise(inside[inside.index(place.blocks[-1]) :]):
+        for block in (getattr(outer, field, ()) for field in ("body", "orelse", "finalbody")):
+            for statement in block[block.index(inner) + 1 :] if inner in block else ():
+                if isinstance(statement, ast.Assign) and name in {ast.unparse(one) for one in statement.targets}:
+                    yield statement
 
 
 # -- models ----------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.interp.values import (
     UNKNOWN,
     Bound,
+    Choice,
     DictValue,
     Instance,
     LibraryModule,
@@ -165,14 +166,14 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
         children = None
     if children is not None and module.path in PARAMETER_CONTAINERS:
         children = [(name, _as_parameter(interp, value)) for name, value in children]
+    # The module is new: wherever it is reached, it has been made this way.
+    module.slots["children"] = UNKNOWN if children is None else tuple(children)
     if children is None:
-        interp.heap.set(module.slots, "children", UNKNOWN)
         module.broken = True
         return
     for name, value in children:
         if isinstance(value, LibraryModule | Instance) and value.name is None:
             value.name = name
-    interp.heap.set(module.slots, "children", tuple(children))
 
 
 def _as_parameter(interp: Interpreter, value: Value) -> Value:
@@ -315,7 +316,8 @@ def _children_known(module: Value) -> bool:
         return False
     if module.native is not None and not _children_known(module.native):
         return False
-    return not any(value is UNKNOWN for value in module.slots.values())
+    held = module.slots.values()
+    return not any(value is UNKNOWN or (isinstance(value, Choice) and _may_hold_modules(value)) for value in held)
 
 
 def _listed(interp: Interpreter, module: Value, parts: list[Any], whole: bool) -> ListValue:
@@ -351,7 +353,17 @@ def has_unknown_parts(module: Value) -> bool:
 
 
 def _may_hold_modules(value: Value) -> bool:
+    if isinstance(value, Choice):
+        return any(is_module(option) or _may_hold_modules(option) for option in value.options)
     return value is UNKNOWN or isinstance(value, tuple) and any(_may_hold_modules(item) for item in value)
+
+
+def _undecided(module: Value) -> Iterator[Value]:
+    """The modules that are below a module only if an attribute is one of the values that it may be."""
+    for part in descendants(module):
+        for value in part.slots.values() if isinstance(part, Instance) else ():
+            for option in value.options if isinstance(value, Choice) else ():
+                yield from descendants(option)
 
 
 def _own_tensors(module: Value) -> list[Tensor]:
@@ -377,9 +389,18 @@ def move(interp: Interpreter, module: Value, device: Device | None, dtype: str |
             if dtype is None or device is not None:
                 spec = spec.with_(device=device)
             interp.heap.set(tensor.slots, "spec", spec)
+    for part in list(_undecided(module)):
+        slots = part.slots if isinstance(part, LibraryModule) else part.state
+        interp.heap.set(slots, "device", None)
+        if dtype is not None and isinstance(part, LibraryModule):
+            interp.heap.set(slots, "dtype", UNKNOWN)
+        for tensor in _own_tensors(part):
+            interp.heap.set(tensor.slots, "spec", tensor.spec.with_(device=None, dtype=None))
 
 
 def set_training(interp: Interpreter, module: Value, mode: bool | None) -> None:
+    for part in _undecided(module):
+        interp.heap.set(part.slots if isinstance(part, LibraryModule) else part.state, "training", None)
     for part in descendants(module):
         interp.heap.set(part.slots if isinstance(part, LibraryModule) else part.state, "training", mode)
 

@@ -212,7 +212,7 @@ def _arrays(interp: Interpreter, call: Arguments) -> Iteration | None:
         return None
     iteration = interp.iterate(value, call.node, call.frame)
     parts = tuple(arrays.as_array(interp, item, call.frame) for item in iteration.items)
-    if not parts or any(part is None for part in parts):
+    if not parts or not all(isinstance(part, Array) for part in parts):
         return None
     return Iteration(parts, iteration.exact)
 
