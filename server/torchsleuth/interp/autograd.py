@@ -241,7 +241,11 @@ class Autograd:
         return result
 
     def require_grad(self, tensor: Tensor, value: bool | None, node: ast.AST, frame: Frame) -> None:
-        """``x.requires_grad_()`` or an assignment to the attribute."""
+        """``x.requires_grad_()``, an assignment to the attribute, or the argument of what makes a tensor."""
+        if value and (tensor.spec.dtype or "").startswith(("int", "uint", "bool")):
+            self.interpreter.operate("Tensor.requires_grad_", (tensor,), {}, node, frame)  # raises
+            self.heap.set(tensor.slots, "spec", tensor.spec.with_(dtype=None))
+            return
         if tensor.owner is not None:
             site = self.site(node, frame)
             library.set_requires_grad(self.interpreter, tensor.owner, value, site, some=True)

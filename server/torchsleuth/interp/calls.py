@@ -383,7 +383,9 @@ class Calls(Choices):
         self.outcomes = tuple(values) if frame.returns else (value,) if falls_through or completion == 3 else ()
         if frame.yields is not None:
             yields = tuple(frame.yields)
-            return ListValue(Several(yields) if self._left_open(frame) else yields, "generator")
+            made = ListValue(Several(yields) if self._left_open(frame) else yields, "generator")
+            call = frame.call or frame.function.node  # type: ignore[union-attr]
+            return misuse.iterator(self.interpreter, made, call, frame.caller or frame)
         return value
 
     @staticmethod

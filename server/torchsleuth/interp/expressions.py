@@ -316,6 +316,9 @@ class Expressions(Calls):
             self.parameters_written(left, node, frame)
             return left
         left, right = self.resolved(left), self.resolved(right)
+        if name == "mul":
+            for sequence, count in ((left, right), (right, left)):
+                misuse.repeats(self.interpreter, sequence, count, node, frame, library.holds_parameters)
         if isinstance(left, Dim) or isinstance(right, Dim):
             return self._symbolic(name, left, right)
         if isinstance(left, NUMBERS) and isinstance(right, NUMBERS):
@@ -526,6 +529,7 @@ class Expressions(Calls):
         if isinstance(container, Native) and container.name == "__dict__" and isinstance(key, str):
             owner = container.path.removesuffix(".__dict__")
             return self._native_attribute(Native(owner, "external" if container.kind == "external" else "package"), key)
+        misuse.indexes(self.interpreter, container, key, node, frame)
         items = container.elements if isinstance(container, ListValue) else container
         if isinstance(items, Several):
             one = library.parameter_at(self.interpreter, container, self.resolved(key))

@@ -706,6 +706,8 @@ class Interpreter(Importing):
         if items is None or len(items) != len(parts):
             self._misfit(target, value, items, star is not None, frame)
             items = tuple(UNKNOWN for _ in parts)
+        elif isinstance(value, DictValue) and value.slots.get("collated") is not None and not self.guarded:
+            self._unpacked_wrong(target, value, items, frame)
         for part, item in zip(parts, items):
             self.assign(part, item, frame)
 
@@ -720,13 +722,20 @@ class Interpreter(Importing):
         wanted = len(target.elts)
         if not isinstance(count, int) or count == wanted or self.guarded or (starred and count >= wanted - 1):
             return
+        self._unpacked_wrong(target, value, items, frame, count)
+
+    def _unpacked_wrong(
+        self, target: ast.expr, value: Value, items: tuple[Value, ...] | None, frame: Frame, count: int | None = None
+    ) -> None:
         key = (frame.source.span(target), "unpacking")
         if key not in self.failures_seen:
             self.failures_seen.add(key)
+            count = len(items or ()) if count is None else count
             self.trace.unpackings.append(Unpacking(self.site(target, frame), value, items, count))
 
     def set_item(self, container: Value, key: Value, value: Value, node: ast.expr, frame: Frame) -> None:
         container = library.as_dict(self, container)
+        misuse.indexes(self, container, key, node, frame)
         if isinstance(container, ListValue):
             self.trace.emptied.add(container.identity)
             self.heap.set(container.slots, "items", self._replaced(container.elements, self.resolved(key), value))
@@ -792,6 +801,7 @@ class Interpreter(Importing):
                 if isinstance(value, LibraryModule | Instance) and value.name is None:
                     value.name = name
                 if owner.is_module:
+                    misuse.assigned(self, owner.slots.get(name), value, node, frame)
                     site = self.site(node, frame)
                     self.trace.attributes.append(AttributeSet(owner, name, value, site, bool(owner.state.get("ready"))))
                 native = owner.native
@@ -801,6 +811,8 @@ class Interpreter(Importing):
         elif isinstance(owner, Namespace):
             self.heap.set(owner.slots, name, value)
         elif isinstance(owner, LibraryModule):
+            if isinstance(value, Tensor):
+                misuse.assigned(self, self.attribute(owner, name, node, frame), value, node, frame)
             if owner.built is not None:
                 self.trace.parts_set.append(PartSet(owner, name, value, self.site(node, frame)))
             library.set_module_attribute(self, owner, name, value)

@@ -4,6 +4,7 @@ for the object whose method gave it."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp.frames import Frame
@@ -84,24 +85,25 @@ def once() -> Ref:
     return Ref(spent=None)
 
 
+def iterator(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> Value:
+    """What gives its elements once."""
+    if isinstance(value, ListValue):
+        value.once, value.made = once(), interp.site(node, frame)
+    return value
+
+
 def consume(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> None:
     """Something goes through all of an iterator: nothing is left in it for the next one."""
     if isinstance(value, DictValue):
         value = (value.items or {}).get("params")
     state = value.once if isinstance(value, Parameters | ListValue) else None
-    if state is None or (isinstance(value, ListValue) and not _holds_parameters(value)):
+    if state is None:
         return
     place = tuple((point.execution, point.iteration) for point in interp.loop_points)
     before = state.slots["spent"]
     if isinstance(before, tuple) and not (before[0].node is node and before[1] == place):
         _report(interp, Misuse("exhausted", interp.site(node, frame), value, before[0]))
     interp.heap.set(state.slots, "spent", (interp.site(node, frame), place))
-
-
-def _holds_parameters(value: ListValue) -> bool:
-    return any(
-        isinstance(one, Parameters) or (isinstance(one, Tensor) and one.parameter) for one in value.elements or ()
-    )
 
 
 def lacks_entry(interp: Interpreter, container: DictValue, key: Value, node: ast.AST, frame: Frame) -> None:
@@ -133,6 +135,38 @@ def untold(interp: Interpreter, receiver: LibraryObject, call: Arguments) -> Non
         _report(interp, Misuse("untold", interp.site(node, call.frame), receiver))
 
 
+def indexes(interp: Interpreter, container: Value, key: Value, node: ast.AST, frame: Frame) -> None:
+    """``optimizer.param_groups["lr"]``: the groups are a list."""
+    if isinstance(container, Bound) and container.function == "param_groups" and isinstance(key, str):
+        if isinstance(container.receiver, LibraryObject) and container.receiver.path.startswith("torch.optim."):
+            _report(interp, Misuse("groups", interp.site(node, frame), container))
+
+
+def repeats(
+    interp: Interpreter,
+    sequence: Value,
+    count: Value,
+    node: ast.AST,
+    frame: Frame,
+    holds_parameters: Callable[[Value], bool],
+) -> None:
+    """``[Block()] * 4``: four times the same module, where it is made on the spot and has parameters."""
+    if not isinstance(node, ast.BinOp) or not isinstance(sequence, ListValue) or (isinstance(count, int) and count < 2):
+        return
+    written = next((side for side in (node.left, node.right) if isinstance(side, ast.List)), None)
+    made = written is not None and all(isinstance(part, ast.Call) for part in written.elts)
+    items = [item for item in sequence.items or () if is_module(item)]
+    if made and items and any(holds_parameters(item) for item in items):
+        _report(interp, Misuse("repeated", interp.site(node, frame), items[0]))
+
+
+def assigned(interp: Interpreter, held: Value, value: Value, node: ast.AST, frame: Frame) -> None:
+    """A plain tensor for an attribute of a module that is a parameter or a module: it is refused."""
+    if isinstance(value, Tensor) and not value.parameter:
+        if is_module(held) or (isinstance(held, Tensor) and held.parameter):
+            _report(interp, Misuse("parameter", interp.site(node, frame), held))
+
+
 def _report(interp: Interpreter, misuse: Misuse) -> None:
     """Record it, once a place, unless it is on a way through a function that may never be taken."""
     key = (misuse.kind, misuse.site.span)
@@ -144,13 +178,17 @@ def _report(interp: Interpreter, misuse: Misuse) -> None:
 
 __all__ = [
     "KEYS",
+    "assigned",
     "computes",
     "consume",
     "enters",
+    "indexes",
+    "iterator",
     "lacks",
     "lacks_entry",
     "needs_result",
     "once",
     "refused",
+    "repeats",
     "untold",
 ]

@@ -188,7 +188,8 @@ class TensorOperations(Questions):
         self.tick(3)
         if operation.module is not None or operation.target.startswith(_TENSORS_ONLY):
             site = operation.site
-            if library.takes_list(self.interpreter, operation.args, site.node, site.frame):
+            taken = library.takes_list(self.interpreter, operation.args, site.node, site.frame)
+            if taken or library.refuses_list(self.interpreter, operation):
                 return self._undecided(operation, place)
         if any(spec.shape is None for spec in operation.specs):
             operation = self._ranked(operation)

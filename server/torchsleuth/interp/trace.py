@@ -60,7 +60,7 @@ class DeviceConflict:
 
 @dataclass(frozen=True)
 class Unpacking:
-    """``a, b = value`` with a value of another number of parts. `site`: of the targets."""
+    """``a, b = value`` with a value of another number of parts, or the keys of a batch. `site`: of the targets."""
 
     site: Site
     value: Value
@@ -160,7 +160,8 @@ class Misuse:
     kind: uncalled (a method where its result is needed), exhausted (an iterator that something, at `first`, has gone
     through), result (what load_state_dict() gives, taken for the module), pickled (a file with an object of a class, read with
     weights_only), untold (an optimizer or a schedule whose step() lacks its argument), pair (what ``torch.max(x, dim)`` gives,
-    taken for a tensor), key (an entry that a checkpoint has not).
+    taken for a tensor), key (an entry that a checkpoint has not), groups (a name for an index of an optimizer's list of
+    groups), repeated (one module several times in a list), parameter (a tensor put in the place of a parameter or module).
     """
 
     kind: str

@@ -20,6 +20,7 @@ References
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -30,7 +31,7 @@ from torchsleuth.rules.activations import losses
 from torchsleuth.rules.casts import METHODS, born_as, casts
 from torchsleuth.rules.constructors import argument_node, constructor_related, given_argument
 from torchsleuth.rules.describe import call_trail, expression_text, layer_text, operator_text
-from torchsleuth.rules.operands import Operand, appended, operand, operands, suffixed
+from torchsleuth.rules.operands import Operand, appended, operand, operands, short, suffixed
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Span
@@ -113,7 +114,7 @@ def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand])
     others = [used.text("the other operand") for used in given if used is not odd]
     text = message(
         key,
-        tensor=odd.text("the input"),
+        tensor=_asked(analysis, operation) if "require" in error else odd.text("the input"),
         dtype=odd.spec.dtype,
         user=user,
         wanted=wanted,
@@ -126,6 +127,15 @@ def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand])
     )
     candidates = _candidates(analysis, failure, given, odd, wanted)
     return Finding(operation.site.span, text, trail(analysis, failure), candidates)
+
+
+def _asked(analysis: Analysis, operation: Operation) -> str:
+    """The tensor that is to require gradients: what `requires_grad_()` is called on, or what is made so."""
+    node = operation.site.node
+    owner = node.func if isinstance(node, ast.Call) else node
+    if isinstance(owner, ast.Attribute) and owner.attr.startswith("requires_grad"):
+        node = owner.value
+    return f"`{short(analysis.source_of(operation.site.span.path).segment(node))}`"
 
 
 def _candidates(

@@ -25,10 +25,11 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.library.data import option
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.interp.values import Function, ListValue, Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.loaders import spelled
+from torchsleuth.rules.loaders import constructions, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 
@@ -42,7 +43,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if isinstance(made, ListValue):
             count = len(made.items or ())
             key = "data.list.one" if count == 1 else "data.list"
-            text = message(key, name=_name(analysis, fault, made), count=count)
+            if "collated" not in made.slots:
+                user = (
+                    f"`{analysis.source_of(fault.at.span.path).segment(getattr(fault.at.node, 'func', fault.at.node))}`"
+                )
+                text = message("data.list.plain", name=_name(analysis, fault, made), user=user)
+            else:
+                text = message(key, name=_name(analysis, fault, made), count=count)
             yield Finding(fault.at.span, text, (), _repairs(analysis, fault, made))
 
 
@@ -66,6 +73,9 @@ def _expression(fault: DataFault, made: ListValue) -> ast.expr | None:
 def _repairs(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[Candidate]:
     items = made.items or ()
     path = made.slots.get("collated")
+    if "collated" not in made.slots:
+        yield from _stacked(analysis, fault, made)
+        return
     if path == () and len(items) == 1:
         yield from _unpacked(analysis, fault, made)
     if path == ():
@@ -151,6 +161,32 @@ def _made_tensor(analysis: Analysis, fault: DataFault, made: ListValue) -> Itera
         text = f"{stack}({source.segment(use)}, dim=1){'.float()' if double else ''}"
         title = message("fix.replace", old=source.segment(use), new=text)
         yield Candidate(title, (*imports, edits.replace(source, use, text)))
+
+
+def _stacked(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[Candidate]:
+    """``torch.stack(images)``: where a collate function returns the list, else where it is used."""
+    for function in (option(loader, "collate_fn") for _, loader, _ in constructions(analysis)):
+        if not isinstance(function, Function) or not isinstance(function.node, ast.FunctionDef):
+            continue
+        for part in ast.walk(function.node):
+            if isinstance(part, ast.Return) and isinstance(part.value, ast.Tuple):
+                for element in part.value.elts:
+                    if isinstance(element, ast.Name | ast.ListComp):
+                        yield _wrapped(analysis, function.path, element)
+    use = _expression(fault, made)
+    if use is None and isinstance(fault.at.node, ast.Call) and fault.at.node.args:
+        use = fault.at.node.args[0]
+    if use is not None:
+        yield _wrapped(analysis, fault.at.span.path, use)
+
+
+def _wrapped(analysis: Analysis, path: str, node: ast.expr) -> Candidate:
+    source = analysis.source_of(path)
+    stack, imports = spelled(analysis, path, "torch.stack")
+    text = f"{stack}({source.segment(node)})"
+    return Candidate(
+        message("fix.replace", old=source.segment(node), new=text), (*imports, edits.replace(source, node, text))
+    )
 
 
 def _at(value: ast.expr, path: tuple[object, ...]) -> ast.expr | None:

@@ -1,11 +1,11 @@
-"""parameters-used-up: parameters that are gone through a second time.
+"""parameters-used-up: an iterator over parameters or batches that is gone through a second time.
 
 What it finds
-    What parameters(), filter() or a generator expression over them gives, used after something has gone through all of
-    it: an optimizer, a clipping, a count.
+    What parameters(), zip(), map(), filter(), a generator expression or a generator function gives, used after something
+    has gone through all of it: an optimizer, a clipping, a count, the first of several epochs.
 Why it hurts
     An iterator can be gone through once. An optimizer raises ValueError "optimizer got an empty parameter list"; a clipping
-    or a loop does nothing, without a word.
+    or a loop does nothing, without a word, and so the second epoch has no batches.
 Example
     params = model.parameters()
     optimizer = torch.optim.Adam(params)
@@ -44,7 +44,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if value.made is not None:
             source = analysis.source_of(value.made.span.path)
             places.append(related(source, value.made.node, message("parameters.spent.made")))
-        text = message("parameters.spent", line=first.span.start.line)
+        again = first.node is misuse.site.node
+        key = "parameters.spent.before" if again else "parameters.spent"
+        text = message(key, **({} if again else {"line": first.span.start.line}))
         severity: Severity = "error" if _refuses(analysis, misuse) else "warning"
         yield Finding(misuse.site.span, text, tuple(places), tuple(_kept(analysis, misuse)), severity)
 

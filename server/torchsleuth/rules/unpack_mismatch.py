@@ -28,7 +28,7 @@ from torchsleuth.rules.constructors import passed_for
 from torchsleuth.rules.describe import call_trail, origin_trail, shape_text
 from torchsleuth.rules.operands import appended, replaced, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
-from torchsleuth.schema import Related
+from torchsleuth.schema import Position, Related
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 
@@ -45,6 +45,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _finding(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List) -> Finding:
     source = source_at(analysis, found.site)
     value = _written_value(analysis, found, target)
+    if isinstance(found.value, DictValue) and found.count == len(target.elts):
+        return _of_keys(analysis, found, target)
     text = message(
         "unpack.count",
         names=short(source.segment(target).strip("()[]")),
@@ -57,6 +59,37 @@ def _finding(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List)
     if isinstance(found.value, Tensor):
         places = origin_trail(found.value, "the tensor") + places
     return Finding(found.site.span, text, tuple(places), _candidates(analysis, found, target, value))
+
+
+def _of_keys(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List) -> Finding:
+    """As many names as a batch has entries: they get its keys."""
+    text = message("unpack.keys", names=short(source_at(analysis, found.site).segment(target)), keys=_parts(found))
+    return Finding(
+        found.site.span, text, tuple(call_trail(found.site.frame, limit=1)), _entries(analysis, found, target)
+    )
+
+
+def _entries(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List) -> Iterator[Candidate]:
+    """``for batch in loader: x, y = batch["x"], batch["y"]``; a name that is a key gets its entry."""
+    source, statement = source_at(analysis, found.site), _statement(analysis, found, target)
+    keys = list((found.value.items or {}) if isinstance(found.value, DictValue) else ())
+    names = [source.segment(part) for part in target.elts]
+    chosen = names if set(names) == set(keys) else keys
+    if isinstance(statement, ast.Assign):
+        made = edits.insert_after_node(source, statement.value, ".values()")
+        yield Candidate(
+            message("fix.append", expression=short(source.segment(statement.value)), suffix=".values()"), (made,)
+        )
+    elif isinstance(statement, ast.For) and statement.target is not None:
+        line = f"{', '.join(names)} = {', '.join(f'batch[{key!r}]' for key in chosen)}".replace("'", '"')
+        first, indent = statement.body[0], edits.indentation(source, statement.body[0].lineno)
+        at = Position(first.lineno, 1)
+        if statement.body[0].lineno > statement.lineno:
+            changes = (
+                edits.replace(source, target, "batch"),
+                edits.insert(source, at, f"{indent}{line}{edits.line_ending(source)}"),
+            )
+            yield Candidate(message("fix.entries", line=line), changes)
 
 
 def _parts(found: Unpacking) -> str:

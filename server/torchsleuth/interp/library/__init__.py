@@ -3,7 +3,7 @@
 from torchsleuth.interp.library.arrays import binary as array_binary
 from torchsleuth.interp.library.arrays import get_item as array_item
 from torchsleuth.interp.library.arrays import of_operands
-from torchsleuth.interp.library.data import iterate, object_item, takes_list
+from torchsleuth.interp.library.data import iterate, object_item, refuses_list, takes_list
 from torchsleuth.interp.library.dictionaries import contains as has_entry
 from torchsleuth.interp.library.dictionaries import delete as delete_entry
 from torchsleuth.interp.library.dictionaries import item as dict_item
@@ -42,6 +42,7 @@ from torchsleuth.interp.library.modules import (
     descendants,
     has_own_parameters,
     has_parameters,
+    holds_parameters,
     is_loss,
     is_reduced_loss,
     objects_in,
@@ -146,6 +147,7 @@ __all__ = [
     "run_packed",
     "run_pending",
     "has_own_parameters",
+    "holds_parameters",
     "has_parameters",
     "of_operands",
     "own_parameters",
@@ -176,6 +178,7 @@ __all__ = [
     "set_child",
     "set_module_attribute",
     "set_requires_grad",
+    "refuses_list",
     "takes_list",
     "tensors_in",
     "training_of",

@@ -135,7 +135,9 @@ class Collation:
         if missing is not None:
             self._refuse("keys", (*path, missing), tuple(samples[:2]))
             return UNKNOWN
-        return DictValue({key: self.collate([items[key] for items in dicts], (*path, key)) for key in first})
+        made = DictValue({key: self.collate([items[key] for items in dicts], (*path, key)) for key in first})
+        made.slots["collated"] = path
+        return made
 
     def _sequences(self, samples: list[Value], path: Path) -> Value:
         columns: list[tuple[Value, ...]] = []

@@ -40,6 +40,7 @@ from torchsleuth.tensors.spec import Native
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
     from torchsleuth.interp.interpreter import Interpreter
+    from torchsleuth.interp.trace import Operation
 
 PACKAGE = "torch.utils.data."
 LOADER = "torch.utils.data.DataLoader"
@@ -603,19 +604,36 @@ def split_sizes(interp: Interpreter, parts: tuple[Value, ...], total: Size | Non
     return list(sizes)
 
 
+_ANY_INPUT = frozenset("Identity DataParallel DistributedDataParallel".split())
+"""Layers that hand on what they get."""
+
+
 def takes_list(interp: Interpreter, values: tuple[Value, ...], node: ast.AST, frame: Frame) -> bool:
     """Whether one of these, which are to be tensors, is a list that the default collate made. Then that is recorded."""
     for value in values:
         if isinstance(value, ListValue) and value.slots.get("collated") is not None:
-            fault = DataFault("list", interp.site(node, frame), values=(value,))
-            if not interp.guarded and (fault.kind, fault.at.span) not in interp.failures_seen:
-                interp.failures_seen.add((fault.kind, fault.at.span))
-                interp.trace.data.append(fault)
-            return True
+            return _is_list(interp, value, node, frame)
     return False
 
 
-# -- iteration -------------------------------------------------------------------------------------
+def refuses_list(interp: Interpreter, operation: Operation) -> bool:
+    """Whether a layer that wants one tensor is given a list of tensors. Then that is recorded."""
+    module, given = operation.module, operation.args[0] if operation.args else None
+    if module is None or module.built is not None or module.children is not None or not isinstance(given, ListValue):
+        return False
+    plain = module.path.startswith("torch.nn.") and module.type_name not in _ANY_INPUT
+    items = given.elements if given.type_name == "list" else None
+    if not plain or not items or not all(isinstance(item, Tensor) for item in items):
+        return False
+    return _is_list(interp, given, operation.site.node, operation.site.frame)
+
+
+def _is_list(interp: Interpreter, value: ListValue, node: ast.AST, frame: Frame) -> bool:
+    fault = DataFault("list", interp.site(node, frame), values=(value,))
+    if not interp.guarded and (fault.kind, fault.at.span) not in interp.failures_seen:
+        interp.failures_seen.add((fault.kind, fault.at.span))
+        interp.trace.data.append(fault)
+    return True
 
 
 def iterate(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> Iteration:
@@ -686,5 +704,6 @@ __all__ = [
     "option",
     "plan",
     "split_sizes",
+    "refuses_list",
     "takes_list",
 ]

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from torchsleuth.interp import misuse
 from torchsleuth.interp.graph import TAKES_ARRAYS, AutogradFault
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import (
@@ -25,6 +26,7 @@ from torchsleuth.interp.library import (
 )
 from torchsleuth.interp.values import (
     UNKNOWN,
+    Bound,
     Builtin,
     Function,
     LibraryObject,
@@ -106,6 +108,9 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
     if path in files.OBJECTS:
         return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
     if path in ("copy.copy", "copy.deepcopy") and call.args:
+        misuse.needs_result(interp, call.args[0], call.node, call.frame)
+        if isinstance(call.args[0], Bound):
+            return UNKNOWN
         if path == "copy.copy":
             return copies.shallow(call.args[0])
         refused = copies.refused(call.args[0])

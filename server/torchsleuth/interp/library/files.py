@@ -31,10 +31,14 @@ PICKLED = "torch.load.object"
 
 
 def save(interp: Interpreter, call: Arguments) -> None:
-    held = _written(interp, call.get(0, "obj"))
+    given = call.get(0, "obj")
+    held = (given.items or {}).values() if isinstance(given, DictValue) else ()
+    for part in (given, *held):
+        misuse.needs_result(interp, part, call.node, call.frame)
+    written = _written(interp, given)
     key = _key(interp, call.get(1, "f")) if call.exact else None
     if key is not None:
-        interp.heap.set(interp.files.slots, key, held)
+        interp.heap.set(interp.files.slots, key, written)
         return
     # It may be any of those that were written before.
     for other in list(interp.files.slots):

@@ -340,6 +340,11 @@ def parts_of(module: Value) -> Iterator[LibraryModule | Tensor]:
         yield from own_parameters(part)
 
 
+def holds_parameters(module: Value) -> bool:
+    """Whether a module is known to have parameters, itself or in its parts."""
+    return any(isinstance(part, Tensor) or has_own_parameters(part) for part in parts_of(module))
+
+
 def has_unknown_parts(module: Value) -> bool:
     """Whether something in a module is not known, so that other modules may be in there."""
     if not isinstance(module, LibraryModule | Instance):
@@ -479,6 +484,7 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
     if name in hooks.KINDS:
         return hooks.register(interp, module, name, call)
     if name == "load_state_dict":
+        misuse.needs_result(interp, call.get(0, "state_dict"), call.node, call.frame)
         states.check(interp, module, call)
         return NamedResult(misuse.KEYS, (ListValue(None), ListValue(None)))
     if name == "state_dict":

@@ -47,6 +47,8 @@ _BUILTINS: dict[str, Callable[[Interpreter, Arguments], Value]] = {}
 _TYPES = "int float str bool list tuple dict set frozenset bytes complex type object slice".split()
 _EXHAUSTING = frozenset("list tuple set frozenset dict sum sorted max min".split())
 """Functions that go through an iterator to its end."""
+_ITERATORS = frozenset("zip map filter enumerate reversed".split())
+"""Functions that give an iterator."""
 MAX_RANGE = 4096
 
 
@@ -71,7 +73,8 @@ def call_builtin(interp: Interpreter, name: str, call: Arguments) -> Value:
         return UNKNOWN
     if name in _EXHAUSTING and call.args:
         misuse.consume(interp, call.args[0], call.node, call.frame)
-    return model(interp, call) if call.exact else UNKNOWN
+    made = model(interp, call) if call.exact else UNKNOWN
+    return misuse.iterator(interp, made, call.node, call.frame) if name in _ITERATORS else made
 
 
 @_model("len")
@@ -263,9 +266,7 @@ def _filter(interp: Interpreter, call: Arguments) -> Value:
     ]
     kept = tuple(item for item, verdict in zip(iteration.items, verdicts) if verdict is not False)
     exact = iteration.exact and None not in verdicts
-    left = ListValue(kept if exact else interp.heap.several(kept), "iterator")
-    left.once, left.made = misuse.once(), interp.site(call.node, call.frame)
-    return left
+    return ListValue(kept if exact else interp.heap.several(kept), "iterator")
 
 
 @_model("int")

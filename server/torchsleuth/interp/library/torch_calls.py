@@ -396,7 +396,9 @@ def _factory(interp: Interpreter, path: str, name: str, call: Arguments) -> Valu
 def _made_anew(interp: Interpreter, value: Tensor, call: Arguments) -> None:
     """A tensor made of sizes or data is a leaf, whatever it was made of."""
     grad = interp.truth(call.kwargs.get("requires_grad", False))
-    interp.heap.set(value.slots, "spec", value.spec.with_(requires_grad=grad))
+    interp.heap.set(value.slots, "spec", value.spec.with_(requires_grad=False))
+    if grad is not False:
+        interp.require_grad(value, grad, call.node, call.frame)
     interp.heap.set(value.slots, "leaf", grad is True)
     if call.args:
         _rewrapped(interp, value, call)
@@ -462,9 +464,9 @@ def _like(interp: Interpreter, path: str, call: Arguments) -> Value:
         spec = value.spec
         if place is not MISSING_DEVICE:
             spec = spec.with_(device=place)
-        if isinstance(grad, bool) and grad:
-            spec = spec.with_(requires_grad=True)
         interp.heap.set(value.slots, "spec", spec)
+        if grad is True:
+            interp.require_grad(value, True, call.node, call.frame)
     return value
 
 
