@@ -207,10 +207,11 @@ def _arrays(interp: Interpreter, call: Arguments) -> Iteration | None:
     """The arrays of a sequence argument."""
     value = call.get(0, "arrays", call.get(0, "tup", call.get(0, "seq")))
     if isinstance(value, Array):
-        return arrays.iterate(interp, value)
-    if not isinstance(value, tuple | ListValue):
+        iteration = arrays.iterate(interp, value)
+    elif isinstance(value, tuple | ListValue):
+        iteration = interp.iterate(value, call.node, call.frame)
+    else:
         return None
-    iteration = interp.iterate(value, call.node, call.frame)
     parts = tuple(arrays.as_array(interp, item, call.frame) for item in iteration.items)
     if not parts or not all(isinstance(part, Array) for part in parts):
         return None
