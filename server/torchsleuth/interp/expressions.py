@@ -538,7 +538,8 @@ class Expressions(Calls):
             if isinstance(key, SliceValue):
                 count = None if items.length is None else library.sliced_size(self.interpreter, key, items.length)
                 return ListValue(Several.counted(items, count))
-            return self.any_of(items) if items and is_int(key) else UNKNOWN
+            at_any = is_int(key) or key is UNKNOWN or isinstance(key, Tensor)
+            return self.heap.one_of(self.any_of(items)) if items and at_any else UNKNOWN
         if isinstance(items, tuple | str):
             index = self.resolved(key)
             if isinstance(index, str) and isinstance(items, NamedResult):

@@ -13,6 +13,7 @@ from torchsleuth.interp.values import (
     Bound,
     Choice,
     ClassValue,
+    ContainerSlots,
     DictSlots,
     DictValue,
     FactSlots,
@@ -147,6 +148,19 @@ class Heap:
             slots.pop(key, None)
         else:
             slots[key] = value
+        if key == "items" and isinstance(slots, ContainerSlots) and slots.stands_for:
+            self._forget(slots)
+
+    def _forget(self, slots: ContainerSlots) -> None:
+        """A container has changed that is one of several: what each of them holds is not known any more."""
+        left, seen = [*slots.stands_for], {id(slots)}
+        while left:
+            one = left.pop()
+            if id(one) not in seen:
+                seen.add(id(one))
+                left += one.stands_for
+                self._journal.append((one, "items", one["items"]))
+                one["items"] = None
 
     def mark(self) -> int:
         return len(self._journal)
@@ -220,6 +234,19 @@ class Heap:
         self._sizes, self._joined = outer
         return joined
 
+    def one_of(self, value: Value) -> Value:
+        """One of those that a list or dict stands for: what is done to it is not done to all of them."""
+        one: ListValue | DictValue
+        if isinstance(value, ListValue) and value.once is None:
+            one = ListValue(value.slots["items"], value.type_name)
+        elif isinstance(value, DictValue):
+            one = DictValue(value.slots["items"], value.type_name, value.factory)
+            one.from_file = value.from_file
+        else:
+            return value
+        one.slots.stands_for = (value.slots,)
+        return one
+
     def _join_sizes(self, left: Size, right: Size) -> Size:
         """A size that is `left` in the one state and `right` in the other: the same one wherever that is so."""
         if left == right:
@@ -290,11 +317,15 @@ class Heap:
             keys = {**left, **right}
             return {key: self.join_values(left[key], right[key]) if key in both else UNKNOWN for key in keys}
         if isinstance(left, ListValue) and isinstance(right, ListValue):
-            return ListValue(self.join_elements(left.elements, right.elements), left.type_name)
+            either = ListValue(self.join_elements(left.elements, right.elements), left.type_name)
+            either.slots.stands_for = (left.slots, right.slots)
+            return either
         if isinstance(left, DictValue) and isinstance(right, DictValue):
             same = left.type_name == right.type_name and left.factory == right.factory
             type_name, factory = (left.type_name, left.factory) if same else ("dict", None)
-            return DictValue(self.join_entries(left.entries, right.entries), type_name, factory)
+            one_of = DictValue(self.join_entries(left.entries, right.entries), type_name, factory)
+            one_of.slots.stands_for = (left.slots, right.slots)
+            return one_of
         if isinstance(left, DType) and isinstance(right, DType) and left == right:
             return left
         kind = _kind(left)

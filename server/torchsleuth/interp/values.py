@@ -259,7 +259,13 @@ class FactSlots(dict[Any, Value]):
     """What was found out: where two states differ, neither is true of both."""
 
 
-class ListSlots(dict[Any, Value]):
+class ContainerSlots(dict[Any, Value]):
+    """The slots of a list or dict. `stands_for`: those of the containers of which this is one."""
+
+    stands_for: tuple[ContainerSlots, ...] = ()
+
+
+class ListSlots(ContainerSlots):
     """The slots of a list: ``items`` is a tuple of all its elements, a `Several`, or None."""
 
 
@@ -272,7 +278,7 @@ class ListValue(Ref):
 
     def __init__(self, items: tuple[Value, ...] | None, type_name: str = "list") -> None:
         super().__init__()
-        self.slots = ListSlots(items=items)
+        self.slots: ListSlots = ListSlots(items=items)
         self.type_name = type_name
         self.once: Ref | None = None
         self.made: Site | None = None
@@ -310,7 +316,7 @@ class _Others:
 OTHERS = _Others()
 
 
-class DictSlots(dict[Any, Value]):
+class DictSlots(ContainerSlots):
     """The slots of a dict: ``items`` has its entries, or None."""
 
 
@@ -324,7 +330,7 @@ class DictValue(Ref):
 
     def __init__(self, items: dict[Any, Value] | None, type_name: str = "dict", factory: Value = None) -> None:
         super().__init__()
-        self.slots = DictSlots(items=items)
+        self.slots: DictSlots = DictSlots(items=items)
         self.type_name = type_name
         self.factory = factory
         self.from_file = False
