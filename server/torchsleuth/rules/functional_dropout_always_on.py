@@ -55,6 +55,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _made_anew(analysis: Analysis) -> Iterator[Finding]:
     """Dropout layers that are made where they are used: eval() of the model does not reach them."""
     reported: set[object] = set()
+    kept = {id(item.value) for item in analysis.trace.attributes}
     for operation in analysis.trace.operations:
         layer = operation.module
         site = layer.site if layer is not None and "Dropout" in layer.type_name else None
@@ -63,7 +64,7 @@ def _made_anew(analysis: Analysis) -> Iterator[Finding]:
             continue
         if site.frame is not operation.site.frame or layer.slots["training"] is not True:
             continue
-        registered = any(part is layer for part in descendants(instance))
+        registered = id(layer) in kept or any(part is layer for part in descendants(instance))
         receiver = _self_name(site.frame)
         if registered or receiver is None or "training" in ast.unparse(site.node):
             continue
