@@ -42,6 +42,17 @@ PACKAGES = {
     "torchvision": "torchvision/*",
     "lightning": "lightning/*",
     "transformers": "transformers/models/*/modeling_*",
+    # These train what they define.
+    "d2l": "d2l/*",
+    "denoising-diffusion-pytorch": "denoising_diffusion_pytorch/*",
+    "facenet-pytorch": "facenet_pytorch/*",
+    "labml-nn": "labml_nn/*",
+    "lightly": "lightly/*",
+    "pytorch-metric-learning": "pytorch_metric_learning/*",
+    "simpletransformers": "simpletransformers/*",
+    "stable-baselines3": "stable_baselines3/*",
+    "stylegan2-pytorch": "stylegan2_pytorch/*",
+    "yolov5": "yolov5/*",
 }
 """Names on the index, and the files that are looked at."""
 

@@ -575,7 +575,13 @@ class Expressions(Calls):
         """An element at a position that is not known."""
         if len(items) > 1 and all(isinstance(item, int) and not isinstance(item, bool) for item in items):
             return library.between(self.interpreter, min(items), max(items))
-        return self.heap.join_all(self.heap.several(items))
+        one = self.heap.join_all(self.heap.several(items))
+        if one is UNKNOWN:
+            # Whatever is done to it changes one of these.
+            for item in items:
+                if isinstance(item, Instance) and not item.is_module and not item.cls.is_dataclass:
+                    self.interpreter.forget_attributes(item)
+        return one
 
     # -- comprehensions ----------------------------------------------------------------------------
 
