@@ -9,12 +9,26 @@ ENGLISH: dict[str, str] = {
     "matmul.linear": (
         "{tensor} is {shape}: its last size {got} does not fit {layer}, which was built with in_features={wanted}"
     ),
+    "matmul.replaced_weight": (
+        "{tensor} is {shape}: its last size {got} does not fit {layer}, whose weight was replaced by one of shape {weight}"
+    ),
     "matmul.operands": "{left} is {left_shape} and {right} is {right_shape}: inner sizes {a} and {b} differ",
     "conv.channels": "{tensor} is {shape} with {got} channels, but {layer} was built with in_channels={wanted}",
     "reshape.short": "{tensor} is {shape}: {call} says what becomes of {count} of its {rank} dimensions",
     "reshape.size": "{tensor} is {shape}, {elements} elements, which {call} cannot arrange",
     "broadcast.operands": (
         "{left} and {right} do not broadcast in {operator}: sizes {a} and {b} in dimension {dim} must be equal, or 1"
+    ),
+    "likelihood.rate": (
+        "{rate} is a rate, the result of {function}, but {loss} takes the logarithm of the rate: use log_input=False"
+    ),
+    "likelihood.logits": (
+        "{rate} is the raw output of {layer}, which may be negative; with log_input=False, {loss} takes a rate"
+    ),
+    "likelihood.variance": "{variance} is the raw output of {layer} and may be negative, which no variance is: use .exp()",
+    "loss.signs": "{target} is 0 or 1, but {loss} wants 1 and -1: nothing is learnt where it is 0",
+    "loss.exchanged": (
+        "{prediction} is the prediction, but {loss} takes the prediction first and the target second: {target} stands in its place"
     ),
     "loss.classes": (
         "{loss} of {prediction} wants class indices of shape {wanted}, with the classes in dimension 1, but {target} is given"

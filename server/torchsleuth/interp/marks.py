@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torchsleuth.interp.library import integers
-from torchsleuth.interp.values import Tags, Tensor, Value
+from torchsleuth.interp.values import Bounds, Ends, Tags, Tensor, Value
 
 KEPT_BY = frozenset(
     "view reshape squeeze unsqueeze flatten contiguous permute transpose clone float double half to detach "
@@ -58,7 +58,17 @@ def of_result(name: str, tensors: Sequence[Tensor], args: tuple[Value, ...]) -> 
         return integers.joined(tensors)
     if name in ACTIVATIONS:
         return frozenset({"activation"} if tensors and "logits" in tensors[0].tags else ())
+    moved = integers.computed(name, args, held)
+    if moved is not None:
+        return frozenset({moved})
     return frozenset({"logits"}) if _is_unbounded(name, tensors) else frozenset()
+
+
+def held(value: Value) -> Bounds | Ends | None:
+    """The integers that a tensor is known to hold; those of few bits may overflow."""
+    if not isinstance(value, Tensor) or value.spec.dtype in ("uint8", "int8", "int16"):
+        return None
+    return next((tag for tag in value.tags if isinstance(tag, Bounds | Ends)), None)
 
 
 def _is_unbounded(name: str, tensors: Sequence[Tensor]) -> bool:

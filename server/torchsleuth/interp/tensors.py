@@ -241,7 +241,7 @@ class TensorOperations(Questions):
     ) -> Callable[[TensorSpec], Tensor]:
         tensors = operation.operands
         name = operation.target.rpartition(".")[2]
-        tags = batch.plain(marks.of_result(name, tensors, operation.args))
+        tags = batch.plain(marks.of_result(name, tensors, () if operation.kwargs else operation.args))
         history = frozenset(item for tensor in tensors for item in tensor.history)
         origin = Origin(operation.site, operation.target, operation.specs, tensors)
         made: list[Tensor] = []
@@ -446,7 +446,7 @@ class TensorOperations(Questions):
                 self.written(left, value, node, frame)
                 self.heap.set(left.slots, "spec", value.spec.with_(device=left.spec.device))
                 self.heap.set(left.slots, "history", left.history | value.history)
-                self._retag(left)
+                self._retag(left, value.tags)
                 return left
             return value
         value = self.operate(f"operator.{name}", (left, right), {}, node, frame)

@@ -572,7 +572,7 @@ class Oracle:
         error = self._eager(target, args, kwargs)
         if isinstance(error, Unsupported):
             return Undecided(str(error)) if failure.exception == "TypeError" else failure
-        if error is None or isinstance(error, NotImplementedError):
+        if error is None or (isinstance(error, NotImplementedError) and not _about_types(error)):
             return Undecided("only the fake operator fails")
         if isinstance(error, (*_CHECKED_ERRORS, TypeError)) or _asks_none(error):
             return Failure(type(error).__name__, str(error), confirmed=True)

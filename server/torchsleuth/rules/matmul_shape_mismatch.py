@@ -32,6 +32,7 @@ from torchsleuth.rules.describe import expression_text, layer_text, shape_text
 from torchsleuth.rules.operands import (
     Operand,
     Shape,
+    exchanged,
     layers_behind,
     lineage,
     operand,
@@ -39,7 +40,6 @@ from torchsleuth.rules.operands import (
     replaced,
     resized,
     same,
-    short,
     source_at,
     squeezed,
     suffixed,
@@ -80,6 +80,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _linear(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, used: Operand) -> Finding:
+    replacement = layer.slots["attributes"].get("weight")
+    if isinstance(replacement, Tensor):
+        return _other_weight(analysis, failure, layer, used, replacement)
     got, wanted = used.shape[-1], given_argument(layer, 0, "in_features")
     text = message(
         "matmul.linear",
@@ -91,6 +94,25 @@ def _linear(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, 
     )
     candidates = _for_linear(analysis, failure, layer, used, wanted)
     return Finding(failure.operation.site.span, text, trail(analysis, failure, "in_features", wanted), candidates)
+
+
+def _other_weight(
+    analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, used: Operand, weight: Tensor
+) -> Finding:
+    """A layer whose weight was replaced, as by that of an embedding: the embedding with vectors of the layer's width."""
+    got, owner = used.shape[-1], weight.owner
+    text = message(
+        "matmul.replaced_weight",
+        tensor=expression_text(used.node, "the input"),
+        shape=shape_text(used.spec),
+        got=dims.text(got),
+        layer=layer_text(layer),
+        weight=shape_text(weight.spec),
+    )
+    candidates: Iterator[Candidate] = iter(())
+    if owner is not None and owner.path == "torch.nn.Embedding" and isinstance(got, int):
+        candidates = change_argument(analysis, owner, 1, "embedding_dim", got)
+    return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
 
 
 def _for_linear(
@@ -225,7 +247,7 @@ def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[
         if same(dims.multiply(mine, 2), wanted):
             yield from both_directions(analysis, used.tensor)
     if len(left.shape) > 1 < len(right.shape) and same(right.shape[-1], left.shape[-2]):
-        yield from _exchanged(analysis, left, right)
+        yield from exchanged(analysis, left, right)
     for used, other, mine, wanted in (
         (right, left, right.shape[-1], left.shape[-1]),
         (left, right, left.shape[_inner(left.shape)], right.shape[_inner(right.shape)]),
@@ -243,21 +265,6 @@ def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[
             pair = (other.shape, shape) if used is right else (shape, other.shape)
             if len(used.shape) > 2 and same(pair[0][-1], pair[1][_inner(pair[1])]):
                 yield from suffixed(analysis, used, suffix, safe=False)
-
-
-def _exchanged(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
-    """The operands in the other order."""
-    if left.node is None or right.node is None:
-        return
-    source = source_at(analysis, left.site)
-    one, two = source.segment(left.node), source.segment(right.node)
-    first, second = (
-        (two, one)
-        if isinstance(left.site.node, ast.Call)
-        else (written(source, right.node), written(source, left.node))
-    )
-    changes = (edits.replace(source, left.node, first), edits.replace(source, right.node, second))
-    yield Candidate(message("fix.exchange", left=short(one), right=short(two)), changes, safe=False)
 
 
 def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -> Iterator[Candidate]:

@@ -1,8 +1,8 @@
 """nll-without-log-softmax: a negative log likelihood of values that are not log probabilities.
 
 What it finds
-    NLLLoss or F.nll_loss of the raw output of a layer, or of softmax probabilities; KLDivLoss or F.kl_div with such
-    probabilities in the place of the prediction, whose logarithm it wants.
+    NLLLoss or F.nll_loss of the raw output of a layer, or of softmax probabilities; KLDivLoss, CTCLoss and their functions
+    with either in the place of the prediction, whose logarithm they want.
 Why it hurts
     The loss only picks the entry of the true class and changes its sign. On raw scores it falls without a bound, on
     probabilities it is not a likelihood; either way, the model does not learn what it should, and no error is raised.
@@ -27,12 +27,14 @@ from torchsleuth.messages import message
 from torchsleuth.rules.activations import applied, losses, renamed, short_name, written_call
 from torchsleuth.rules.bce_on_logits import layer_places
 from torchsleuth.rules.describe import call_trail, expression_text, operand_node
+from torchsleuth.rules.operands import operand, suffixed
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related
 
 CODE = "TS305"
 _LOSSES = ("torch.nn.NLLLoss", "torch.nn.functional.nll_loss", "torch.nn.NLLLoss2d")
 _DIVERGENCES = ("torch.nn.KLDivLoss", "torch.nn.functional.kl_div")
+_SEQUENCES = ("torch.nn.CTCLoss", "torch.nn.functional.ctc_loss")
 _WHOLE = {"NLLLoss": "CrossEntropyLoss", "nll_loss": "cross_entropy", "NLLLoss2d": "CrossEntropyLoss"}
 _LOGARITHM = {"softmax": "log_softmax", "Softmax": "LogSoftmax"}
 
@@ -43,8 +45,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield _of_scores(analysis, operation, scores)
         elif "softmax" in scores.tags:
             yield _of_probabilities(analysis, operation, scores)
-    for operation, scores in losses(analysis, _DIVERGENCES):
-        if "softmax" in scores.tags:
+    for operation, scores in losses(analysis, _DIVERGENCES + _SEQUENCES):
+        if scores.tags & {"logits", "activation"}:
+            yield _of_scores(analysis, operation, scores)
+        elif "softmax" in scores.tags:
             yield _of_probabilities(analysis, operation, scores)
 
 
@@ -52,16 +56,28 @@ def _of_scores(analysis: Analysis, operation: Operation, scores: Tensor) -> Find
     activation = applied(analysis, scores, tuple(ACTIVATIONS)) if "activation" in scores.tags else None
     places, layer = layer_places(analysis, scores)
     places += call_trail(operation.site.frame, limit=1)
-    name, whole = short_name(operation), _WHOLE[short_name(operation)]
+    name = short_name(operation)
+    whole = _WHOLE.get(name, "log_softmax")
     tensor = expression_text(operand_node(operation, 0), "the input")
-    site = written_call(operation)
-    edit = renamed(analysis, site, whole) if site is not None else None
-    fixes = () if edit is None else (Candidate(message("fix.replace", old=name, new=whole), (edit,)),)
+    fixes = _normalised(analysis, operation, name)
     if activation is None:
         text = message("nll.logits", tensor=tensor, layer=layer, loss=name, whole=whole)
     else:
         text = message("nll.activation", tensor=tensor, activation=short_name(activation), loss=name, whole=whole)
     return Finding(operation.site.span, text, tuple(places), fixes)
+
+
+def _normalised(analysis: Analysis, operation: Operation, name: str) -> Iterator[Candidate]:
+    """The loss that takes the raw scores, where there is one; else their log_softmax over the classes, the last dimension."""
+    if name in _WHOLE:
+        site = written_call(operation)
+        edit = renamed(analysis, site, _WHOLE[name]) if site is not None else None
+        if edit is not None:
+            yield Candidate(message("fix.replace", old=name, new=_WHOLE[name]), (edit,))
+        return
+    scores = operand(operation, 0, "input", "log_probs")
+    if scores is not None:
+        yield from suffixed(analysis, scores, ".log_softmax(dim=-1)")
 
 
 def _of_probabilities(analysis: Analysis, operation: Operation, scores: Tensor) -> Finding:

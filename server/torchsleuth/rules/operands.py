@@ -174,6 +174,21 @@ def replaced(analysis: Analysis, site: Site, node: ast.AST, new: str, safe: bool
     return Candidate(title, (edits.replace(source, node, new),), safe)
 
 
+def exchanged(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
+    """The operands in the other order."""
+    if left.node is None or right.node is None:
+        return
+    source = source_at(analysis, left.site)
+    one, two = source.segment(left.node), source.segment(right.node)
+    first, second = (
+        (two, one)
+        if isinstance(left.site.node, ast.Call)
+        else (written(source, right.node), written(source, left.node))
+    )
+    changes = (edits.replace(source, left.node, first), edits.replace(source, right.node, second))
+    yield Candidate(message("fix.exchange", left=short(one), right=short(two)), changes, safe=False)
+
+
 def package_name(site: Site, path: str) -> str | None:
     """The name under which a package can be reached where something happens."""
     best: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.interp.values import LibraryModule
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import constructor_related
@@ -14,7 +14,7 @@ from torchsleuth.rules.describe import (
     operator_text,
     origin_trail,
 )
-from torchsleuth.rules.operands import operands
+from torchsleuth.rules.operands import operand, operands
 from torchsleuth.rules.rule import Analysis, Finding
 from torchsleuth.schema import Related
 
@@ -52,6 +52,13 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("TS108", r"dims|same number of dimensions as|3D or 4D|1D or 2D|t\(\) expects|1 or 2 dim|at least \d dimensions|shape of the mask"),
     ("TS108", r"must have the same number of spatial|Wrong shape: expected|no larger than self|0-dim tensor|0-d tensor"),
 )  # fmt: skip
+EXCHANGED = "TS313"
+_ORDERED = frozenset(
+    "CrossEntropyLoss cross_entropy NLLLoss nll_loss BCELoss binary_cross_entropy BCEWithLogitsLoss "
+    "binary_cross_entropy_with_logits PoissonNLLLoss poisson_nll_loss".split()
+)
+"""Losses for which it matters which argument is the prediction."""
+_PUT_OUT = frozenset({"logits", "softmax", "log_softmax", "sigmoid", "activation"})
 _RECURRENT = ("RNN", "LSTM", "GRU")
 _COMPILED = tuple((code, re.compile(pattern)) for code, pattern in PATTERNS)
 
@@ -63,6 +70,8 @@ def code_of(failure: OperatorFailure) -> str:
 
 def family_of(failure: OperatorFailure) -> str:
     """The code of the family that an operator's error belongs to; TS199 for the rest."""
+    if is_exchanged(failure.operation):
+        return EXCHANGED
     module = failure.operation.module
     if module is not None and module.type_name in _RECURRENT and "out of bounds" in failure.failure.message:
         return "TS110"
@@ -70,6 +79,16 @@ def family_of(failure: OperatorFailure) -> str:
         if pattern.search(failure.failure.message):
             return code
     return "TS199"
+
+
+def is_exchanged(operation: Operation) -> bool:
+    """Whether a loss is given what a layer puts out as its target, and something else as its prediction."""
+    if operation.target.rpartition(".")[2] not in _ORDERED:
+        return False
+    prediction, target = operand(operation, 0, "input"), operand(operation, 1, "target")
+    if prediction is None or target is None or prediction.spec.requires_grad is not False:
+        return False
+    return bool(target.tensor.tags & _PUT_OUT) and not prediction.tensor.tags & _PUT_OUT
 
 
 def failures(analysis: Analysis, code: str) -> Iterator[OperatorFailure]:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import array_dtypes, draws
+from torchsleuth.interp.library import array_dtypes, draws, integers
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
     Bound,
+    Bounds,
     Image,
     ListValue,
     Origin,
@@ -456,7 +457,16 @@ def binary(interp: Interpreter, name: str, left: Value, right: Value, frame: Fra
         dtype = "float64"
     if dtype == "bool" and name not in ("and_", "or_", "xor", "add", "mul", "max", "min"):
         dtype = None
-    return make(shape, dtype)
+    made = make(shape, dtype)
+    if dtype is not None and array_dtypes.kind_of(dtype) == "int":
+        made.slots["bounds"] = integers.computed(name, (left, right), _held)
+    return made
+
+
+def _held(value: Value) -> Bounds | None:
+    """Between which integers the elements of an array lie."""
+    bounds: Bounds | None = value.slots["bounds"] if isinstance(value, Array) else None
+    return bounds
 
 
 def _strong(one: Array, two: Array) -> str | None:

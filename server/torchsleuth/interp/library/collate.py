@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.batch import Batch, plain
-from torchsleuth.interp.library import array_dtypes, arrays, draws
+from torchsleuth.interp.library import array_dtypes, arrays, draws, integers
 from torchsleuth.interp.pipeline import Refusal
 from torchsleuth.interp.values import (
     UNKNOWN,
@@ -17,6 +17,7 @@ from torchsleuth.interp.values import (
     Bound,
     ClassValue,
     DictValue,
+    Ends,
     Function,
     Image,
     Instance,
@@ -43,12 +44,16 @@ REFUSED = (Function, Bound, ClassValue, Device, DType, Image, complex)
 
 
 class Collation:
-    """One batch: its size, the method that makes its samples, and what the default collate refuses, in order."""
+    """One batch: its size, the method that makes its samples, and what the default collate refuses, in order. `certain`:
+    the samples that it is shown are sure to be among those that are batched."""
 
-    def __init__(self, interp: Interpreter, batch: Size, getitem: Function | None = None) -> None:
+    def __init__(
+        self, interp: Interpreter, batch: Size, getitem: Function | None = None, certain: bool = False
+    ) -> None:
         self.interp = interp
         self.batch = batch
         self.getitem = getitem
+        self.certain = certain
         self.refusals: list[Refusal] = []
 
     def collate(self, samples: list[Value], path: Path = ()) -> Value:
@@ -72,7 +77,7 @@ class Collation:
         return (
             (lambda value: isinstance(value, Tensor | Array), self._tensors),
             (_is_bool, lambda samples, path: self._stacked("bool")),
-            (is_int, lambda samples, path: self._stacked("int64")),
+            (is_int, lambda samples, path: self._integers(samples)),
             (lambda value: isinstance(value, float) or value == Scalar("float"), self._floats),
             (lambda value: _is_number(value), self._numbers),
             (_is_text, self._strings),
@@ -99,6 +104,14 @@ class Collation:
     def _stacked(self, dtype: str) -> Tensor:
         return Tensor(TensorSpec((self.batch,), dtype, CPU, False), tags=_SAMPLES)
 
+    def _integers(self, samples: list[Value]) -> Tensor:
+        held = [draws.bounds_of_size(self.interp, sample) for sample in samples]
+        # A number that is known says nothing of other samples.
+        single = [Ends(one.low, one.high) if one is not None and one.low == one.high else one for one in held]
+        known = integers.gathered([frozenset({one} - {None}) for one in single], self.certain)
+        kept = frozenset(tag for tag in known if self.certain or not isinstance(tag, Ends))
+        return Tensor(TensorSpec((self.batch,), "int64", CPU, False), tags=_SAMPLES | kept)
+
     def _floats(self, samples: list[Value], path: Path) -> Value:
         return self._stacked("float64")
 
@@ -122,7 +135,7 @@ class Collation:
         joined = specs[0]
         for spec in specs[1:]:
             joined = self.interp.heap.join_specs(joined, spec)
-        tags = frozenset.intersection(*(tensor.tags for tensor in tensors))
+        tags = integers.gathered([tensor.tags for tensor in tensors], self.certain)
         shape = None if joined.shape is None else (self.batch, *joined.shape)
         return Tensor(joined.with_(shape=shape, strides=None), tensors[0].origin, plain(tags) | _SAMPLES)
 

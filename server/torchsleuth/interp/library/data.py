@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp.frames import Frame
@@ -278,13 +278,18 @@ def _collated(interp: Interpreter, loader: LibraryObject, found: Examples, size:
     if function is not None and not _is_default_collate(function):
         samples = _listed(found, size)
         return interp.call(function, Arguments((samples,), {}, site.node, site.frame))
-    collation = Collation(interp, size, found.getitem)
+    collation = Collation(interp, size, found.getitem, found.certain and not _is_sampled(loader))
     batch = collation.collate(found.values)
     refusals = tuple(collation.refusals)
     if refusals and _certain(interp, loader, refusals[0], size):
         fine = next((value for value in found.values if value is not None and value is not UNKNOWN), None)
         _fault(interp, DataFault("collate", site, loader, found.dataset, found.getitem, refusals, fine))
     return batch
+
+
+def _is_sampled(loader: LibraryObject) -> bool:
+    """Whether a sampler decides which samples there are."""
+    return any(option(loader, name) is not None for name in ("sampler", "batch_sampler"))
 
 
 def _is_default_collate(function: Value) -> bool:
@@ -330,13 +335,14 @@ class Examples:
     """Samples of a dataset, as many as it takes to see how they differ.
 
     `optional`: for one index there are several, as the paths through ``__getitem__`` were not decided. `dataset` and
-    `getitem`: where they come from.
+    `getitem`: where they come from. `certain`: who goes over the dataset sees each of them.
     """
 
     values: list[Value]
     optional: bool = False
     dataset: Value = None
     getitem: Function | None = None
+    certain: bool = False
 
 
 def examples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame, many: bool = False) -> Examples:
@@ -350,7 +356,7 @@ def examples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame, m
         return _of_collection(interp, dataset, node, frame, many)
     if isinstance(dataset, ListValue | tuple):
         elements = dataset.elements if isinstance(dataset, ListValue) else dataset
-        return Examples(_distinct(interp, list(elements or ())))
+        return Examples(_distinct(interp, list(elements or ())), certain=elements is not None)
     if isinstance(dataset, Tensor | Array):
         return Examples([interp.get_item(dataset, AnyIndex(0), node, frame)])
     return Examples([])
@@ -373,7 +379,7 @@ def _indexed(
         paths = _outcomes(interp, dataset, method, index, frame)
         optional = optional or len(paths) > 1
         values += paths
-    return Examples(values, optional, dataset, method)
+    return Examples(values, optional, dataset, method, certain=not optional)
 
 
 def _outcomes(interp: Interpreter, dataset: Instance, method: Function, index: Value, frame: Frame) -> list[Value]:
@@ -440,8 +446,8 @@ def _of_subset(interp: Interpreter, subset: LibraryObject, node: ast.AST, frame:
         if isinstance(method, Function):
             few = chosen[: MANY_SAMPLES if many else 2]
             values = [value for index in few for value in _outcomes(interp, dataset, method, index, frame)]
-            return Examples(values, len(values) > len(few), dataset, method)
-    return examples(interp, dataset, node, frame, many)
+            return Examples(values, len(values) > len(few), dataset, method, len(values) == len(few))
+    return replace(examples(interp, dataset, node, frame, many), certain=False)
 
 
 def item(interp: Interpreter, dataset: Value, index: Value, node: ast.AST, frame: Frame) -> Value:

@@ -142,6 +142,23 @@ def bounds_of(value: Tensor | Array) -> Bounds | None:
     return next((tag for tag in value.tags if isinstance(tag, Bounds)), None)
 
 
+def bounds_of_size(interp: Interpreter, size: Value) -> Bounds | None:
+    """Between which integers a random one lies: a number that was drawn, with others added, or a multiple of it."""
+    if isinstance(size, int) and not isinstance(size, bool):
+        return Bounds(size, size, True, True)
+    symbols = dims.symbols(size) if isinstance(size, dims.Dim) else []
+    if len(symbols) != 1 or symbols[0] not in interp.draws:
+        return None
+    low, high = interp.draws[symbols[0]]
+    first, next_, last = (dims.substitute(size, {symbols[0]: value}) for value in (low, low + 1, high))
+    if not isinstance(first, int) or not isinstance(next_, int) or not isinstance(last, int):
+        return None
+    step = next_ - first
+    if last != first + step * (high - low):
+        return None  # not linear, or whole by chance
+    return Bounds(min(first, last), max(first, last), True, abs(step) == 1)
+
+
 def number(interp: Interpreter, value: Tensor | Array, place: int | Element | None = None) -> Size:
     """The integer in a tensor or array of one element, or at a place of a larger one: the same one whenever it is read."""
     bounds = bounds_of(value)

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from torchsleuth.interp.library import draws
 from torchsleuth.interp.values import AnyIndex, Bounds, Ends, ListValue, SliceValue, Tags, Tensor, Value, is_int
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
     from torchsleuth.interp.interpreter import Interpreter
+
+_SHIFTS: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "mod": operator.mod,
+    "remainder": operator.mod,
+}
+_IN_PLACE = ("iadd", "isub", "imul", "imod")
 
 
 def of_factory(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
@@ -18,7 +29,7 @@ def of_factory(interp: Interpreter, name: str, call: Arguments) -> Bounds | None
     if name in ("zeros", "ones"):
         return Bounds(0, 0, True) if name == "zeros" else Bounds(1, 1, True)
     if name in ("tensor", "as_tensor") and given:
-        return _around(_elements(given[0]))
+        return _around(_elements(given[0])) or _of_draws(interp, _elements(given[0]))
     if name == "full":
         return _around([interp.resolved(call.get(1, "fill_value"))])
     if name == "randperm" and given:
@@ -44,14 +55,57 @@ def of_draw(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
 
 def _between(low: Value, high: Value) -> Bounds | None:
     """From `low` to below `high`."""
-    return Bounds(low, high - 1, anywhere=True) if _plain(low) and _plain(high) and low < high else None
+    return Bounds(low, high - 1, anywhere=True, whole=True) if _plain(low) and _plain(high) and low < high else None
 
 
 def _around(numbers: list[Value] | range) -> Bounds | None:
     if not numbers or not all(_plain(number) for number in numbers):
         return None
     low, high = min(numbers), max(numbers)
-    return Bounds(low, high, anywhere=low == high)
+    return Bounds(low, high, low == high, len(set(numbers)) == high - low + 1)
+
+
+def _of_draws(interp: Interpreter, numbers: list[Value]) -> Bounds | None:
+    """Numbers that are drawn, each of them from the same range."""
+    ranges = {draws.bounds_of_size(interp, number) for number in numbers}
+    return ranges.pop() if len(ranges) == 1 else None
+
+
+def computed(name: str, args: Sequence[Value], held: Callable[[Value], Bounds | Ends | None]) -> Bounds | Ends | None:
+    """What an operator makes of a range of integers and a number: ``labels + 1``, ``torch.arange(60) % 6``."""
+    name = name.strip("_")
+    name = name.removeprefix("i") if name in _IN_PLACE else name
+    if name not in _SHIFTS or len(args) != 2 or _plain(args[0]) == _plain(args[1]):
+        return None
+    number, other = (args[0], args[1]) if _plain(args[0]) else (args[1], args[0])
+    around = held(other)
+    if around is None:
+        return None
+    if name in ("mod", "remainder"):
+        return _remainder(around, number) if other is args[0] else None
+    shift = _SHIFTS[name]
+    ends = [shift(end, number) if other is args[0] else shift(number, end) for end in (around.low, around.high)]
+    if isinstance(around, Ends):
+        return Ends(min(ends), max(ends))
+    return Bounds(min(ends), max(ends), around.anywhere, around.whole and name != "mul")
+
+
+def _remainder(around: Bounds | Ends, number: int) -> Bounds | Ends | None:
+    """All remainders occur where enough consecutive integers are divided."""
+    if number > 0 and 0 <= around.low and around.high < number:
+        return around
+    whole = isinstance(around, Bounds) and around.whole and around.high - around.low + 1 >= number > 0
+    return Bounds(0, number - 1, isinstance(around, Bounds) and around.anywhere, True) if whole else None
+
+
+def gathered(tags: Sequence[Tags], certain: bool) -> Tags:
+    """What is true of the samples of a batch, of which these are examples. `certain`: these are sure to be among them."""
+    held = [next((tag for tag in one if isinstance(tag, Bounds | Ends)), None) for one in tags]
+    common = frozenset.intersection(*tags)
+    known = [one for one in held if one is not None]
+    if not certain or any(isinstance(tag, Bounds | Ends) for tag in common) or len(known) < len(held) or not known:
+        return common
+    return common | {Ends(min(one.low for one in known), max(one.high for one in known))}
 
 
 def joined(tensors: Sequence[Tensor]) -> Tags:

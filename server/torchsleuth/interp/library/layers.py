@@ -1,4 +1,5 @@
-"""Layers whose constructor got sizes that are not known: what they compute, as functions of tensors of such sizes."""
+"""Layers that are no longer what a constructor call tells, as functions of tensors: those whose sizes are not known, and
+those whose weights were replaced by others of another shape."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp.values import UNKNOWN, LibraryModule, Value, is_int
+from torchsleuth.interp.values import UNKNOWN, LibraryModule, Tensor, Value, is_int
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import TensorSpec
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FunctionalForm:
-    """A function to call with the layer's input and these further arguments."""
+    """A function to call with the layer's input and these further arguments. `exact`: they are what the layer has, so
+    that it fails where the function does; otherwise it stands for layers of several sizes."""
 
     path: str
     args: tuple[Any, ...]
+    exact: bool = False
 
 
 class _Constructor:
@@ -75,12 +78,26 @@ _FORMS: dict[str, Form] = {}
 def functional_form(interp: Interpreter, module: LibraryModule, shape: tuple[Size, ...]) -> FunctionalForm | None:
     """The form of a layer for an input of this shape, None for layers without one."""
     make = _FORMS.get(module.path.removeprefix("torch.nn."))
+    if module.slots["attributes"] and module.path == "torch.nn.Linear":
+        return _with_weights(interp, module, shape)
     if make is None or module.slots["attributes"] or module.slots["tied"]:
         return None
     try:
         return make(_Constructor(interp, module, shape))
     except LookupError:
         return None
+
+
+def _with_weights(interp: Interpreter, module: LibraryModule, shape: tuple[Size, ...]) -> FunctionalForm | None:
+    """A Linear layer whose weight was assigned, with another shape than its own: ``decoder.weight = embedding.weight``."""
+    given, made = module.slots["attributes"], _Constructor(interp, module, shape)
+    weight, bias = given.get("weight"), given.get("bias", made.bias(2, made.size(1, "out_features")))
+    if not given.keys() <= {"weight", "bias"} or not isinstance(weight, Tensor) or weight.spec.shape is None:
+        return None
+    specs = [interp.resolved_spec(part.spec) if isinstance(part, Tensor) else part for part in (weight, bias)]
+    if not all(part is None or isinstance(part, TensorSpec) for part in specs):
+        return None
+    return FunctionalForm("torch.nn.functional.linear", tuple(specs), exact=not specs[0].symbolic)
 
 
 def _form(*names: str) -> Callable[[Form], Form]:
