@@ -88,7 +88,8 @@ def is_exchanged(operation: Operation) -> bool:
     prediction, target = operand(operation, 0, "input"), operand(operation, 1, "target")
     if prediction is None or target is None or prediction.spec.requires_grad is not False:
         return False
-    return bool(target.tensor.tags & _PUT_OUT) and not prediction.tensor.tags & _PUT_OUT
+    learnt = target.spec.requires_grad is True or (prediction.spec.dtype or "").startswith("int")
+    return learnt and bool(target.tensor.tags & _PUT_OUT) and not prediction.tensor.tags & _PUT_OUT
 
 
 def failures(analysis: Analysis, code: str) -> Iterator[OperatorFailure]:
