@@ -162,9 +162,9 @@ def bounds_of_size(interp: Interpreter, size: Value) -> Bounds | None:
 def number(interp: Interpreter, value: Tensor | Array, place: int | Element | None = None) -> Size:
     """The integer in a tensor or array of one element, or at a place of a larger one: the same one whenever it is read."""
     bounds = bounds_of(value)
-    if bounds is None:
-        version = value.storage.slots["version"] if isinstance(value, Tensor) else 0
-        known = interp.numbers.get((value.identity, version)) if place is None else None
+    version = value.storage.slots["version"] if isinstance(value, Tensor) else 0
+    known = interp.numbers.get((value.identity, version)) if place is None else None
+    if known is not None or bounds is None:
         return interp.fresh_size("n", positive=False) if known is None else known
     place = place_of(value) if place is None else place
     if place not in interp.elements:
