@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from torchsleuth.interp.graph import (
     MAY_RETURN_OPERAND,
     NEEDS_WEIGHT,
     PRODUCTS,
+    RECURRENT,
     SAVES_FIRST,
     SAVES_RESULT,
     SEQUENCES,
@@ -147,7 +148,10 @@ class Autograd:
         lost = any(tensor.spec.requires_grad is True for tensor in tensors) and name not in _SOURCES
         if lost or self.is_trainable(operation.module):
             if self.grad is False:
-                return Cut("no_grad", operation.site, self.grad_off)
+                unrecorded = Cut("no_grad", operation.site, self.grad_off)
+                if operation.module is not None:
+                    self.trace.unrecorded.append((operation, unrecorded))
+                return unrecorded
             return Cut("integers", operation.site) if self.grad else None
         earlier = next((cut for tensor in tensors if (cut := cut_of(tensor)) is not None), None)
         frozen = operation.module.slots.get("frozen") if operation.module is not None else None
@@ -177,6 +181,9 @@ class Autograd:
         if module is not None and trainable and name in WEIGHTED:
             self._save_operand(node, tensors[0], composed)
             if name in NEEDS_WEIGHT and tensors[0].spec.requires_grad:
+                self._save(node, module)
+        if module is not None and trainable and name in RECURRENT:
+            if any(tensor.spec.requires_grad for tensor in tensors):
                 self._save(node, module)
         return node
 
@@ -419,15 +426,15 @@ class Autograd:
             first = self.freed.get(part)
             if part.frees and isinstance(first, Site):
                 used, reached = _consumer(order, self.freed)
-                carried = tuple(self._carriers(frame, self.freed))
+                carried = tuple(self._carriers(frame, lambda one: isinstance(self.freed.get(one), Site)))
                 self.fault(
                     AutogradFault("freed", site, tensor, cause=first, node=reached or part, used=used, carried=carried)
                 )
                 return True
         return False
 
-    def _carriers(self, frame: Frame, freed: Slots) -> Iterator[tuple[str, bool]]:
-        """Variables and attributes whose graph reaches a freed piece through another one: they carry it on."""
+    def _carriers(self, frame: Frame, is_meant: Callable[[GraphNode], bool]) -> Iterator[tuple[str, bool]]:
+        """Variables and attributes whose graph reaches such a piece of a graph: they carry it on."""
         receiver = frame.instance()
         places: list[tuple[str, Value]] = [(str(name), value) for name, value in frame.names.items()]
         if receiver is not None:
@@ -441,7 +448,7 @@ class Autograd:
                     places += inner
                 continue
             nodes = [node_of(tensor) for tensor in library.tensors_in(value, 2)]
-            if nodes and all(node and any(isinstance(freed.get(p), Site) for p in node.reachable()) for node in nodes):
+            if nodes and all(node and any(map(is_meant, node.reachable())) for node in nodes):
                 yield name, not isinstance(value, Tensor)
 
     def _modified(self, order: list[GraphNode], site: Site, tensor: Tensor) -> bool:
@@ -449,7 +456,8 @@ class Autograd:
             for storage, version in part.saved:
                 now, writer = storage.slots.get("version", 0), storage.slots.get("writer")
                 if isinstance(now, int) and now > version and isinstance(writer, Site):
-                    self.fault(AutogradFault("modified", writer, tensor, cause=site, node=part))
+                    carried = tuple(self._carriers(site.frame, {part}.__contains__))
+                    self.fault(AutogradFault("modified", writer, tensor, cause=site, node=part, carried=carried))
                     return True
         return False
 

@@ -31,6 +31,8 @@ COMPOSED = frozenset({"matmul", "Linear", "GroupNorm", "group_norm"})
 """Operators that keep a copy of an operand of three or more dimensions that is not contiguous."""
 NEEDS_WEIGHT = WEIGHTED - {"Bilinear", "LSTMCell", "GRUCell", "RNNCell"}
 """Modules whose backward needs their weights for the gradient of their input."""
+RECURRENT = frozenset("LSTM GRU RNN LSTMCell GRUCell RNNCell".split())
+"""Modules whose backward needs their weights for the gradient of their input or state."""
 SEQUENCES = frozenset(
     "LSTM GRU RNN MultiheadAttention TransformerEncoderLayer TransformerDecoderLayer TransformerEncoder "
     "TransformerDecoder Transformer".split()
@@ -198,7 +200,7 @@ class AutogradFault:
     leaves: tuple[Tensor, ...] = ()
     """For severed: the tensors that get the gradient instead of the model; none where that is `tensor` itself."""
     carried: tuple[tuple[str, bool], ...] = ()
-    """For freed: variables that hold the second graph, and whether each is a tuple."""
+    """For freed and modified: variables that hold that piece of graph, and whether each is a tuple."""
 
 
 __all__ = ["AutogradFault", "Cut", "GraphNode", "cut_of", "flat_step", "is_leaf", "node_of"]

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
-from torchsleuth.interp.graph import AutogradFault, GraphNode
+from torchsleuth.interp.graph import AutogradFault, Cut, GraphNode
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor, Value
 from torchsleuth.schema import Span
@@ -266,6 +266,8 @@ class Trace:
     escaped: set[int] = field(default_factory=set)
     """Identities of modules and optimizers that were handed to code that is not known."""
     misuses: list[Misuse] = field(default_factory=list)
+    unrecorded: list[tuple[Operation, Cut]] = field(default_factory=list)
+    """Layers with parameters that require grad, applied while autograd does not record."""
     states: list[StateFault] = field(default_factory=list)
     discarded: list[Site] = field(default_factory=list)
     """Statements that move or convert a tensor and drop the result."""

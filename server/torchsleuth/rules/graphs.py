@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from torchsleuth.interp.graph import AutogradFault, Cut
 from torchsleuth.interp.library.optim import trained_parts
@@ -330,6 +331,21 @@ def _switched_on(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
 
 def call_place(analysis: Analysis, site: Site, text: str) -> Related:
     return related(analysis.source_of(site.span.path), site.node, text)
+
+
+def at_backward(fault: AutogradFault) -> AutogradFault:
+    """The fault of the backward() that meets weights which a step has changed, in place of that of the step."""
+    step = isinstance(fault.at.node, ast.Call) and isinstance(fault.at.node.func, ast.Attribute)
+    if fault.kind == "modified" and step and fault.at.node.func.attr == "step" and fault.cause is not None:  # type: ignore[attr-defined]
+        return replace(fault, at=fault.cause)
+    return fault
+
+
+def retained(fault: AutogradFault) -> ast.keyword | None:
+    """``retain_graph=True`` of the backward() that a fault is at."""
+    node = fault.at.node
+    given = node.keywords if isinstance(node, ast.Call) else ()
+    return next((part for part in given if part.arg == "retain_graph"), None)
 
 
 def carried_names(analysis: Analysis, fault: AutogradFault) -> dict[str, bool]:

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.messages import message
-from torchsleuth.rules.graphs import call_place, constructor_of, faults, text_of
+from torchsleuth.rules.graphs import at_backward, call_place, carried_names, constructor_of, faults, retained, text_of
 from torchsleuth.rules.loops import blocks_of, is_alone, is_simple, receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
@@ -41,6 +41,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         node = fault.node
         if node is None or fault.cause is None:
             continue
+        behind = at_backward(fault)
+        if behind is not fault and retained(behind) is not None and carried_names(analysis, behind):
+            continue  # TS408
         needs = {"operator": node.operator, "line": node.site.span.start.line}
         source = analysis.source_of(node.site.span.path)
         change = f"`{text_of(analysis, fault.at)}`"

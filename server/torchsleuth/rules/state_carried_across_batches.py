@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.messages import message
-from torchsleuth.rules.graphs import carried_names, faults, repeated_block
+from torchsleuth.rules.graphs import at_backward, carried_names, faults, repeated_block, retained
 from torchsleuth.rules.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
@@ -38,11 +38,13 @@ CODE = "TS408"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for fault in faults(analysis, "freed"):
+    for found in faults(analysis, "freed", "modified"):
+        fault = at_backward(found)
         names = carried_names(analysis, fault)
-        if not names:
+        if not names or (found is not fault and retained(fault) is None):
             continue
-        text = message("grad.carried", name=", ".join(f"`{name}`" for name in names))
+        key = "grad.carried" if found is fault else "grad.carried.retained"
+        text = message(key, name=", ".join(f"`{name}`" for name in names))
         places: tuple[Related, ...] = ()
         if fault.node is not None:
             owner = analysis.source_of(fault.node.site.span.path)
@@ -57,6 +59,10 @@ def _repairs(analysis: Analysis, fault: AutogradFault, names: dict[str, bool]) -
     block = repeated_block(analysis, fault.at)
     if backward is None:
         return
+    kept = retained(fault)
+    alone: tuple[Edit, ...] = ()
+    if kept is not None and isinstance(fault.at.node, ast.Call):
+        alone = (edits.remove_keyword(source, fault.at.node, kept),)
     changes: dict[str, tuple[ast.stmt, Edit]] = {}
     for name, several in names.items():
         stores = [part for part in getattr(block, "body", []) if part.lineno > backward.lineno and _sets(part, name)]
@@ -66,15 +72,15 @@ def _repairs(analysis: Analysis, fault: AutogradFault, names: dict[str, bool]) -
             changes[name] = place, edits.insert_line_after(source, place, line)
     if len(changes) > 1:
         together = tuple(edit for _, edit in changes.values())
-        yield Candidate(message("fix.detach_after", name=", ".join(changes)), together)
+        yield Candidate(message("fix.detach_after", name=", ".join(changes)), (*alone, *together))
     for name, (place, edit) in changes.items():
         key = "fix.detach_after" if place is backward else "fix.detach_line"
-        yield Candidate(message(key, name=name, line=place.end_lineno), (edit,))
+        yield Candidate(message(key, name=name, line=place.end_lineno), (*alone, edit))
     last = block.body[-1] if isinstance(block, ast.For | ast.While) else None
     if last is not None and is_simple(last, analysis, path):
         for name, several in names.items():
             edit = edits.insert_line_after(source, last, f"{name} = {_detached(name, several)}")
-            yield Candidate(message("fix.detach_line", name=name, line=last.end_lineno), (edit,))
+            yield Candidate(message("fix.detach_line", name=name, line=last.end_lineno), (*alone, edit))
 
 
 def _sets(statement: ast.stmt, name: str) -> bool:
