@@ -383,6 +383,7 @@ ENGLISH: dict[str, str] = {
     "fix.argument": "Change {argument} of {layer} from {old} to {new}",
     "fix.call_argument": "Pass {new} instead of {old} for {argument} of {layer}",
     "fix.to_device": "Move {tensor} to {device} here",
+    "fix.to_device_after": "Move {tensor} to {device} after line {line}",
     "fix.to_device_loop": "Move {tensor} to {device} at the top of the loop",
     "fix.reshape": "Use reshape instead of view",
     "fix.flatten": "Use flatten(1) to keep the batch dimension",

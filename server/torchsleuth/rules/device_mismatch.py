@@ -24,7 +24,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.trace import DeviceConflict, LibraryCall
+from torchsleuth.interp.trace import DeviceConflict, LibraryCall, Operation
 from torchsleuth.interp.values import Instance, LibraryModule, Site, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import constructor_related, passed_for
@@ -100,7 +100,7 @@ def _finding(analysis: Analysis, conflict: DeviceConflict) -> Finding:
             "device.operands",
             left=expression_text(left_node, "the first operand"),
             left_device=left_device.described,
-            right=expression_text(right_node, _stray_name(right)),
+            right=expression_text(right_node, _stray_name(operation)),
             right_device=right_device.described,
             operator=operator_text(operation),
         )
@@ -118,8 +118,8 @@ def _finding(analysis: Analysis, conflict: DeviceConflict) -> Finding:
     return Finding(at, text, tuple(places), _candidates(analysis, conflict, stray, home))
 
 
-def _stray_name(value: object) -> str:
-    return "the weight of the loss" if isinstance(value, Tensor) else "the other operand"
+def _stray_name(operation: Operation) -> str:
+    return "the weight of the loss" if operation.module is not None else "the other operand"
 
 
 def _candidates(analysis: Analysis, conflict: DeviceConflict, stray: Value, home: Device) -> Iterator[Candidate]:
@@ -178,11 +178,50 @@ def _where_used(
                     line = edits.insert_line_before(source, loop.body[0], f"{node.id} = {node.id}.to({device})")
                     yield Candidate(message("fix.to_device_loop", tensor=name, device=device), (line,))
             yield Candidate(message("fix.to_device", tensor=name, device=device), (moved,))
-            return
+            if isinstance(node, ast.Name) and home != CPU:
+                yield from _after_binding(analysis, frame, node, device)
         outer = passed_for(node, frame)
+        if outer is None and (whole := _taken_from(analysis, frame, node)) is not None:
+            outer = passed_for(whole, frame)
         if outer is None:
             return
         node, frame = outer
+
+
+def _taken_from(analysis: Analysis, frame: Frame, node: ast.expr) -> ast.Name | None:
+    """The variable that a part was taken from: ``edges`` for ``target``, behind ``source, target = edges``."""
+    if not isinstance(node, ast.Name) or frame.function is None:
+        return None
+    for part in ast.walk(frame.function.node):
+        if isinstance(part, ast.Assign) and part.lineno < node.lineno:
+            stored = {to.id for target in part.targets for to in ast.walk(target) if isinstance(to, ast.Name)}
+            whole = part.value.value if isinstance(part.value, ast.Subscript) else part.value
+            if node.id in stored and isinstance(whole, ast.Name):
+                return whole
+    return None
+
+
+def _after_binding(analysis: Analysis, frame: Frame, name: ast.Name, device: str) -> Iterator[Candidate]:
+    """``x = x.to(device)`` behind the statement that gives the name its value, or behind the last one of those that move
+    what is made with it."""
+    source, tree = analysis.source_of(frame.path), analysis.tree(frame.path)
+    scope: ast.AST = frame.function.node if frame.function is not None else tree
+    before = [
+        part
+        for part in ast.walk(scope)
+        if isinstance(part, ast.Assign)
+        and part.lineno < name.lineno
+        and any(isinstance(to, ast.Name) and to.id == name.id for target in part.targets for to in ast.walk(target))
+    ]
+    known = [
+        part.lineno
+        for part in ast.walk(scope)
+        if isinstance(part, ast.Name) and part.id == device.partition(".")[0] and isinstance(part.ctx, ast.Store)
+    ]
+    if before and (not known or min(known) < before[-1].lineno) and device != f"{name.id}.device":
+        line = edits.insert_line_after(source, before[-1], f"{name.id} = {name.id}.to({device})")
+        text = expression_text(name, "the tensor")
+        yield Candidate(message("fix.to_device_after", tensor=text, device=device, line=before[-1].lineno), (line,))
 
 
 def _moved_module(

@@ -43,7 +43,10 @@ def node_of(conflict: DeviceConflict, value: object) -> ast.expr | None:
         for keyword in node.keywords:
             if keyword.arg is not None and operation.kwargs.get(keyword.arg) is value:
                 return keyword.value
-    return None
+    # In a list, as for torch.cat.
+    return (
+        next((used.node for used in operands(operation) if used.tensor is value), None) if operation.written else None
+    )
 
 
 def device_expression(frame: Frame, home: Device) -> str | None:

@@ -85,7 +85,13 @@ def _cut_off(analysis: Analysis, part: LibraryModule, loops: set[int], passes: l
             return cut
     for call in analysis.calls.get("Tensor.detach", ()):
         node = node_of(call.receiver) if isinstance(call.receiver, Tensor) else None
-        if node is not None and id(part) in node.reached[0] and _near(call.loops, loops, passes):
+        if (
+            node is None
+            or id(part) not in node.reached[0]
+            or any(node in used.nodes for used in analysis.trace.operations)
+        ):
+            continue  # what goes other ways, too, is cut off there
+        if _near(call.loops, loops, passes):
             return Cut("detach", call.site)
     return None
 
