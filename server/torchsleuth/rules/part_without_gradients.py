@@ -52,7 +52,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         trained = [part for part in trained_parts(optimizer) if isinstance(part, LibraryModule)]
         starved = [part for part in trained if id(part) not in reached and _trainable(part)]
-        if not starved or len(starved) == len(trained):
+        if not starved or not any(id(part) in reached for part in trained):
             continue
         loops = {point.execution for event in _steps(analysis, optimizer) for point in event.loops}
         for part in starved:
