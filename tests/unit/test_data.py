@@ -481,3 +481,33 @@ def test_transforms_do_what_those_of_torchvision_do(transform: str, package: str
         assert not codes, (transform, image)
         if isinstance(value, torch.Tensor):
             assert known == [(tuple(value.shape), str(value.dtype).removeprefix("torch."))], (transform, image)
+
+
+LINES = """
+import torch
+import torch.nn.functional as F
+from torch.utils.data import DataLoader, Dataset
+
+class Lines(Dataset):
+    def __len__(self):
+        return 24
+    def __getitem__(self, i):
+        return torch.rand(1, 40 + 4 * (i % 7)), torch.zeros(5)
+
+def collate(batch):
+    width = max(line.shape[-1] for line, _ in batch)
+    lines = torch.stack([F.pad(line, (0, width - line.shape[-1])) for line, _ in batch])
+    return lines, torch.stack([target for _, target in batch])
+
+for lines, target in DataLoader(Lines(), batch_size=8, shuffle=True, collate_fn=collate):
+    double = lines * 2
+"""
+
+
+def test_a_batch_is_not_just_of_the_first_samples() -> None:
+    """They are of different widths: as wide as the widest of them are not all batches."""
+    found = analyze(LINES)
+    facts = {fact.binding: fact.shape for fact in found.facts if fact.binding}
+    assert facts["double"] == (8, 1, "?") and facts["target"] == (8, 5) and not found.diagnostics
+    unpadded = LINES.replace("F.pad(line, (0, width - line.shape[-1]))", "line")
+    assert [item.code for item in analyze(unpadded).diagnostics] == ["TS601"]

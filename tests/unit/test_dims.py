@@ -13,7 +13,7 @@ B, H = (Symbol("B", 1), Symbol("H", 2))
 OPERATORS = {"+": dims.add, "-": dims.subtract, "*": dims.multiply, "//": dims.floor_divide, "%": dims.modulo}
 
 
-@pytest.mark.parametrize("first, second", itertools.product(OPERATORS, repeat=2))
+@pytest.mark.parametrize("first, second", list(itertools.product(OPERATORS, repeat=2)))
 def test_every_pair_of_operators_agrees_with_integers(first: str, second: str) -> None:
     for b, h, k in itertools.product((1, 2, 5, 12), (1, 3, 8), (1, 2, 3, 7)):
         symbolic = OPERATORS[second](OPERATORS[first](dims.multiply(of(B), of(H)), k), k + 1)

@@ -177,3 +177,93 @@ def sizes(x: Tensor):
 """
     known = {fact.binding: fact.shape for fact in analyze(text).facts if fact.binding}
     assert all((known.get(name) or ("?",))[0] not in (3, 4, 7) for name in ("kinds", "more", "bytes_each"))
+
+
+TRANSFORMER = """
+import torch
+from torch import nn
+from einops import rearrange, repeat
+from einops.layers.torch import Rearrange
+
+def pair(t):
+    return t if isinstance(t, tuple) else (t, t)
+
+class Attention(nn.Module):
+    def __init__(self, dim, heads, dim_head=64):
+        super().__init__()
+        inner = dim_head * heads
+        self.heads = heads
+        self.qkv = nn.Linear(dim, inner * 3, bias=False)
+        self.out = nn.Sequential(nn.Linear(inner, dim), nn.Dropout(0.1)) if inner != dim else nn.Identity()
+
+    def forward(self, x):
+        parts = self.qkv(x).chunk(3, dim=-1)
+        q, k, v = map(lambda t: rearrange(t, "b n (h d) -> b h n d", h=self.heads), parts)
+        scores = q @ k.transpose(-1, -2)
+        return self.out(rearrange(scores.softmax(-1) @ v, "b h n d -> b n (h d)"))
+
+class Encoder(nn.Module):
+    def __init__(self, dim, depth, heads):
+        super().__init__()
+        self.layers = nn.ModuleList([])
+        for _ in range(depth):
+            self.layers.append(nn.ModuleList([Attention(dim, heads), nn.LayerNorm(dim)]))
+
+    def forward(self, x):
+        for attention, norm in self.layers:
+            x = attention(norm(x)) + x
+        return x
+
+class Vision(nn.Module):
+    def __init__(self, image_size, patch_size, num_classes, dim, depth, heads):
+        super().__init__()
+        height, width = pair(image_size)
+        rows, columns = pair(patch_size)
+        assert height % rows == 0 and width % columns == 0
+        self.patches = nn.Sequential(
+            Rearrange("b c (h p1) (w p2) -> b (h w) (p1 p2 c)", p1=rows, p2=columns), nn.Linear(3 * rows * columns, dim)
+        )
+        self.token = nn.Parameter(torch.randn(1, dim))
+        self.encoder = Encoder(dim, depth, heads)
+        self.head = nn.Linear(dim, num_classes)
+
+    def forward(self, image):
+        tokens = self.patches(image)
+        tokens = torch.cat((repeat(self.token, "... d -> b ... d", b=image.shape[0]), tokens), dim=1)
+        tokens = self.encoder(tokens)
+        logits = self.head(tokens.mean(dim=1))
+        return logits
+"""
+
+
+def test_a_model_that_nothing_calls_is_known_through() -> None:
+    """Patterns say the ranks, parameters named like sizes are sizes, and loops go around more than once."""
+    found = analyze(TRANSFORMER)
+    known = {(fact.start.line, fact.expression): fact.shape for fact in found.facts}
+    line = {text: number for number, text in enumerate(TRANSFORMER.splitlines(), 1)}
+    assert known[line["        tokens = self.encoder(tokens)"], "tokens"] == ("b", "h*w + 1", "dim")
+    assert known[line["        logits = self.head(tokens.mean(dim=1))"], "logits"] == ("b", "num_classes")
+    assert known[line["            x = attention(norm(x)) + x"], "x"] == ("b", "n", "dim")
+    assert len(known[line["        scores = q @ k.transpose(-1, -2)"], "scores"] or ()) == 4
+    assert not found.diagnostics
+
+
+def test_what_depends_on_how_often_a_loop_goes_around_is_not_said() -> None:
+    text = module(
+        "self.up = nn.ModuleList([nn.Conv2d(3 * 2**i, 3 * 2 ** (i + 1), 1) for i in range(depth)])",
+        "for layer in self.up:\n    x = layer(x)\ny = x\nz = y.mean(1)\nreturn z",
+        "self, depth",
+    )
+    known = shapes(text)
+    assert known.get("y") is None and known["z"] == ("N", "H", "W")
+
+
+def test_sizes_of_different_names_are_taken_to_differ() -> None:
+    """As in a shortcut, which is only needed where the channels change; but what is asked of them is taken to hold."""
+    text = module(
+        "assert in_channels == out_channels // 2\nself.conv = nn.Conv2d(in_channels, out_channels, 3, padding=1)\n"
+        "self.short = nn.Conv2d(in_channels, out_channels, 1) if in_channels != out_channels else nn.Identity()",
+        "y = self.conv(x) + self.short(x)\nreturn y",
+        "self, in_channels, out_channels",
+    )
+    assert shapes(text)["y"] == ("N", "out_channels", "H", "W")

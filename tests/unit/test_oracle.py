@@ -130,3 +130,17 @@ def test_what_does_more_than_compute_is_no_operator(path: str) -> None:
 @pytest.mark.parametrize("path", ["torch.relu", "torch.einsum", "torch.nn.functional.pad", "torch.fft.rfft"])
 def test_what_computes_is_an_operator(path: str) -> None:
     assert path in Oracle()
+
+
+def test_sizes_that_only_occur_together_are_one(oracle: Oracle) -> None:
+    """Of ``3*heads*head`` PyTorch knows no third; of ``3*u`` it does, or two evaluations show it."""
+    heads, head, n = (dims.of(Symbol(name, number)) for number, name in enumerate(("heads", "head", "n"), 1))
+    inner = dims.multiply(heads, head)
+    for times in (2, 3, 64):
+        given = TensorSpec((n, dims.multiply(inner, 3 * times)), "float32", None, False)
+        result = oracle.call("Tensor.chunk", (given, 3), {"dim": -1}, lambda name: Symbol(name, 99))
+        assert isinstance(result, Result)
+        assert [part.shape for part in result.value] == [(n, dims.multiply(inner, times))] * 3
+    apart = TensorSpec((heads, dims.multiply(inner, 4)), "float32", None, False)
+    result = oracle.call("Tensor.reshape", (apart, heads, heads, 4, head), {}, lambda name: Symbol(name, 99))
+    assert isinstance(result, Result) and result.value.shape == (heads, heads, 4, head)

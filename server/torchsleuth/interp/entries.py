@@ -14,9 +14,9 @@ from typing import Any
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.declared import DeclaredShapes
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.inputs import ArgumentKey, Demand, demanded, used_as_tensors
+from torchsleuth.interp.inputs import ArgumentKey, Demand, demanded, demanded_rank, used_as_tensors
 from torchsleuth.interp.library.modules import move
-from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Trace
+from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Sighting, Trace
 from torchsleuth.interp.values import (
     UNKNOWN,
     ClassValue,
@@ -34,15 +34,18 @@ from torchsleuth.syntax.shapes import Declared
 from torchsleuth.syntax.shapes import key as key_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, Symbol
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, TensorSpec
 
 MAX_TRIALS = 6
 """Combinations of ranks that are tried to prove that no argument makes a function work."""
+TIMES = (2, 3)
+"""How often loops go around of which an argument says that. What is true of both is taken for the rule."""
 _SIZES = re.compile(
     r"(\w+_)?dim|dim_\w+|d_\w+|(\w+_)?embd|num_(heads|features|channels|classes|tokens|hidden)|n_(heads?|classes|hidden)"
     r"|heads|(in|out|mid|hidden|base|inter)_?(channels|features|planes|chs?|chans)|inplanes|planes|inp|oup"
-    r"|(hidden|vocab|embedding|embed|latent)_size|n[gdz]?f|nz|latents?"
+    r"|(hidden|vocab|embedding|embed|latent|image|img|patch|window|input|output|kernel)_size|n[gdz]?f|nz|latents?"
+    r"|(num|n)_(layers?|blocks?|patches|frames|groups|queries|experts)|depth|(max_)?(seq|sequence)_(len|length)|kernel|stride"
 )
 """Names of constructor parameters that are sizes."""
 
@@ -53,7 +56,8 @@ class Supposition:
 
     `declared`: they have the shapes that are written down. `ranks`: they have this many dimensions, with these names.
     `sizes`: constructor parameters named like sizes are integers. `dtypes`: by parameter. `tensors`: parameters that are
-    used as tensors are tensors.
+    used as tensors are tensors. `count`: what those are that say how often a loop goes around. `general`: integers
+    with different names are different.
     """
 
     declared: bool = False
@@ -61,16 +65,21 @@ class Supposition:
     dtypes: dict[ArgumentKey, str] = field(default_factory=dict)
     sizes: bool = False
     tensors: bool = False
+    counted: frozenset[ArgumentKey] = frozenset()
+    count: int = 0
+    general: bool = False
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What was seen in one run with suppositions, what operators asked of the arguments, and the shapes that these turned
-    out to have."""
+    """What was seen in one run with suppositions, what operators asked of the arguments, the shapes that these turned
+    out to have, and which of them say how often a loop goes around."""
 
+    given: Supposition
     trace: Trace
     demands: dict[ArgumentKey, Demand]
     shapes: dict[ArgumentKey, tuple[Size, ...] | None]
+    counted: frozenset[ArgumentKey]
 
     @property
     def sane(self) -> bool:
@@ -81,7 +90,8 @@ class Trial:
 
 @dataclass
 class Entry:
-    """Something that nothing calls. `lacking`: its tensor arguments whose rank stayed unknown. `used`: whether there are
+    """Something that nothing calls. `lacking`: its tensor arguments whose rank stayed unknown. `counted`: its integers that
+    say how often a loop goes around. `used`: whether there are
     arguments that are used as tensors, and nothing else says that they are. `complete`: it came to its
     end. `places`: which facts were first recorded in it, `sightings`: which declared shapes."""
 
@@ -89,6 +99,7 @@ class Entry:
     declared: dict[ArgumentKey, Declared] = field(default_factory=dict)
     lacking: set[ArgumentKey] = field(default_factory=set)
     demands: dict[ArgumentKey, Demand] = field(default_factory=dict)
+    counted: set[ArgumentKey] = field(default_factory=set)
     sizes: bool = False
     used: bool = False
     complete: bool = False
@@ -104,8 +115,10 @@ class EntryPoints(DeclaredShapes):
 
     block: Callable[..., int]
     entry_point: Entry | None = None
+    general = False
     arguments: list[Tensor]
     most_questions: int | None
+    lasting: dict[Symbol, ArgumentKey]
     steps: int
     step_limit: int
     pending: dict[Any, Callable[[], Any]]
@@ -160,12 +173,12 @@ class EntryPoints(DeclaredShapes):
     def _begin(self, entry: Entry, given: Supposition) -> None:
         grad = self.grad
         self.entry += 1
-        self.entry_point, self.arguments = entry, []
+        self.entry_point, self.arguments, self.general = entry, [], given.general
         limit = self.step_limit
         self.step_limit = min(limit, self.steps + self.budget.entry_steps)
         entry.complete = self._protect(lambda: entry.run(given))
         self.step_limit = limit
-        self.entry_point = None
+        self.entry_point, self.general = None, False
         self.grad = grad
 
     def aside(self, run: Callable[[], Any]) -> None:
@@ -242,12 +255,13 @@ class EntryPoints(DeclaredShapes):
         """Arguments for what has no default. Those without an annotation are unknown, or sizes by their names."""
         values = OpenArguments()
         for argument in _required(function, skip=1):
-            value = self._annotated(argument)
+            place = (function.path, *key_of(argument))
+            value = self._annotated(argument, place, given)
             if value is UNKNOWN and argument.annotation is None and _SIZES.fullmatch(argument.arg):
                 assert self.entry_point is not None
                 self.entry_point.sizes = True
                 if given.sizes:
-                    value = self._lasting(argument.arg)
+                    value = self._integer(argument.arg, place, given)
             values[argument.arg] = value
         return values
 
@@ -257,8 +271,8 @@ class EntryPoints(DeclaredShapes):
         written = self.declared.get(function.path)
         names: dict[str, Size] = {}
         for argument in _required(function, skip):
-            value = self._annotated(argument)
             place = (function.path, *key_of(argument))
+            value = self._annotated(argument, place, given)
             declared = written.parameters.get(key_of(argument)) if written else None
             in_forward = function.owner is not None and function.name == "forward" and argument.annotation is None
             stated = declared is not None and (declared.kind == "annotation" or given.declared or place in given.ranks)
@@ -273,19 +287,33 @@ class EntryPoints(DeclaredShapes):
             values[argument.arg] = value
         return values
 
-    def _annotated(self, argument: ast.arg) -> Value:
+    def _annotated(self, argument: ast.arg, place: ArgumentKey, given: Supposition) -> Value:
         annotation = ast.unparse(argument.annotation) if argument.annotation else ""
         if annotation == "int":
-            return self._lasting(argument.arg)
+            return self._integer(argument.arg, place, given)
         if annotation in ("float", "str"):
             return Scalar(annotation)
         return Tensor(UNKNOWN_TENSOR) if annotation.rpartition(".")[2] == "Tensor" else UNKNOWN
 
-    def _lasting(self, name: str) -> Size:
+    def _integer(self, name: str, place: ArgumentKey, given: Supposition) -> Size:
         """A size that stays the same as long as the entry runs."""
+        if place in given.counted:
+            return given.count
         symbol = self.fresh_symbol(name)
-        self.lasting.add(symbol)
+        self.lasting[symbol] = place
         return dims.of(symbol)
+
+    def differ(self, left: Size, right: Size) -> bool:
+        """Whether two sizes, of which nobody gives any, are taken to be different ones."""
+        names = [dims.symbol(size) for size in (left, right) if not isinstance(size, int)]
+        return self.general and all(name in self.lasting for name in names)
+
+    def goes_around(self, times: Size) -> None:
+        """A loop goes around as often as this says."""
+        if self.entry_point is not None:
+            self.entry_point.counted.update(
+                self.lasting[symbol] for symbol in dims.symbols(times) if symbol in self.lasting
+            )
 
     def _tensor_argument(
         self, place: ArgumentKey, declared: Declared | None, given: Supposition, names: dict[str, Size]
@@ -311,9 +339,21 @@ class EntryPoints(DeclaredShapes):
 
     def demand(self, operation: Operation) -> None:
         """An operator meets a tensor of unknown shape: what it says of the argument that the tensor comes from."""
-        found = demanded(operation)
-        if found is not None and self.entry_point is not None and found[0].argument is not None:
-            self.entry_point.demands.setdefault(found[0].argument, found[1])
+        self._demand(demanded(operation))
+
+    def demand_rank(self, tensor: Tensor, shape: tuple[Size, ...]) -> None:
+        """Something takes a tensor of unknown shape only if it has as many dimensions as these."""
+        names = tuple("?" if isinstance(size, int) else dims.text(size) for size in shape)
+        self._demand(demanded_rank(tensor, tuple(name if name.isidentifier() else "?" for name in names)))
+
+    def _demand(self, found: tuple[Tensor, Demand] | None) -> None:
+        """Keep the first that is asked of an argument, unless a later one leaves less choice."""
+        if found is None or self.entry_point is None or found[0].argument is None:
+            return
+        demands, place, demand = self.entry_point.demands, found[0].argument, found[1]
+        known = demands.setdefault(place, demand)
+        if set(demand.ranks) < set(known.ranks):
+            demands[place] = replace(demand, dtype=demand.dtype or known.dtype)
 
     # -- what is supposed of it --------------------------------------------------------------------
 
@@ -325,8 +365,7 @@ class EntryPoints(DeclaredShapes):
         wrong = {place for place, demand in demands.items() if not _accepts(demand, entry.declared.get(place))}
         declared = {place: shape for place, shape in entry.declared.items() if place not in wrong}
         usual = {place: demand for place, demand in demands.items() if demand.usual and place not in declared}
-        dtypes = {place: demand.dtype for place, demand in demands.items() if demand.dtype}
-        ranks = {place: _names(demand, demand.ranks[0]) for place, demand in usual.items()}
+        dtypes, ranks = _dtypes(demands), _ranks(usual)
         sane = True
         if declared and not wrong:
             trial = self._trial(entry, Supposition(True, ranks, dtypes, entry.sizes))
@@ -340,7 +379,7 @@ class EntryPoints(DeclaredShapes):
                 return
         elif usual or entry.sizes:
             for sizes in (True, False) if entry.sizes else (False,):
-                trial = self._trial(entry, Supposition(False, ranks, dtypes, sizes))
+                trial = self._trial(entry, Supposition(False, ranks, dtypes, sizes, general=sizes and not wrong))
                 sane = trial.sane
                 if sane:
                     self._take_over(entry, trial, places, [])
@@ -357,9 +396,7 @@ class EntryPoints(DeclaredShapes):
         trial = self._trial(entry, Supposition(tensors=True, sizes=entry.sizes))
         usual = {place: demand for place, demand in trial.demands.items() if demand.usual}
         if usual:
-            ranks = {place: _names(demand, demand.ranks[0]) for place, demand in usual.items()}
-            dtypes = {place: demand.dtype for place, demand in usual.items() if demand.dtype}
-            ranked = self._trial(entry, Supposition(False, ranks, dtypes, entry.sizes, True))
+            ranked = self._trial(entry, Supposition(False, _ranks(usual), _dtypes(usual), entry.sizes, True))
             trial = ranked if ranked.sane else trial
         if trial.sane:
             self._take_over(entry, trial, places, [])
@@ -377,7 +414,7 @@ class EntryPoints(DeclaredShapes):
             for argument in self.arguments
             if argument.argument is not None
         }
-        trial = Trial(self.trace, attempt.demands, shapes)
+        trial = Trial(given, self.trace, attempt.demands, shapes, frozenset(attempt.counted))
         self.heap.rollback(mark)
         del self.classes[classes:], self.functions[functions:]
         self.trace, self.failures_seen, self.pending = kept
@@ -385,17 +422,31 @@ class EntryPoints(DeclaredShapes):
 
     def _take_over(self, entry: Entry, trial: Trial, places: list[Place], sightings: list[Any]) -> None:
         """Take over what an entry shows when its arguments have a shape."""
+        self._adopt(entry, trial, trial.trace.facts, places)
+        if trial.counted:
+            given = replace(trial.given, counted=trial.counted, count=TIMES[0], general=True)
+            few = self._trial(entry, given)
+            asked = {place: demand for place, demand in few.demands.items() if demand.usual and place in entry.lacking}
+            if asked:
+                given = replace(given, ranks=given.ranks | _ranks(asked), dtypes=given.dtypes | _dtypes(asked))
+                few = self._trial(entry, given)
+            more = self._trial(entry, replace(given, count=TIMES[1]))
+            if few.sane and more.sane:
+                self._adopt(entry, few, _common(few.trace.facts, more.trace.facts), places)
+        if sightings:
+            self._forget_unknown(entry, sightings)
+            self.trace.declared.update(trial.trace.declared)
+
+    def _adopt(self, entry: Entry, trial: Trial, found: dict[Place, Sighting], places: list[Place]) -> None:
         facts, own = self.trace.facts, set(places[slice(*entry.places)])
-        for place, seen in trial.trace.facts.items():
+        for place, seen in found.items():
             before = facts.get(place)
-            if before is None or (place in own and any(spec.shape is None for spec in before.specs)):
+            lacking = [spec.shape is None for spec in before.specs] if before is not None else []
+            if before is None or (any(lacking) if place in own else all(lacking) and not before.certain):
                 if place not in trial.trace.obscure and all(spec.shape is not None for spec in seen.specs):
                     seen.supposed = True
                     facts[place] = seen
                     self.trace.obscure.discard(place)
-        if sightings:
-            self._forget_unknown(entry, sightings)
-            self.trace.declared.update(trial.trace.declared)
 
     def _forget_unknown(self, entry: Entry, sightings: list[Any]) -> None:
         for mark in sightings[slice(*entry.sightings)]:
@@ -432,8 +483,29 @@ class EntryPoints(DeclaredShapes):
                 self.trace.failures.append(failure)
 
 
+def _common(facts: dict[Place, Sighting], others: dict[Place, Sighting]) -> dict[Place, Sighting]:
+    """What two runs show in the same words: their symbols are not the same."""
+    return {
+        place: seen
+        for place, seen in facts.items()
+        if place in others and list(map(_text, seen.specs)) == list(map(_text, others[place].specs))
+    }
+
+
+def _text(spec: TensorSpec) -> tuple[Any, ...]:
+    return (None if spec.shape is None else dims.texts(spec.shape), spec.dtype, spec.device, spec.requires_grad)
+
+
 def _accepts(demand: Demand, declared: Declared | None) -> bool:
     return declared is None or not demand.closed or not demand.usual or any(map(declared.aligned, demand.ranks))
+
+
+def _ranks(demands: dict[ArgumentKey, Demand]) -> dict[ArgumentKey, tuple[str, ...]]:
+    return {place: _names(demand, demand.ranks[0]) for place, demand in demands.items()}
+
+
+def _dtypes(demands: dict[ArgumentKey, Demand]) -> dict[ArgumentKey, str]:
+    return {place: demand.dtype for place, demand in demands.items() if demand.dtype}
 
 
 def _names(demand: Demand, rank: int) -> tuple[str, ...]:

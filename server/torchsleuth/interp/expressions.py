@@ -95,6 +95,7 @@ class Expressions(Calls):
 
     as_needed: bool
     fetch: Callable[[Globals, str], Value]
+    differ: Callable[[Size, Size], bool]
     evaluators: dict[type[ast.expr], Callable[[Any, Frame], Value]]
 
     def eval(self, node: ast.expr, frame: Frame) -> Value:
@@ -445,7 +446,9 @@ class Expressions(Calls):
             return Scalar("bool") if same is None else same == (name == "eq")
         left, right = self.resolved(left), self.resolved(right)
         if is_int(left) and is_int(right) and (isinstance(left, Dim) or isinstance(right, Dim)):
-            return compare_sizes(name, left, right)
+            verdict = compare_sizes(name, left, right)
+            undecided = isinstance(verdict, Scalar) and name in ("eq", "ne")
+            return name == "ne" if undecided and self.differ(left, right) else verdict
         plain = (*NUMBERS, str, bytes, type(None), DType)
         if isinstance(left, plain) and isinstance(right, plain):
             try:

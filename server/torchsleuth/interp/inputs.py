@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass, replace
 
 from torchsleuth.interp.trace import Operation
@@ -67,9 +66,9 @@ _EXACT = {
 _KEEPS_RANK = frozenset(
     "relu relu_ ReLU gelu GELU silu SiLU elu ELU leaky_relu LeakyReLU mish Mish sigmoid Sigmoid tanh Tanh softmax Softmax "
     "log_softmax dropout Dropout Dropout2d Identity float half double to type contiguous clone detach exp log sqrt abs "
-    "neg clamp cuda cpu LayerNorm BatchNorm2d GroupNorm layer_norm group_norm pad".split()
+    "neg clamp cuda cpu LayerNorm BatchNorm2d GroupNorm layer_norm group_norm pad Linear linear chunk split".split()
 )
-"""Operators with one tensor whose result has its rank."""
+"""Operators with one tensor whose results have its rank."""
 _WITH_NUMBER = frozenset("add sub mul truediv pow".split())
 MAX_CHAIN = 8
 
@@ -138,6 +137,12 @@ def demanded(operation: Operation) -> tuple[Tensor, Demand] | None:
     return None if found is None else (found, demand)
 
 
+def demanded_rank(tensor: Tensor, names: tuple[str, ...]) -> tuple[Tensor, Demand] | None:
+    """The argument of nobody's that a tensor comes from, of which something takes one rank only."""
+    found = argument_behind(tensor)
+    return None if found is None or found is tensor else (found, Demand((len(names),), " ".join(names)))
+
+
 def argument_behind(value: object) -> Tensor | None:
     """The argument of an entry point that a tensor of unknown shape is, or was computed from without change of rank."""
     for _ in range(MAX_CHAIN):
@@ -176,27 +181,7 @@ def certain_shapes(operation: Operation) -> list[tuple[Tensor, tuple[str, ...]]]
         if len(terms) == len(tensors) and all(term.isalpha() for term in terms):
             pairs = zip(tensors, terms)
             return [(tensor, tuple(term)) for tensor, term in pairs if isinstance(tensor, Tensor) and tensor in lacking]
-    if operation.target.startswith("einops."):
-        return _pattern(operation, first, lacking)
     return []
 
 
-_GROUP = re.compile(r"\([^()]*\)|\S+")
-
-
-def _pattern(operation: Operation, first: object, lacking: list[Tensor]) -> list[tuple[Tensor, tuple[str, ...]]]:
-    """The operand of rearrange, reduce or repeat, whose dimensions are the groups on the left of the pattern."""
-    name = operation.target.rpartition(".")[2]
-    pattern = operation.args[1] if len(operation.args) > 1 else None
-    if operation.module is not None:
-        pattern = operation.module.args[0] if operation.module.args else None
-    if name not in ("rearrange", "reduce", "repeat", "Rearrange", "Reduce") or not isinstance(pattern, str):
-        return []
-    left = pattern.partition("->")[0]
-    if not isinstance(first, Tensor) or first not in lacking or "..." in left or "…" in left:
-        return []
-    groups = _GROUP.findall(left)
-    return [(first, tuple(group if group.isidentifier() else "?" for group in groups))]
-
-
-__all__ = ["ArgumentKey", "Demand", "argument_behind", "certain_shapes", "demanded"]
+__all__ = ["ArgumentKey", "Demand", "argument_behind", "certain_shapes", "demanded", "demanded_rank"]

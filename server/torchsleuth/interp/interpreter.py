@@ -15,6 +15,7 @@ from torchsleuth.interp.frames import Frame, LoopState
 from torchsleuth.interp.heap import MISSING, Delta, Heap
 from torchsleuth.interp.importing import Importing
 from torchsleuth.interp.imports import Workspace
+from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.trace import AttributeSet, LoopPoint, PartSet, Trace, Unpacking
 from torchsleuth.interp.values import (
@@ -98,7 +99,7 @@ class Interpreter(Importing):
         self.forward_depth = 0
         self.declared: dict[str, Declarations] = {}
         self.arguments: list[Tensor] = []
-        self.lasting: set[Symbol] = set()
+        self.lasting: dict[Symbol, ArgumentKey] = {}
         self.called: set[ast.AST] = set()
         self.handing_back: dict[ast.AST, bool] = {}
         self.recursive_calls: dict[ast.AST, int] = {}
@@ -235,13 +236,22 @@ class Interpreter(Importing):
         frame.nonlocal_names.update(node.names)
 
     def do_Assert(self, node: ast.Assert, frame: Frame) -> int:
-        decided = demands.as_truth(self, node.test, frame)
+        decided = self._demanded(node.test, frame)
         if decided is None:
             self.narrow(node.test, True, frame)
         return RAISE if decided is False else NORMAL
 
+    def _demanded(self, test: ast.expr, frame: Frame) -> bool | None:
+        """Whether a condition holds which the code asks of its arguments: whoever calls it sees to that."""
+        general, self.general = self.general, False
+        try:
+            return demands.as_truth(self, test, frame)
+        finally:
+            self.general = general
+
     def do_If(self, node: ast.If, frame: Frame) -> int:
-        decided = demands.as_truth(self, node.test, frame)
+        raises = isinstance(node.body[-1], ast.Raise)
+        decided = self._demanded(node.test, frame) if raises else demands.as_truth(self, node.test, frame)
         if decided is not None:
             return self.block(node.body if decided else node.orelse, frame)
         guarded, returns = self.guarded, len(frame.returns)

@@ -14,7 +14,7 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import node_of
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.imports import Workspace
-from torchsleuth.interp.inputs import certain_shapes
+from torchsleuth.interp.inputs import ArgumentKey, certain_shapes
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.questions import Questions, Target
 from torchsleuth.interp.trace import DeviceConflict, Event, LoopPoint, Operation, OperatorFailure, Sighting, Trace
@@ -31,6 +31,7 @@ from torchsleuth.interp.values import (
     Namespace,
     Origin,
     Scalar,
+    Several,
     SliceValue,
     Tags,
     Tensor,
@@ -58,6 +59,8 @@ _GIVES_TENSOR = _REDUCTIONS | frozenset(
     "softmax log_softmax sigmoid relu tanh dropout exp log sqrt abs pow square mul add sub div clamp stack cat".split()
 )
 """Operators whose result is one tensor whatever they are applied to."""
+_GIVES_PARTS = frozenset({"chunk", "split", "tensor_split"})
+"""Operators whose result is several of them, with as many dimensions."""
 _TENSORS_ONLY = ("torch.nn.functional.", "operator.sub", "operator.add", "operator.truediv", "operator.matmul")
 """Operators none of whose operands may be a list."""
 _DEVICE_FREE = frozenset(
@@ -103,7 +106,8 @@ class TensorOperations(Questions):
     make_function: Callable[..., Function]
     truth: Callable[[Value], bool | None]
     demand: Callable[[Operation], None]
-    lasting: set[Symbol]
+    demand_rank: Callable[[Tensor, tuple[Size, ...]], None]
+    lasting: dict[Symbol, ArgumentKey]
     entry_point: Any
 
     # -- operators ---------------------------------------------------------------------------------
@@ -231,10 +235,14 @@ class TensorOperations(Questions):
             self.demand(operation)
             return operation
         for tensor, names in certain:
-            shape = tuple(self.fresh_size(name) for name in names)
-            self.heap.set(tensor.slots, "spec", tensor.spec.with_(shape=shape))
+            self.found_shape(tensor, tuple(self.fresh_size(name) for name in names))
         tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
         return replace(operation, specs=tuple(self.resolved_spec(tensor.spec) for tensor in tensors))
+
+    def found_shape(self, tensor: Tensor, shape: tuple[Size, ...]) -> None:
+        """A tensor of unknown shape turns out to have this one, or some code fails."""
+        self.demand_rank(tensor, shape)
+        self.heap.set(tensor.slots, "spec", tensor.spec.with_(shape=shape))
 
     def _maker(
         self, operation: Operation, place: Device | None, forget_dtype: bool = False
@@ -283,7 +291,7 @@ class TensorOperations(Questions):
         name = operation.target.rpartition(".")[2]
         tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
         if operation.module is None and not (operation.target.startswith("operator.") and name != "getitem"):
-            if name not in marks.KEPT_BY | _GIVES_TENSOR:
+            if name not in marks.KEPT_BY | _GIVES_TENSOR | _GIVES_PARTS:
                 history = frozenset(item for tensor in tensors for item in tensor.history)
                 self.trace.consumed.update(history if not library.is_pure(name) else ())
                 return UNKNOWN
@@ -306,7 +314,7 @@ class TensorOperations(Questions):
         make = self._maker(operation, place)
         tensor = make(TensorSpec(shape, None, place, bool(requires_grad)))
         self.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=requires_grad))
-        return tensor
+        return ListValue(Several((tensor,)), "tuple") if name in _GIVES_PARTS else tensor
 
     @staticmethod
     def _without_graph(operation: Operation, tensors: list[Tensor]) -> bool:
@@ -598,9 +606,11 @@ class TensorOperations(Questions):
                 return shape
             return tensor.spec.shape
         iteration = self.iterate(value, node, frame)  # type: ignore[attr-defined]
+        items: tuple[Value, ...] = iteration.items
         if iteration.exact:
-            items: tuple[Value, ...] = iteration.items
             return items
+        if len(items) == 1 and isinstance(items[0], Tensor) and not any(name.startswith("*") for name in names):
+            return tuple(items[0].copy() for _ in names)
         return None
 
     # -- records -----------------------------------------------------------------------------------

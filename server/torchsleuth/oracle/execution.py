@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -46,6 +47,12 @@ class Witness:
             self.computed[size] = value
         return value
 
+    def sizes(self) -> Iterator[tuple[Size, int]]:
+        """The symbols, and the sizes of operands that are computed from them, with what they are here."""
+        for symbol, value in self.chosen.items():
+            yield dims.of(symbol), value
+        yield from self.computed.items()
+
     def tensor(self, spec: TensorSpec) -> torch.Tensor:
         if spec.shape is None or spec.dtype is None:
             raise Unsupported("a tensor of unknown shape")
@@ -86,8 +93,9 @@ class Witness:
 def generalise(first: tuple[Any, Witness], second: tuple[Any, Witness]) -> Any:
     """The result that two evaluations with different witnesses are instances of.
 
-    A size that is one symbol's witness both times is that symbol, or what an operand's size is computed as; one that never
-    changes is a constant; anything else is unknown. Raises Unsupported.
+    A size that is one symbol's witness both times is that symbol, or what an operand's size is computed as; one that is the
+    same multiple or fraction of it both times is that; one that never changes is a constant; anything else is unknown.
+    Raises Unsupported.
     """
     (left, left_witness), (right, right_witness) = first, second
     if isinstance(left, TensorSpec) and isinstance(right, TensorSpec):
@@ -106,14 +114,27 @@ def generalise(first: tuple[Any, Witness], second: tuple[Any, Witness]) -> Any:
     if left == right:
         return left
     if isinstance(left, int):
-        for symbol, value in left_witness.chosen.items():
-            if value == left and right_witness.chosen.get(symbol) == right:
-                return dims.of(symbol)
-        for size, value in left_witness.computed.items():
-            if value == left and right_witness.computed.get(size) == right:
+        known = list(zip(left_witness.sizes(), right_witness.sizes()))
+        for (size, value), (other, changed) in known:
+            if size == other and (value, changed) == (left, right):
                 return size
+        for (size, value), (other, changed) in known:
+            part = _part(size, value, changed, left, right) if size == other else None
+            if part is not None:
+                return part
         return dims.of(Symbol("?", -1000 - left))
     raise Unsupported("result depends on a size")
+
+
+def _part(size: Size, value: int, changed: int, left: int, right: int) -> Size | None:
+    """The multiple or fraction of a size that is `left` where it is `value`, and `right` where it is `changed`."""
+    if 0 in (value, changed, left, right):
+        return None
+    if left % value == right % changed == 0 and left // value == right // changed:
+        return dims.multiply(size, left // value)
+    if value % left == changed % right == 0 and value // left == changed // right:
+        return dims.floor_divide(size, value // left) if dims.modulo(size, value // left) == 0 else None
+    return None
 
 
 def common(values: list[Any], position: tuple[int, ...] = ()) -> Any:

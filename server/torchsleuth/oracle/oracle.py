@@ -29,11 +29,11 @@ from torchsleuth.oracle import modules, names, published
 from torchsleuth.oracle.autocast import casting, moved
 from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
+from torchsleuth.oracle.sizes import canonical, map_sizes
 from torchsleuth.oracle.store import Store
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.spec import (
-    Answers,
     Autocast,
     DictSpec,
     DType,
@@ -49,8 +49,6 @@ from torchsleuth.tensors.spec import (
     PartCall,
     PartSpec,
     Result,
-    SliceSpec,
-    StructSpec,
     TensorSpec,
     Undecided,
     scalar_types,
@@ -139,7 +137,6 @@ class Oracle:
         makes symbols for sizes that depend on data. `grad`: grad mode is on.
         `cast`: the autocast that is in effect for the operands.
         """
-        renaming: dict[Symbol, Symbol] = {}
         given = tuple(sorted(kwargs.items()))
         try:
             # 1, 1.0 and True are equal keys but different arguments.
@@ -148,24 +145,20 @@ class Oracle:
             if known is not None:
                 self.hits += 1
                 return known
-            canonical_args = _rename(args, renaming)
-            canonical_kwargs = _rename(given, renaming)
-            canonical_target = target if isinstance(target, str) else _rename(target, renaming)
+            (canonical_target, canonical_args, canonical_kwargs), back = canonical((target, args, given))
             key = (canonical_target, canonical_args, canonical_kwargs, *question[3:])
             outcome = self._memo.get(key)
         except (TypeError, Unsupported) as error:
             return Undecided(str(error))
         if outcome is None:
             self.misses += 1
-            setting = (bool(renaming), grad, cast)
+            setting = (bool(back), grad, cast)
             outcome = self._evaluate(canonical_target, canonical_args, dict(canonical_kwargs), *setting)
             self._memo[key] = outcome
         else:
             self.hits += 1
         if not isinstance(outcome, Result):
             return self._remembered(question, outcome)
-        back: dict[Symbol, Size] = {canonical: dims.of(original) for original, canonical in renaming.items()}
-
         count = len(back)
 
         def restore(symbol: Symbol) -> Size:
@@ -177,7 +170,7 @@ class Oracle:
             Equality(dims.rebuild(fact.left, restore), dims.rebuild(fact.right, restore), fact.soft)
             for fact in outcome.facts
         )
-        result = Result(_map_sizes(outcome.value, lambda size: dims.rebuild(size, restore)), facts)
+        result = Result(map_sizes(outcome.value, lambda size: dims.rebuild(size, restore)), facts)
         return result if len(back) > count else self._remembered(question, result)
 
     def _remembered(self, question: Any, outcome: Outcome) -> Outcome:
@@ -588,16 +581,16 @@ class Oracle:
             found.update(dict.fromkeys(symbol for symbol in dims.symbols(size) if symbol.positive))
             return size
 
-        _map_sizes((args, tuple(kwargs.values()), target), collect)
+        map_sizes((args, tuple(kwargs.values()), target), collect)
         works: list[tuple[tuple[Symbol, ...], Outcome]] = []
         for chosen in (*((symbol,) for symbol in found), tuple(found)):
             if len(chosen) > 1 and works:
                 break
             ones: dict[Symbol, Size] = dict.fromkeys(chosen, 1)
             one = partial(dims.substitute, values=ones)
-            named = {name: _map_sizes(value, one) for name, value in kwargs.items()}
+            named = {name: map_sizes(value, one) for name, value in kwargs.items()}
             symbolic = len(chosen) < len(found)
-            outcome = self._fake(_map_sizes(target, one), _map_sizes(args, one), named, symbolic)
+            outcome = self._fake(map_sizes(target, one), map_sizes(args, one), named, symbolic)
             if not isinstance(outcome, Failure):
                 works.append((chosen, outcome))
         if not works:
@@ -660,9 +653,9 @@ class Oracle:
             witness = Witness(witnesses)
             try:
                 concrete_args, concrete_kwargs = (
-                    _map_sizes(part, witness.size) for part in (args, tuple(sorted(kwargs.items())))
+                    map_sizes(part, witness.size) for part in (args, tuple(sorted(kwargs.items())))
                 )
-                concrete_target = target if isinstance(target, str) else _map_sizes(target, witness.size)
+                concrete_target = target if isinstance(target, str) else map_sizes(target, witness.size)
             except Unsupported:
                 return undecided
             outcome = self._fake(concrete_target, concrete_args, dict(concrete_kwargs), symbolic=False)
@@ -732,49 +725,6 @@ def _tensors(value: Any) -> list[TensorSpec]:
     if isinstance(value, tuple):
         return [spec for item in value for spec in _tensors(item)]
     return []
-
-
-def _map_sizes(value: Any, convert: Callable[[Dim], Size]) -> Any:
-    """A tree of specs with every symbolic size converted."""
-    if isinstance(value, Dim):
-        return convert(value)
-    if isinstance(value, TensorSpec):
-        if value.shape is None:
-            return value.with_(device=None)
-        shape = tuple(convert(size) if isinstance(size, Dim) else size for size in value.shape)
-        strides = value.strides and tuple(
-            convert(stride) if isinstance(stride, Dim) else stride for stride in value.strides
-        )
-        return TensorSpec(shape, value.dtype, None, value.requires_grad, strides)
-    if isinstance(value, tuple):
-        return tuple(_map_sizes(item, convert) for item in value)
-    if isinstance(value, StructSpec):
-        return StructSpec(value.fields, _map_sizes(value.items, convert))
-    if isinstance(value, ListSpec):
-        return ListSpec(_map_sizes(value.items, convert))
-    if isinstance(value, DictSpec):
-        return DictSpec(_map_sizes(value.items, convert))
-    if isinstance(value, SliceSpec):
-        return SliceSpec(*(_map_sizes(part, convert) for part in (value.start, value.stop, value.step)))
-    if isinstance(value, ObjectSpec):
-        return ObjectSpec(value.path, _map_sizes(value.args, convert), _map_sizes(value.kwargs, convert))
-    if isinstance(value, ModuleSpec):
-        given = {name: _map_sizes(getattr(value, name), convert) for name in ("args", "kwargs", "changes")}
-        return replace(value, **given)
-    if isinstance(value, Answers):
-        return Answers(_map_sizes(value.items, convert))
-    if isinstance(value, PartCall):
-        return PartCall(value.part, _map_sizes(value.args, convert), _map_sizes(value.kwargs, convert))
-    return value
-
-
-def _rename(value: Any, renaming: dict[Symbol, Symbol]) -> Any:
-    def canonical(symbol: Symbol) -> Size:
-        if symbol not in renaming:
-            renaming[symbol] = Symbol("u", len(renaming), symbol.positive)
-        return dims.of(renaming[symbol])
-
-    return _map_sizes(value, lambda size: dims.rebuild(size, canonical))
 
 
 _SCALARS = (bool, int, float, complex, str, type(None), DType, Native, Hole)

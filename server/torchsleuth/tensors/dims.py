@@ -427,9 +427,10 @@ def _dim_text(size: Dim) -> str:
 def _atom_text(atom: Atom) -> str:
     if isinstance(atom, Symbol):
         return atom.name
-    parts = [text(argument) for argument in atom.arguments]
     if atom.operator in ("max", "min"):
-        return f"{atom.operator}({', '.join(parts)})"
+        parts = list(dict.fromkeys(map(text, _operands(atom.operator, of(atom)))))
+        return parts[0] if len(parts) == 1 else f"{atom.operator}({', '.join(parts)})"
+    parts = [text(argument) for argument in atom.arguments]
     return "(" + f" {atom.operator} ".join(f"({part})" if " " in part else part for part in parts) + ")"
 
 

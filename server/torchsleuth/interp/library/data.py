@@ -277,7 +277,12 @@ def _collated(interp: Interpreter, loader: LibraryObject, found: Examples, size:
         return convert(interp, one)
     if function is not None and not _is_default_collate(function):
         samples = _listed(found, size)
-        return interp.call(function, Arguments((samples,), {}, site.node, site.frame))
+        batch = interp.call(function, Arguments((samples,), {}, site.node, site.frame))
+        if samples.items is not None and any(_differs(found.values[0], value) for value in found.values):
+            # Such samples come together, but not just these ones in every batch.
+            others = ListValue(tuple(interp.any_of(tuple(found.values)) for _ in samples.items))
+            batch = interp.call(function, Arguments((others,), {}, site.node, site.frame))
+        return batch
     collation = Collation(interp, size, found.getitem, found.certain and not _is_sampled(loader))
     batch = collation.collate(found.values)
     refusals = tuple(collation.refusals)
@@ -317,6 +322,17 @@ def _listed(found: Examples, size: Size) -> ListValue:
     if isinstance(size, int) and size <= MAX_LISTED and not found.optional:
         return ListValue(tuple(found.values[index % len(found.values)] for index in range(size)))
     return ListValue(Several(found.values))
+
+
+def _differs(sample: Value, other: Value) -> bool:
+    """Whether two samples have tensors of different shapes."""
+    if isinstance(sample, Tensor | Array) and isinstance(other, Tensor | Array):
+        return bool(sample.spec.shape != other.spec.shape)
+    if isinstance(sample, tuple) and isinstance(other, tuple):
+        return len(sample) != len(other) or any(map(_differs, sample, other))
+    if isinstance(sample, DictValue) and isinstance(other, DictValue) and sample.items and other.items:
+        return any(_differs(sample.items[key], other.items[key]) for key in sample.items.keys() & other.items.keys())
+    return False
 
 
 def _fault(interp: Interpreter, fault: DataFault) -> None:

@@ -157,9 +157,23 @@ def result(
 
 
 def _axes(interp: Interpreter, kwargs: dict[str, Value]) -> dict[str, Size] | None:
-    """The sizes that are given by name, None where one is not known."""
-    sizes = {name: interp.resolved(value) for name, value in kwargs.items()}
+    """The sizes that are given by name, None where one is none. What is not known is a size all the same."""
+    sizes = {
+        name: interp.fresh_size(name) if value is UNKNOWN else interp.resolved(value) for name, value in kwargs.items()
+    }
     return sizes if all(is_int(size) for size in sizes.values()) else None
+
+
+def _asked(interp: Interpreter, pattern: str, given: dict[str, Size]) -> tuple[Size, ...] | None:
+    """The shape that a pattern takes, its sizes named as in it; None where that may be of any rank or is not said."""
+    both = parsed(pattern)
+    if both is None or (BARE,) in both.left:
+        return None
+    unknown = [[name for name in group if not name.isdigit() and name not in given] for group in both.left]
+    if any(len(names) > 1 or ELLIPSIS in names for names in unknown):
+        return None
+    sizes = {**given, **{name: interp.fresh_size(name) for names in unknown for name in names}}
+    return tuple(dims.product([int(name) if name.isdigit() else sizes[name] for name in group]) for group in both.left)
 
 
 def _source(interp: Interpreter, value: Value) -> TensorSpec | None:
@@ -185,9 +199,13 @@ def _applied(
     if spec is None or not isinstance(pattern, str) or axes is None:
         return UNKNOWN
     if spec.shape is None:
-        return Tensor(spec.with_(strides=None))
+        shape = _asked(interp, pattern, axes)
+        if shape is None or not isinstance(call.args[0], Tensor):
+            return Tensor(spec.with_(strides=None))
+        interp.found_shape(call.args[0], shape)
+        spec = call.args[0].spec
     try:
-        shape = result(operation, pattern, spec.shape, axes, interp)
+        shape = result(operation, pattern, spec.shape or (), axes, interp)
     except Misfit as misfit:
         made = interp.operation(f"einops.{name}", call.args, call.kwargs, call.node, call.frame, None, call.written)
         interp.stopped = True

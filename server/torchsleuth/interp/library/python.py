@@ -112,6 +112,8 @@ def _range(interp: Interpreter, call: Arguments) -> Value:
         if len(numbers) <= MAX_RANGE:
             return ListValue(tuple(numbers), "range")
         return ListValue(Several((numbers[0], numbers[1], interp.fresh_size("?", positive=False))), "range")
+    for bound in filter(is_int, bounds):
+        interp.goes_around(bound)
     start = bounds[0] if len(bounds) > 1 else 0
     elements = (start if is_int(start) else 0, interp.fresh_size("?", positive=False))
     count = dims.subtract(bounds[-1], start) if all(map(is_int, bounds)) and 0 < len(bounds) < 3 else None

@@ -1,0 +1,110 @@
+"""The sizes in what the oracle is asked: they are renamed, so that the same question is asked of all scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Dim, Monomial, Size, Symbol
+from torchsleuth.tensors.spec import (
+    Answers,
+    DictSpec,
+    ListSpec,
+    ModuleSpec,
+    ObjectSpec,
+    PartCall,
+    SliceSpec,
+    StructSpec,
+    TensorSpec,
+)
+
+
+def canonical(asked: Any) -> tuple[Any, dict[Symbol, Size]]:
+    """A question with symbols of its own, numbered as they come, and what each of them stands for."""
+    renamed, originals = _renamed(asked)
+    if len(originals) < 2:
+        return renamed, dict(originals)
+    products = _together(asked)
+    if products:
+        left_out = {symbol for size in products.values() for symbol in dims.symbols(size)} - products.keys()
+        ones: dict[Symbol, Size] = dict.fromkeys(left_out, 1)
+        renamed, originals = _renamed(map_sizes(asked, lambda size: dims.substitute(size, ones)))
+    return renamed, {new: products.get(old, size) for new, size in originals.items() for old in dims.symbols(size)}
+
+
+def _renamed(asked: Any) -> tuple[Any, dict[Symbol, Size]]:
+    names: dict[Symbol, Symbol] = {}
+
+    def named(symbol: Symbol) -> Size:
+        if symbol not in names:
+            names[symbol] = Symbol("u", len(names), symbol.positive)
+        return dims.of(names[symbol])
+
+    renamed = map_sizes(asked, lambda size: dims.rebuild(size, named))
+    return renamed, {new: dims.of(old) for old, new in names.items()}
+
+
+def _together(asked: Any) -> dict[Symbol, Size]:
+    """Sizes that occur in products with each other alone, as heads and the size of a head in ``3*heads*head``: the first
+    of them can stand for all, and PyTorch decides more about one size than about a product. What it stands for."""
+    monomials: dict[Monomial, None] = {}
+
+    def collect(size: Dim) -> Size:
+        monomials.update(dict.fromkeys(monomial for monomial, _ in size.terms))
+        return size
+
+    map_sizes(asked, collect)
+    places: dict[Symbol, list[tuple[Monomial, int]]] = {}
+    others: set[Symbol] = set()
+    for monomial in monomials:
+        for atom, power in monomial:
+            if isinstance(atom, Symbol):
+                places.setdefault(atom, []).append((monomial, power))
+            else:
+                others.update(symbol for argument in atom.arguments for symbol in dims.symbols(argument))
+    groups: dict[tuple[tuple[Monomial, int], ...], list[Symbol]] = {}
+    for symbol, found in places.items():
+        if symbol.positive and symbol not in others:
+            groups.setdefault(tuple(found), []).append(symbol)
+    return {
+        group[0]: dims.product([dims.of(symbol) for symbol in group]) for group in groups.values() if len(group) > 1
+    }
+
+
+def map_sizes(value: Any, convert: Callable[[Dim], Size]) -> Any:
+    """A tree of specs with every symbolic size converted."""
+    if isinstance(value, Dim):
+        return convert(value)
+    if isinstance(value, TensorSpec):
+        if value.shape is None:
+            return value.with_(device=None)
+        shape = tuple(convert(size) if isinstance(size, Dim) else size for size in value.shape)
+        strides = value.strides and tuple(
+            convert(stride) if isinstance(stride, Dim) else stride for stride in value.strides
+        )
+        return TensorSpec(shape, value.dtype, None, value.requires_grad, strides)
+    if isinstance(value, tuple):
+        return tuple(map_sizes(item, convert) for item in value)
+    if isinstance(value, StructSpec):
+        return StructSpec(value.fields, map_sizes(value.items, convert))
+    if isinstance(value, ListSpec):
+        return ListSpec(map_sizes(value.items, convert))
+    if isinstance(value, DictSpec):
+        return DictSpec(map_sizes(value.items, convert))
+    if isinstance(value, SliceSpec):
+        return SliceSpec(*(map_sizes(part, convert) for part in (value.start, value.stop, value.step)))
+    if isinstance(value, ObjectSpec):
+        return ObjectSpec(value.path, map_sizes(value.args, convert), map_sizes(value.kwargs, convert))
+    if isinstance(value, ModuleSpec):
+        given = {name: map_sizes(getattr(value, name), convert) for name in ("args", "kwargs", "changes")}
+        return replace(value, **given)
+    if isinstance(value, Answers):
+        return Answers(map_sizes(value.items, convert))
+    if isinstance(value, PartCall):
+        return PartCall(value.part, map_sizes(value.args, convert), map_sizes(value.kwargs, convert))
+    return value
+
+
+__all__ = ["canonical", "map_sizes"]
