@@ -67,14 +67,14 @@ def test_the_vocabulary_has_the_attributes_of_tensors_modules_and_python() -> No
 
 
 def test_witnesses_of_sizes_that_are_divided_by_a_quotient() -> None:
-    """The quotient of two witnesses may be zero: then nothing is witnessed."""
+    """The quotient of two witnesses may be zero, as the size seldom is: then nothing is witnessed."""
     width, heads, length = Symbol("w", 0), Symbol("h", 1), Symbol("n", 2)
     witness = Witness((11, 13, 17))
     witness.chosen = {width: 11, heads: 13, length: 17}
     head = dims.floor_divide(dims.of(width), dims.of(heads))
-    assert witness.size(head) == 0
-    with pytest.raises(Unsupported):
-        witness.size(dims.floor_divide(dims.of(length), head))
+    for size in (head, dims.floor_divide(dims.of(length), head)):
+        with pytest.raises(Unsupported):
+            witness.size(size)
 
 
 EFFECTS = """
@@ -144,3 +144,15 @@ def test_sizes_that_only_occur_together_are_one(oracle: Oracle) -> None:
     apart = TensorSpec((heads, dims.multiply(inner, 4)), "float32", None, False)
     result = oracle.call("Tensor.reshape", (apart, heads, heads, 4, head), {}, lambda name: Symbol(name, 99))
     assert isinstance(result, Result) and result.value.shape == (heads, heads, 4, head)
+
+
+def test_compound_sizes_are_asked_for_as_sizes_of_their_own(oracle: Oracle) -> None:
+    """Whatever they are, a layer keeps them; where their parts matter, they are looked at."""
+    n, h, w = (dims.of(Symbol(name, number)) for number, name in enumerate("nhw", 1))
+    area = dims.add(dims.multiply(h, w), 1)
+    layer = ModuleSpec("torch.nn.Linear", (8, 4), ())
+    result = oracle.call(layer, (TensorSpec((n, area, 8), "float32", None, False),), {}, lambda name: Symbol(name, 99))
+    assert isinstance(result, Result) and result.value.shape == (n, area, 4)
+    given = TensorSpec((n, dims.multiply(h, w), 8), "float32", None, False)
+    result = oracle.call("Tensor.view", (given, n, h, w, 8), {}, lambda name: Symbol(name, 99))
+    assert isinstance(result, Result) and result.value.shape == (n, h, w, 8)

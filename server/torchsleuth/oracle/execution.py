@@ -41,7 +41,7 @@ class Witness:
             value = dims.substitute(size, dict(self.chosen))
         except ZeroDivisionError as error:  # a quotient of the witnesses, by which something is divided
             raise Unsupported("no witness") from error
-        if not isinstance(value, int) or value < 0:
+        if not isinstance(value, int) or value < 1:
             raise Unsupported("no witness")
         if not isinstance(size, int) and dims.symbol(size) is None:
             self.computed[size] = value

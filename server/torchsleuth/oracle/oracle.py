@@ -29,7 +29,7 @@ from torchsleuth.oracle import modules, names, published
 from torchsleuth.oracle.autocast import casting, moved
 from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
-from torchsleuth.oracle.sizes import canonical, map_sizes
+from torchsleuth.oracle.sizes import canonical, map_sizes, simplified
 from torchsleuth.oracle.store import Store
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
@@ -152,8 +152,12 @@ class Oracle:
             return Undecided(str(error))
         if outcome is None:
             self.misses += 1
-            setting = (bool(back), grad, cast)
-            outcome = self._evaluate(canonical_target, canonical_args, dict(canonical_kwargs), *setting)
+            outcome = (
+                self._simplified((canonical_target, canonical_args, canonical_kwargs), grad, cast) if back else None
+            )
+            if outcome is None:
+                setting = (bool(back), grad, cast)
+                outcome = self._evaluate(canonical_target, canonical_args, dict(canonical_kwargs), *setting)
             self._memo[key] = outcome
         else:
             self.hits += 1
@@ -172,6 +176,22 @@ class Oracle:
         )
         result = Result(map_sizes(outcome.value, lambda size: dims.rebuild(size, restore)), facts)
         return result if len(back) > count else self._remembered(question, result)
+
+    def _simplified(self, asked: Any, grad: bool, cast: Autocast | None) -> Result | None:
+        """The answer to a question with compound sizes, where it does not depend on how they are compounded."""
+        (target, args, kwargs), names = simplified(asked)
+        if not names:
+            return None
+        unknown: list[str] = []
+
+        def fresh(name: str) -> Symbol:
+            unknown.append(name)
+            return Symbol(name, -1)
+
+        outcome = self.call(target, args, dict(kwargs), fresh, grad, cast)
+        if not isinstance(outcome, Result) or outcome.facts or unknown:
+            return None
+        return Result(map_sizes(outcome.value, lambda size: dims.substitute(size, names)))
 
     def _remembered(self, question: Any, outcome: Outcome) -> Outcome:
         """Keep the answer to a question as it was asked: with its own symbols, nothing is to be renamed."""

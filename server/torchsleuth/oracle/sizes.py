@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -73,6 +73,34 @@ def _together(asked: Any) -> dict[Symbol, Size]:
     }
 
 
+def simplified(asked: Any) -> tuple[Any, dict[Symbol, Size]]:
+    """A question with a size of its own in place of each compound one, and what these stand for: none where one is
+    negative perhaps, or a stride. What PyTorch makes of sizes that are anything holds for those, too, and it tells much faster."""
+    names: dict[Dim, Symbol] = {}
+    plain = True
+
+    def hide(size: Dim) -> Size:
+        nonlocal plain
+        if dims.symbol(size) is not None:
+            return size
+        low = dims.least(size)
+        plain = plain and low is not None and (low > 0 or (low == 0 and "max(" not in size.key))
+        return dims.of(names.setdefault(size, Symbol("v", len(names))))
+
+    hidden = map_sizes(asked, hide)
+    if not plain or any(isinstance(size, Dim) for size in _strides(asked)):
+        return asked, {}
+    return hidden, {symbol: size for size, symbol in names.items()}
+
+
+def _strides(asked: Any) -> Iterator[Size]:
+    if isinstance(asked, TensorSpec):
+        yield from asked.strides or ()
+    elif isinstance(asked, tuple):
+        for part in asked:
+            yield from _strides(part)
+
+
 def map_sizes(value: Any, convert: Callable[[Dim], Size]) -> Any:
     """A tree of specs with every symbolic size converted."""
     if isinstance(value, Dim):
@@ -107,4 +135,4 @@ def map_sizes(value: Any, convert: Callable[[Dim], Size]) -> Any:
     return value
 
 
-__all__ = ["canonical", "map_sizes"]
+__all__ = ["canonical", "map_sizes", "simplified"]

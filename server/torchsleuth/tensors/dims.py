@@ -302,19 +302,44 @@ def positive(size: Size) -> int | None:
     """1 or -1 if the size is provably positive or negative, 0 if it is zero, None when not known."""
     if isinstance(size, int):
         return (size > 0) - (size < 0)
-    signs = set()
+    low = least(size)
+    if low is not None and low > 0:
+        return 1
+    high = least(negate(size))
+    return -1 if high is not None and high > 0 else None
+
+
+def least(size: Size) -> int | None:
+    """A number that the size is at least, None where there is none."""
+    if isinstance(size, int):
+        return size
+    total = 0
     for monomial, coefficient in size.terms:
-        if not all(map(_is_positive, (atom for atom, _ in monomial))):
-            return None
-        signs.add(coefficient > 0)
-    return None if len(signs) > 1 else (1 if signs.pop() else -1)
+        bound = coefficient
+        for atom, exponent in monomial:
+            low = _least_atom(atom)
+            if low is None or low < 0 or coefficient < 0:
+                return None
+            bound *= low**exponent
+        total += bound
+    return total
 
 
-def _is_positive(atom: Atom) -> bool:
+def _least_atom(atom: Atom) -> int | None:
     if isinstance(atom, Symbol):
-        return atom.positive
-    found = (positive(argument) == 1 for argument in atom.arguments)
-    return any(found) if atom.operator == "max" else atom.operator == "min" and all(found)
+        return 1 if atom.positive else None
+    lows = [least(argument) for argument in atom.arguments]
+    if atom.operator == "max":
+        return max((low for low in lows if low is not None), default=None)
+    if None in lows:
+        return None
+    known = [low for low in lows if low is not None]
+    if atom.operator == "min":
+        return min(known)
+    if known[0] < 0 or known[1] <= 0:
+        return None
+    divisor = atom.arguments[1]
+    return known[0] // divisor if atom.operator == "//" and isinstance(divisor, int) else 0
 
 
 def equal(left: Size, right: Size) -> bool | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchsleuth.interp.values import UNKNOWN, DictValue, LibraryModule, ListValue, Several, Tensor, Value, is_int
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import Failure, TensorSpec
+from torchsleuth.tensors.spec import Equality, Failure, TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -108,8 +108,11 @@ def _divide(group: Group, size: Size, sizes: dict[str, Size], interp: Interprete
     rest = dims.modulo(size, known) if known != 0 else 1
     if isinstance(rest, int) and rest != 0:
         raise Misfit(f"Shape mismatch, can't divide axis of length {dims.text(size)} in chunks of {dims.text(known)}")
-    quotient: Size = size if known == 1 else dims.floor_divide(size, known)
-    sizes[unknown[0]] = quotient
+    if rest == 0:
+        sizes[unknown[0]] = size if known == 1 else dims.floor_divide(size, known)
+        return
+    sizes[unknown[0]] = quotient = interp.fresh_size(unknown[0])
+    interp.learn(Equality(size, dims.multiply(quotient, known), soft=False))
 
 
 def _compose(groups: tuple[Group, ...], sizes: dict[str, Size], hidden: list[Size]) -> tuple[Size, ...]:
