@@ -35,6 +35,8 @@ class Witness:
         self.noise = torch.Generator().manual_seed(0) if filling == "noise" else None
 
     def size(self, size: Size) -> int:
+        if isinstance(size, int):
+            return size
         for symbol in dims.symbols(size):
             self.chosen.setdefault(symbol, self.values[len(self.chosen) % len(self.values)])
         try:
@@ -43,7 +45,7 @@ class Witness:
             raise Unsupported("no witness") from error
         if not isinstance(value, int) or value < 1:
             raise Unsupported("no witness")
-        if not isinstance(size, int) and dims.symbol(size) is None:
+        if dims.symbol(size) is None:
             self.computed[size] = value
         return value
 
