@@ -203,6 +203,7 @@ class Calls(Choices):
             return self._call_instance(callee, call)
         if isinstance(callee, LibraryModule):
             return self.call_module(callee, call)
+        misuse.calls(self.interpreter, callee, node, call.frame)
         if isinstance(callee, NamedResult):
             misuse.lacks(self.interpreter, callee, None, call.node, call.frame)
         if isinstance(callee, Native):

@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter
 
 _TENSOR_METHODS = frozenset(
-    "item mean sum float long int half double bool cpu cuda numpy tolist detach clone squeeze size dim numel backward "
+    "item size mean sum float long int half double bool cpu cuda numpy tolist detach clone squeeze size dim numel backward "
     "contiguous abs sqrt exp log std var flatten argmax sigmoid relu tanh t".split()
 )
+_MOVES = frozenset("to cuda cpu float half double detach".split())
 _MODULE_METHODS = frozenset("parameters named_parameters children modules state_dict train eval zero_grad".split())
 _OPTIMIZER_METHODS = frozenset({"step", "zero_grad", "state_dict"})
 _MANAGERS = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.autocast", "torch.amp.autocast")
@@ -140,6 +141,20 @@ def indexes(interp: Interpreter, container: Value, key: Value, node: ast.AST, fr
     if isinstance(container, Bound) and container.function == "param_groups" and isinstance(key, str):
         if isinstance(container.receiver, LibraryObject) and container.receiver.path.startswith("torch.optim."):
             _report(interp, Misuse("groups", interp.site(node, frame), container))
+    if isinstance(container, Bound) and isinstance(container.receiver, Tensor) and _is_method(container):
+        _report(interp, Misuse("subscripted", interp.site(node, frame), container))
+
+
+def calls(interp: Interpreter, callee: Value, node: ast.AST | None, frame: Frame) -> None:
+    """``x.shape(0)``: a tuple is no function."""
+    if type(callee) is tuple and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        _report(interp, Misuse("called", interp.site(node, frame), callee))
+
+
+def moves(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame: Frame) -> None:
+    """``state.to(device)`` of a tuple of tensors."""
+    if type(owner) is tuple and name in _MOVES and owner and all(isinstance(part, Tensor) for part in owner):
+        _report(interp, Misuse("moved", interp.site(node, frame), owner))
 
 
 def repeats(
@@ -179,6 +194,7 @@ def _report(interp: Interpreter, misuse: Misuse) -> None:
 __all__ = [
     "KEYS",
     "assigned",
+    "calls",
     "computes",
     "consume",
     "enters",
@@ -186,6 +202,7 @@ __all__ = [
     "iterator",
     "lacks",
     "lacks_entry",
+    "moves",
     "needs_result",
     "once",
     "refused",

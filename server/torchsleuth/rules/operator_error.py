@@ -159,6 +159,12 @@ def _made_plain(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candid
         yield appended(analysis, failure.operation.site, node.args[0], ".copy()")
     if not given or given[0].node is None:
         return
+    if "must be tuple of Tensors" in error and isinstance(node, ast.Call) and all(used.node for used in given):
+        source, parts = source_at(analysis, failure.operation.site), [used.node for used in given]
+        if parts == node.args[: len(parts)]:
+            text = f"[{', '.join(source.segment(part) for part in node.args[: len(parts)])}]"
+            title = message("fix.replace", old=text[1:-1], new=text)
+            yield Candidate(title, (edits.replace_between(source, node.args[0], node.args[len(parts) - 1], text),))
     if "Boolean value of Tensor" in error:
         for suffix in (".any()", ".all()"):
             yield from suffixed(analysis, given[0], suffix, safe=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from torchsleuth.interp import misuse
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.library import (
@@ -71,6 +72,7 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
             interp.event("grad_touched", owner, node, frame)
             return UNKNOWN
         return Bound(owner, name) if name.endswith("_") and not name.endswith("__") else UNKNOWN
+    misuse.moves(interp, owner, name, node, frame)
     if isinstance(owner, ListValue) and not hasattr(list, name):
         data.takes_list(interp, (owner,), node, frame)
     if name == "backward" and (type(owner) is tuple or (isinstance(owner, ListValue) and owner.type_name == "list")):
