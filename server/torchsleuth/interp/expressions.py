@@ -707,6 +707,7 @@ class Expressions(Calls):
         if isinstance(owner, ClassValue):
             if name in ("__name__", "__qualname__"):
                 return owner.name
+            misuse.unmade(self.interpreter, owner, node, frame)
             found = self.class_attribute(owner, name)
             if isinstance(found, Function) and found.kind == "classmethod":
                 return Bound(owner, found)

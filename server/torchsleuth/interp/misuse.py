@@ -11,6 +11,7 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.interp.values import (
     Bound,
+    ClassValue,
     DictValue,
     Function,
     LibraryObject,
@@ -145,6 +146,13 @@ def indexes(interp: Interpreter, container: Value, key: Value, node: ast.AST, fr
         _report(interp, Misuse("subscripted", interp.site(node, frame), container))
 
 
+def unmade(interp: Interpreter, cls: ClassValue, node: ast.AST, frame: Frame) -> None:
+    """``model.parameters()`` where ``model`` is the class of it."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _MODULE_METHODS:
+        if cls.is_module() and node.value.id != cls.name and node.attr not in cls.slots:
+            _report(interp, Misuse("unmade", interp.site(node, frame), cls))
+
+
 def calls(interp: Interpreter, callee: Value, node: ast.AST | None, frame: Frame) -> None:
     """``x.shape(0)``: a tuple is no function."""
     if type(callee) is tuple and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -207,5 +215,6 @@ __all__ = [
     "once",
     "refused",
     "repeats",
+    "unmade",
     "untold",
 ]

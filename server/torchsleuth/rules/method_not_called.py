@@ -2,7 +2,8 @@
 
 What it finds
     `model.parameters` given to an optimizer, iterated over or clipped; `loss.item` in a sum, a comparison or a format;
-    `with torch.no_grad:`; a method of one's own in a loop or a computation.
+    `with torch.no_grad:`; a method of one's own in a loop or a computation; `model = Net`, whose parameters are asked for;
+    `model.state_dict` that is copied or saved.
 Why it hurts
     TypeError, such as "'method' object is not iterable", or AttributeError "__enter__".
 Example
@@ -30,6 +31,7 @@ CODE = "TS811"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _unmade(analysis)
     for misuse in analysis.misuses("uncalled"):
         source = analysis.source_of(misuse.site.span.path)
         node = _written(misuse)
@@ -42,6 +44,35 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             edit = edits.insert_after_node(source, node, "()")
             fixes = (Candidate(message("fix.parentheses", text=text), (edit,)),)
         yield Finding(source.span(node), message("method.uncalled", text=" ".join(text.split()), what=what), (), fixes)
+
+
+def _unmade(analysis: Analysis) -> Iterator[Finding]:
+    """``model = Net`` and ``model.parameters()``: the parentheses are missing where the name gets its value."""
+    for misuse in analysis.misuses("unmade"):
+        path, node = misuse.site.span.path, misuse.site.node
+        source = analysis.source_of(path)
+        called = any(
+            isinstance(part, ast.Call) and not part.args and source.span(part.func) == source.span(node)
+            for part in analysis.index(path).nodes
+        )
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or not called:
+            continue
+        name = node.value.id
+        given = [
+            part
+            for part in analysis.index(path).nodes
+            if isinstance(part, ast.Assign)
+            and any(isinstance(target, ast.Name) and target.id == name for target in part.targets)
+            and isinstance(part.value, ast.Name | ast.Attribute)
+            and part.lineno <= node.lineno
+        ]
+        fixes: tuple[Candidate, ...] = ()
+        if given:
+            text = source.segment(given[-1].value)
+            edit = edits.insert_after_node(source, given[-1].value, "()")
+            fixes = (Candidate(message("fix.parentheses", text=text), (edit,)),)
+        text = message("method.uncalled", text=name, what=message("method.uncalled.class"))
+        yield Finding(source.span(node.value), text, (), fixes)
 
 
 def _written(misuse: Misuse) -> ast.AST:
