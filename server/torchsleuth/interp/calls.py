@@ -54,6 +54,14 @@ MAX_RECURSIVE_CALLS = 200
 """Calls of one function inside of one activation of it."""
 
 
+def whose_attributes(node: ast.expr) -> ast.expr | None:
+    """The object whose attributes an expression is the dict of: ``config`` of ``config.__dict__`` or ``vars(config)``."""
+    if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+        return node.value
+    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars"
+    return node.args[0] if isinstance(node, ast.Call) and called and len(node.args) == 1 else None
+
+
 @dataclass(frozen=True)
 class Arguments:
     """One call as a library model sees it. `exact`: no unknown ``*args`` or ``**kwargs`` were passed."""
@@ -135,7 +143,9 @@ class Calls(Choices):
             else:
                 self.escape(more)
         for keyword in node.keywords:
-            value = self.eval(keyword.value, frame)
+            inner = whose_attributes(keyword.value) if keyword.arg is None else None
+            value = self.eval(keyword.value if inner is None else inner, frame)
+            value = value if inner is None else library.attributes(value)
             if keyword.arg is not None:
                 kwargs[keyword.arg] = value
             elif isinstance(value, DictValue) and value.entries is not None:

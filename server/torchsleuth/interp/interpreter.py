@@ -11,6 +11,7 @@ from torchsleuth.interp import demands, library, misuse, patterns, unparsed
 from torchsleuth.interp.autocast import Regions
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import Budget, OutOfBudget
+from torchsleuth.interp.calls import whose_attributes
 from torchsleuth.interp.frames import Frame, LoopState
 from torchsleuth.interp.heap import MISSING, Delta, Heap
 from torchsleuth.interp.importing import Importing
@@ -773,11 +774,7 @@ class Interpreter(Importing):
 
     def owner_of_attributes(self, node: ast.expr, frame: Frame) -> Instance | None:
         """The object whose attributes an expression is the dict of: ``config.__dict__``, ``vars(config)``."""
-        inner: ast.expr | None = None
-        if isinstance(node, ast.Attribute) and node.attr == "__dict__":
-            inner = node.value
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars":
-            inner = node.args[0] if len(node.args) == 1 else None
+        inner = whose_attributes(node)
         owner = self.eval(inner, frame) if inner is not None else None
         return owner if isinstance(owner, Instance) else None
 

@@ -80,6 +80,7 @@ from torchsleuth.interp.library.python import (
 )
 from torchsleuth.interp.library.records import attribute as record_attribute
 from torchsleuth.interp.library.records import (
+    attributes,
     class_attribute,
     fields,
     fill,
@@ -105,6 +106,7 @@ __all__ = [
     "merge_entries",
     "put_entry",
     "set_entry",
+    "attributes",
     "class_attribute",
     "fields",
     "fill",

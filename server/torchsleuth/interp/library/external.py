@@ -71,7 +71,6 @@ _OBJECTS = frozenset(
         "random.Random",
     }
 )
-_NAMESPACES = ("types.SimpleNamespace", "argparse.Namespace")
 _SHARDED = ("torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard")
 _CONSTANTS = {"numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.newaxis": None}
 MAX_TEXT = 100_000
@@ -117,6 +116,8 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
         if refused is not None:
             interp.fault(AutogradFault("deepcopy", interp.site(call.node, call.frame), refused))
         return copies.deep(call.args[0])
+    if path == "dataclasses.asdict" and len(call.args) == 1:
+        return UNKNOWN if call.kwargs else records.as_dict(call.args[0])
     if path in _PASS_THROUGH and call.args:
         return call.args[1] if path == "typing.cast" and len(call.args) > 1 else call.args[0]
     if path in _FLOATS:
@@ -143,7 +144,7 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
         return call.args[0]
     if path in _OBJECTS:
         return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
-    if path in _NAMESPACES and not call.args:
+    if path in ("types.SimpleNamespace", "argparse.Namespace") and not call.args:
         return _namespace(path, call.kwargs)
     if path.startswith(("functools.wraps", "functools.lru_cache")):
         return Builtin(path, lambda inner: inner.args[0] if inner.args else UNKNOWN)

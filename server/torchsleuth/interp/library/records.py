@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
+from torchsleuth.interp.library import copies
 from torchsleuth.interp.values import (
     UNKNOWN,
     Bound,
@@ -16,7 +17,9 @@ from torchsleuth.interp.values import (
     Function,
     Instance,
     LibraryObject,
+    ListValue,
     NamedResult,
+    Ref,
     Value,
 )
 from torchsleuth.tensors.spec import Native
@@ -82,6 +85,34 @@ def _default(interp: Interpreter, field: LibraryObject) -> Value:
     if "default_factory" in field.kwargs and field.site is not None:
         return interp.call(field.kwargs["default_factory"], Args((), {}, field.site.node, field.site.frame))
     return UNKNOWN
+
+
+def attributes(owner: Value) -> Value:
+    """The attributes of an object as a dict, as ``vars(owner)`` shows them at that moment."""
+    # A parser may have been given more arguments than are known.
+    plain = isinstance(owner, LibraryObject) and owner.path == "types.SimpleNamespace"
+    known = (
+        isinstance(owner, Instance) and owner.native is None and not owner.state.get("open") and not owner.cls.opaque
+    )
+    if not plain and not known:
+        return UNKNOWN
+    return DictValue({name: value for name, value in owner.slots.items() if isinstance(name, str)})
+
+
+def as_dict(record: Value) -> Value:
+    """``dataclasses.asdict(record)``: the fields, with those of records among them."""
+    if not isinstance(record, Instance) or not record.cls.is_dataclass or record.state.get("open"):
+        return UNKNOWN
+    return DictValue({name: _copied(record.slots.get(name, UNKNOWN)) for name in fields(record.cls)})
+
+
+def _copied(value: Value) -> Value:
+    """A copy of a field; what is in a container may be a record."""
+    if isinstance(value, Instance):
+        return as_dict(value)
+    held = value.items if isinstance(value, ListValue) else value if isinstance(value, tuple) else ()
+    nested = held is None or isinstance(value, DictValue) or any(isinstance(item, Ref) for item in held)
+    return UNKNOWN if nested else copies.deep(value)
 
 
 def make_named_tuple(
