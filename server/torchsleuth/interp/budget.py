@@ -21,7 +21,7 @@ class Budget:
     """Nodes evaluated in a function that hands back the function or class that it is given."""
     depth: int = 60
     """Nested calls."""
-    supposed_questions: int = 120
+    supposed_questions: int = 80
     """New questions to the oracle that are asked only to know more of what nothing calls; the next analysis goes on."""
     unroll: int = 64
     """Iterations of a loop with known bounds that are executed one by one."""
