@@ -267,3 +267,15 @@ def test_sizes_of_different_names_are_taken_to_differ() -> None:
         "self, in_channels, out_channels",
     )
     assert shapes(text)["y"] == ("N", "out_channels", "H", "W")
+
+
+def test_parts_of_what_is_not_known_are_as_many_as_are_asked_for() -> None:
+    text = module(
+        "self.kv = nn.Linear(dim, dim * 2)\nself.q = nn.Linear(dim, dim)",
+        "parts = (self.q(x), *self.kv(x).chunk(2, dim=-1))\n"
+        "q, k, v = (rearrange(part, 'b n (h d) -> b h n d', h=8) for part in parts)\ny = q @ k.transpose(-1, -2)\nreturn y @ v",
+        "self, dim",
+    ).replace("import torch\n", "import torch\nfrom einops import rearrange\n", 1)
+    found = analyze(text)
+    known = {fact.binding: fact.shape for fact in found.facts if fact.binding}
+    assert len(known["y"] or ()) == 4 and known["q"] is not None and not found.diagnostics

@@ -59,8 +59,9 @@ _GIVES_TENSOR = _REDUCTIONS | frozenset(
     "softmax log_softmax sigmoid relu tanh dropout exp log sqrt abs pow square mul add sub div clamp stack cat".split()
 )
 """Operators whose result is one tensor whatever they are applied to."""
-_GIVES_PARTS = frozenset({"chunk", "split", "tensor_split"})
+_GIVES_PARTS = frozenset({"chunk", "split"})
 """Operators whose result is several of them, with as many dimensions."""
+MAX_PARTS = 16
 _TENSORS_ONLY = ("torch.nn.functional.", "operator.sub", "operator.add", "operator.truediv", "operator.matmul")
 """Operators none of whose operands may be a list."""
 _DEVICE_FREE = frozenset(
@@ -314,7 +315,7 @@ class TensorOperations(Questions):
         make = self._maker(operation, place)
         tensor = make(TensorSpec(shape, None, place, bool(requires_grad)))
         self.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=requires_grad))
-        return ListValue(Several((tensor,)), "tuple") if name in _GIVES_PARTS else tensor
+        return _parts(tensor, operation) if name in _GIVES_PARTS else tensor
 
     @staticmethod
     def _without_graph(operation: Operation, tensors: list[Tensor]) -> bool:
@@ -677,6 +678,17 @@ class Shape:
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
+
+
+def _parts(part: Tensor, operation: Operation) -> Value:
+    """As many parts as are asked for, unless the tensor has fewer elements than that."""
+    asked = operation.args[1] if len(operation.args) > 1 else operation.kwargs.get("chunks")
+    sizes = asked.items if isinstance(asked, ListValue) else asked
+    whole = operation.target.endswith("split") and not isinstance(sizes, tuple)
+    count = None if whole else len(sizes) if isinstance(sizes, tuple) else sizes
+    if not isinstance(count, int) or not 0 < count <= MAX_PARTS:
+        return ListValue(Several((part,)), "tuple")
+    return tuple(part.copy() for _ in range(count))
 
 
 def _may_be_given(frame: Frame) -> bool:
