@@ -281,10 +281,10 @@ class Questions(Autograd):
 
     def _ask_guessing(self, operation: Operation, target: Target, cast: Autocast | None) -> Outcome:
         """Operands of unknown dtype: shapes are decided with a dtype that the operator accepts. An error stands
-        only if it is the same whichever dtype is tried."""
+        only if numbers of any kind give the same, and masks do not go through."""
         if operation.target.rpartition(".")[2] in _ABOUT_DTYPES:
             raise NotASpec("the outcome depends on the dtype")
-        failures = []
+        failures: list[Failure] = []
         nameless = [spec for spec in operation.specs if spec.dtype is None]
         # What requires grad is floating point.
         floating = all(spec.requires_grad is True for spec in nameless)
@@ -296,9 +296,15 @@ class Questions(Autograd):
             if not isinstance(outcome, Failure):
                 return outcome
             failures.append(outcome)
-        if failures[0].message == failures[1].message:
-            return failures[0]
-        raise NotASpec("the outcome depends on the dtype")
+        if failures[0].message != failures[1].message:
+            raise NotASpec("the outcome depends on the dtype")
+        if not floating:
+            # Some operators take masks alone.
+            args, kwargs = self._described(operation, "bool")
+            outcome = self._ask(operation, target, args, kwargs, cast)
+            if isinstance(outcome, Result):
+                return self._whichever(operation, target, cast, outcome, "bool")
+        return failures[0]
 
     def _whichever(
         self, operation: Operation, target: Target, cast: Autocast | None, outcome: Result, tried: str
