@@ -262,28 +262,22 @@ def _rebound(place: _Place, loop: ast.AST, name: str) -> Iterator[ast.stmt]:
 def _whole_models(analysis: Analysis) -> Iterator[Finding]:
     """``best_model = model`` in a loop that trains the model."""
     reported: set[ast.AST] = set()
-    looked_into: set[tuple[ast.AST | str | None, ...]] = set()
+    looked_into: set[tuple[ast.AST, object]] = set()
     for step in analysis.events("step"):
-        if not step.loops:
-            continue
         frame: Frame | None = step.site.frame
         node: ast.AST | None = step.site.node
-        while frame is not None and node is not None:
-            names = [name_in(frame, module) for module in modules_of(step.subject)]
-            place = _place(analysis, frame.path, node) if any(names) else None
+        while frame is not None and node is not None and step.loops:
+            place = _place(analysis, frame.path, node)
             loops = [part for part in place.blocks if isinstance(part, ast.For | ast.While)] if place else []
-            loops = [loop for loop in loops[-1:] if (loop, *names) not in looked_into]
-            looked_into.update((loop, *names) for loop in loops)
-            for assignment in ast.walk(loops[-1]) if loops else ():
-                if isinstance(assignment, ast.Assign) and assignment not in reported:
-                    value = None
-                    if isinstance(assignment.value, ast.Name | ast.Attribute):
-                        if ast.unparse(assignment.value) in names:
-                            value = _place(analysis, frame.path, assignment.value)
-                    if value is None:
+            if loops and (loops[-1], step.subject) not in looked_into:
+                looked_into.add((loops[-1], step.subject))
+                for assignment in _bare(loops[-1], reported):
+                    name = ast.unparse(assignment.value)
+                    if all(name_in(frame, module) != name for module in modules_of(step.subject)):
                         continue
-                    conditional = any(isinstance(part, ast.If) for part in _until_loop(value))
-                    target = _target(analysis, value, conditional)
+                    value = _place(analysis, frame.path, assignment.value)
+                    conditional = value is not None and any(isinstance(part, ast.If) for part in _until_loop(value))
+                    target = None if value is None else _target(analysis, value, conditional)
                     if target is not None:
                         reported.add(assignment)
                         source = analysis.source_of(frame.path)
@@ -291,6 +285,13 @@ def _whole_models(analysis: Analysis) -> Iterator[Finding]:
                         span = source.span(assignment.value)
                         yield Finding(span, text, (), (_copied(analysis, frame.path, assignment.value),))
             node, frame = frame.call, frame.caller
+
+
+def _bare(loop: ast.AST, reported: set[ast.AST]) -> Iterator[ast.Assign]:
+    """The assignments in a loop that only give something another name."""
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name | ast.Attribute) and node not in reported:
+            yield node
 
 
 def _copied(analysis: Analysis, path: str, node: ast.AST) -> Candidate:

@@ -49,7 +49,9 @@ CODE = "TS525"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    found = [wasted for optimizer in analysis.trace.optimizers if (wasted := _wasted(analysis, optimizer)) is not None]
+    modules = [event for event in analysis.events("zero_grad") if is_module(event.subject)]
+    each = (_wasted(analysis, optimizer, modules) for optimizer in analysis.trace.optimizers)
+    found = [wasted for wasted in each if wasted is not None]
     if found and not reads_gradients(analysis) and not unseen(analysis, "step"):
         for backward, clearing, step in found:
             source = analysis.source_of(clearing.site.span.path)
@@ -61,13 +63,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield Finding(clearing.site.span, text, places, tuple(_moved(analysis, clearing, step)))
 
 
-def _wasted(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Event, Event] | None:
+def _wasted(analysis: Analysis, optimizer: LibraryObject, modules: list[Event]) -> tuple[Event, Event, Event] | None:
     """A backward() in one iteration of a loop and the zero_grad() in the next that throws away what it gave, in a loop that
-    steps now and then: the backward(), the zero_grad() and a step."""
+    steps now and then: the backward(), the zero_grad() and a step. `modules`: the zero_grad() of modules."""
     if optimizer.identity in analysis.trace.escaped:
         return None
     pending: Event | None = None
-    for event in _around(analysis, optimizer):
+    for event in _around(analysis, optimizer, modules):
         if event.kind == "step":
             pending = None  # also of another optimizer: the backward() was for that one
         elif event.kind == "backward":
@@ -84,9 +86,9 @@ def _wasted(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Event,
     return None
 
 
-def _around(analysis: Analysis, optimizer: LibraryObject) -> list[Event]:
+def _around(analysis: Analysis, optimizer: LibraryObject, modules: list[Event]) -> list[Event]:
     """The events of the loops in which an optimizer, or a module, clears gradients, in order."""
-    own = (event for event in analysis.events("zero_grad") if event.subject is optimizer or is_module(event.subject))
+    own = [*analysis.events_of(optimizer, "zero_grad"), *modules]
     points = {point.execution: point for event in own for point in event.loops}
     found = {event.index: event for point in points.values() for event in analysis.events_within(point)}
     return [found[number] for number in sorted(found)]

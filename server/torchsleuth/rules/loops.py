@@ -90,24 +90,17 @@ def innermost(event: Event) -> LoopPoint | None:
 
 def statement_of(analysis: Analysis, site: Site) -> ast.stmt | None:
     """The statement in the rule's tree that holds a recorded expression."""
-    line, column = getattr(site.node, "lineno", 0), getattr(site.node, "col_offset", 0)
-    best: ast.stmt | None = None
-    for node in analysis.statements(site.span.path):
-        if (node.lineno, node.col_offset) <= (line, column):
-            if (line, column) <= (node.end_lineno or 0, node.end_col_offset or 0):
-                if best is None or (node.lineno, node.col_offset) >= (best.lineno, best.col_offset):
-                    best = node
-    return best
+    within, node = analysis.index(site.span.path), site.node
+    begin = getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+    part: ast.AST | None = within.same(node) if begin[0] else None
+    while part is not None and not (isinstance(part, ast.stmt) and (part.lineno, part.col_offset) <= begin):
+        part = within.parents.get(part)
+    return part
 
 
 def loop_statement(analysis: Analysis, point: LoopPoint) -> ast.stmt | None:
-    for node in analysis.statements(point.span.path):
-        if isinstance(node, ast.For | ast.While) and (node.lineno, node.col_offset) == (
-            point.node.lineno,
-            point.node.col_offset,
-        ):
-            return node
-    return None
+    found = analysis.index(point.span.path).same(point.node)
+    return found if isinstance(found, ast.For | ast.While) else None
 
 
 def receiver_text(analysis: Analysis, site: Site) -> str | None:

@@ -62,7 +62,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _without_gradients(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Event] | None:
     """A forward and the step after it, if no step of the optimizer has gradients."""
     events = analysis.trace.events
-    steps = [event for event in analysis.events("step") if event.subject is optimizer]
+    steps = analysis.events_of(optimizer, "step")
     steps = [step for step in steps if not any(point.joined for point in step.loops)]
     if optimizer.identity in analysis.trace.escaped or not all(step.certain for step in steps):
         return None

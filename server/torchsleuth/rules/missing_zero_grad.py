@@ -68,7 +68,7 @@ def _piled_up(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Even
     events = analysis.trace.events
     if optimizer.identity in analysis.trace.escaped:
         return None
-    steps = [event for event in analysis.events("step") if event.subject is optimizer]
+    steps = analysis.events_of(optimizer, "step")
     steps = [step for step in steps if recurs(analysis, step)]
     cleared_within: dict[int, bool] = {}
     for first, second in zip(steps, steps[1:]):

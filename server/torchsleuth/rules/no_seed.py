@@ -43,7 +43,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         site = optimizer.site
         if site is None or site.span.path != path:
             continue
-        if any(event.kind == "step" and event.subject is optimizer and event.loops for event in trace.events):
+        if any(event.loops for event in analysis.events_of(optimizer, "step")):
             yield Finding(site.span, message("seed.missing"), (), _seeded(analysis, site.frame.globals))
             return
 

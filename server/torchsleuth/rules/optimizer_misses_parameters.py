@@ -96,7 +96,7 @@ def _missed(analysis: Analysis) -> Iterator[_Missed]:
     given = {id(part) for optimizer in trace.optimizers for part in trained_parts(optimizer)}
     given |= {id(part) for part in _in_plain_containers(analysis)}
     for optimizer in trace.optimizers:
-        steps = [e for e in analysis.events("step") if e.subject is optimizer and e.certain and e.loops]
+        steps = [e for e in analysis.events_of(optimizer, "step") if e.certain and e.loops]
         around = {step.loops[0].execution: step.loops[0] for step in steps}
         for point in around.values():
             passes = (event for event in analysis.events_within(point) if event.kind == "backward" and event.certain)

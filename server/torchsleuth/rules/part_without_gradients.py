@@ -65,7 +65,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _steps(analysis: Analysis, optimizer: LibraryObject) -> list[Event]:
-    return [event for event in analysis.events("step") if event.subject is optimizer and event.certain and event.loops]
+    return [event for event in analysis.events_of(optimizer, "step") if event.certain and event.loops]
 
 
 def _trainable(part: LibraryModule) -> bool:

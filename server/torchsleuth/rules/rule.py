@@ -99,6 +99,17 @@ class Analysis:
             found[event.kind].append(event)
         return found
 
+    def events_of(self, subject: object, kind: str) -> list[Event]:
+        """The recorded events of one kind that happen to one object, in order."""
+        return self._events_by_subject.get((id(subject), kind), [])
+
+    @cached_property
+    def _events_by_subject(self) -> dict[tuple[int, str], list[Event]]:
+        found: defaultdict[tuple[int, str], list[Event]] = defaultdict(list)
+        for event in self.trace.events:
+            found[id(event.subject), event.kind].append(event)
+        return found
+
     def misuses(self, kind: str) -> list[Misuse]:
         """The recorded misuses of one kind, in order."""
         return [misuse for misuse in self.trace.misuses if misuse.kind == kind]

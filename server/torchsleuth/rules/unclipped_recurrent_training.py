@@ -45,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     found: dict[object, tuple[LibraryObject, LibraryModule, Event]] = {}
     for optimizer in analysis.trace.optimizers:
         layer = next((part for part in trained_parts(optimizer) if _recurrent(part)), None)
-        step = next((e for e in events if e.kind == "step" and e.subject is optimizer and e.loops), None)
+        step = next((event for event in analysis.events_of(optimizer, "step") if event.loops), None)
         if not isinstance(layer, LibraryModule) or step is None or optimizer.identity in analysis.trace.escaped:
             continue
         if any(event.kind == "backward" and feeds(event, optimizer) is not False for event in events[: step.index]):

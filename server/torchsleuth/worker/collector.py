@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 
-THRESHOLDS = (100_000, 50, 1000)
+THRESHOLDS = (500_000, 50, 1000)
 
 
 def quiet() -> None:
