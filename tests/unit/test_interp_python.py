@@ -368,3 +368,93 @@ z = torch.zeros(1 if wrong[0].isdigit() else 2, table.shape[0])
 """
     assert shape(text) == (3, 4)
     assert shape(text.replace("y = ", "x = ").replace("z = ", "y = "))[1] == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("    for i in range(k):\n        yield torch.zeros(i + 1)\n", (6,)),
+        ("    i = 0\n    while i < k:\n        i += 1\n        yield torch.zeros(i)\n", (6,)),
+        ("    yield from (torch.zeros(2) for _ in range(k))\n", (6,)),
+        ("    for i in range(9):\n        if i == k:\n            break\n        yield torch.zeros(2)\n", (6,)),
+        (
+            "    while True:\n        yield torch.zeros(2)\n        k -= 1\n        if k == 0:\n            return\n",
+            (6,),
+        ),
+        # How many there are is not known.
+        ("    for i in range(k):\n        if random.random() > 0.5:\n            yield torch.zeros(2)\n", ("n",)),
+        (
+            "    for i in range(k):\n        yield torch.zeros(2)\n        if somewhere.ended():\n            return\n",
+            ("n",),
+        ),
+        (
+            "    for i in range(k):\n        yield torch.zeros(2)\n        if somewhere.ended():\n            break\n",
+            ("n",),
+        ),
+        ("    while somewhere.goes_on():\n        yield torch.zeros(2)\n", ("n",)),
+        ("    for i in range(somewhere.count()):\n        yield torch.zeros(2)\n", ("n",)),
+        ("    if somewhere.is_empty():\n        return\n    yield torch.zeros(6)\n", ("n",)),
+    ],
+)
+def test_what_a_generator_yields(body: str, expected: object) -> None:
+    assert shape(f"def parts(k):\n{body}y = torch.cat(list(parts(3)))\n") == expected
+
+
+def test_generators_of_many_elements_are_examples() -> None:
+    many = "def parts(k):\n    for i in range(k):\n        yield torch.zeros(4)\n"
+    assert shape(f"{many}y = torch.stack(list(parts(100)))\n") == (100, 4)
+    assert shape(f"{many}y = torch.cat(list(parts(100)))\n") == (400,)
+    batches = "def batches(data, size):\n    for i in range(0, len(data), size):\n        yield data[i : i + size]\n"
+    found = analyze(f"{IMPORTS}{batches}for y in batches(torch.zeros(100, 3), 16):\n    pass\n").facts
+    assert [item.variants for item in found if item.binding == "y"] == [((16, 3), (4, 3), ("?", 3))]
+
+
+WHILES = [
+    ("i = 0\nwhile i < 4:\n    i += 1\n", (4,)),
+    ("i, left = 0, [1, 2, 3]\nwhile left:\n    i += left.pop()\n", (6,)),
+    ("i, x = 0, torch.zeros(64)\nwhile len(x) > 1:\n    x, i = x[::2], i + 1\n", (6,)),
+    ("i = 0\nwhile True:\n    i += 1\n    if i == 5:\n        break\n", (5,)),
+    ("i = 1\nwhile i < 1000:\n    i *= 2\n", (1024,)),
+    ("i = 0\nwhile i < 4:\n    i += 1\nelse:\n    i = 9\n", (9,)),
+    ("i = 0\nwhile i < 4 and somewhere.goes_on():\n    i += 1\n", ("?",)),
+    ("i = 0\nwhile i < 4:\n    i += 1\n    if somewhere.ended():\n        break\n", ("?",)),
+    ("i = 0\nwhile i < 100_000:\n    i += 1\n", ("?",)),
+    ("i = 0\nwhile True:\n    i += 1\n    if somewhere.ended():\n        break\n", ("?",)),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), WHILES)
+def test_while(text: str, expected: object) -> None:
+    assert shape(f"{text}y = torch.zeros(i)\n") == expected
+
+
+ITERATOR = """\
+class Countdown:
+    def __init__(self, n):
+        self.n = n
+    def __iter__(self):
+        return self
+    def __next__(self):
+        if self.n == 0{more}:
+            raise StopIteration
+        self.n -= 1
+        return torch.zeros(self.n + 1)
+"""
+
+
+def test_iterators() -> None:
+    own = ITERATOR.format(more="")
+    assert shape(f"{own}y = torch.cat(list(Countdown(3)))\n") == (6,)
+    assert shape(f"{own}for y in Countdown(3):\n    pass\nz = y\n", "z") == (1,)
+    assert shape(f"{own}it = Countdown(3)\nnext(it)\ny = next(it)\n") == (2,)
+    open_end = ITERATOR.format(more=" or somewhere.ended()")
+    assert shape(f"{open_end}y = torch.cat(list(Countdown(3)))\n") is None
+    assert shape("it = iter([torch.zeros(1), torch.zeros(2)])\nnext(it)\ny = next(it)\n") == (2,)
+    assert shape("it = iter([torch.zeros(1)])\nnext(it)\ny = next(it, torch.zeros(5))\n") == (5,)
+    parts = "def parts():\n    for i in range(3):\n        yield torch.zeros(i)\n"
+    assert shape(f"{parts}it = parts()\nfirst = next(it)\ny = torch.cat([next(it), next(it)])\n") == (3,)
+
+
+def test_members_of_int_enums_are_numbers() -> None:
+    text = "class Size(enum.IntEnum):\n    SMALL = 8\n    BIG = 32\n"
+    assert shape(f"{text}y = nn.Linear(Size.SMALL, Size.BIG)(torch.zeros(2, Size.SMALL))\n") == (2, 32)

@@ -27,6 +27,8 @@ class Budget:
     """Iterations of a loop with known bounds that are executed one by one."""
     loop_steps: int = 20_000
     """Nodes one loop may take to be unrolled."""
+    open_loop_steps: int = 4_000
+    """Nodes that a loop may take to be unrolled, of which it is known only that it goes on."""
     long_loop_steps: int = 10_000
     """Nodes that a loop of more iterations than `unroll` may take to be unrolled all the same."""
 

@@ -394,15 +394,14 @@ class Calls(Choices):
         self.outcomes = tuple(values) if frame.returns else (value,) if falls_through or completion == 3 else ()
         if frame.yields is not None:
             yields = tuple(frame.yields)
-            made = ListValue(Several(yields) if self._left_open(frame) else yields, "generator")
+            if not frame.yields_all or frame.returns:
+                yields = Several(yields)
+            elif len(yields) > self.budget.unroll:
+                yields = Several.counted(self.heap.several(yields), len(yields))
+            made = ListValue(yields, "generator")
             call = frame.call or frame.function.node  # type: ignore[union-attr]
             return misuse.iterator(self.interpreter, made, call, frame.caller or frame)
         return value
-
-    @staticmethod
-    def _left_open(frame: Frame) -> bool:
-        """Whether a generator yields inside a loop, so that the number of its elements is not what was seen."""
-        return any(isinstance(part, ast.For | ast.While) for part in ast.walk(frame.function.node))  # type: ignore[union-attr]
 
     def _recursing(self, function: Function, caller: Frame) -> bool:
         """Whether a function is inside of itself too deep, or was called there too often."""

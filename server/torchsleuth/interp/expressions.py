@@ -223,12 +223,14 @@ class Expressions(Calls):
             return None
         if frame.yields is not None:
             frame.yields.append(value)
+            frame.yields_all &= self.uncertain == frame.certain
         return UNKNOWN
 
     def on_YieldFrom(self, node: ast.YieldFrom, frame: Frame) -> Value:
         iteration = self.iterate(self.eval(node.value, frame), node.value, frame)
         if frame.yields is not None:
             frame.yields.extend(iteration.items)
+            frame.yields_all &= iteration.exact and self.uncertain == frame.certain
         return UNKNOWN
 
     def on_IfExp(self, node: ast.IfExp, frame: Frame) -> Value:

@@ -30,6 +30,8 @@ class Frame:
     returned: Value = None
     returns: list[tuple[Value, Delta]] = field(default_factory=list)
     yields: list[Value] | None = None
+    yields_all: bool = True
+    """Whether those are all that a generator yields, in order, and not examples of them."""
     body: Callable[[Value], None] | None = None
     """Runs where a context manager that is written as a generator yields."""
     global_names: set[str] = field(default_factory=set)
@@ -58,10 +60,13 @@ class Frame:
 @dataclass(eq=False)
 class LoopState:
     """Journal marks and the states of those paths that left the loop or the iteration early. `limit`: how many
-    iterations are executed, None for all."""
+    iterations are executed, None for all. `decided`: so far it is known that each iteration takes place. `ended`: that no
+    other does, where a condition says so."""
 
     start: int
     iteration: int
     limit: int | None = None
+    decided: bool = False
+    ended: bool = False
     breaks: list[Delta] = field(default_factory=list)
     continues: list[Delta] = field(default_factory=list)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from typing import Any
 
 from torchsleuth.interp import demands, library, misuse, patterns, unparsed
@@ -13,7 +15,7 @@ from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import Budget, OutOfBudget
 from torchsleuth.interp.calls import whose_attributes
 from torchsleuth.interp.frames import Frame, LoopState
-from torchsleuth.interp.heap import MISSING, Delta, Heap
+from torchsleuth.interp.heap import MISSING, Delta, Heap, alike
 from torchsleuth.interp.importing import Importing
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import ArgumentKey
@@ -55,6 +57,10 @@ NORMAL, BREAK, CONTINUE, RETURN, RAISE = range(5)
 
 EXITS_UNROLLED = 4
 """Iterations that are executed one by one of a loop that may end before the last of them."""
+SHOWN = 4
+"""Elements of a generator that a loop executes one by one, even if they are alike."""
+FORGOTTEN_AFTER = 3
+"""Iterations of a loop of unknown length after which what changes in it is forgotten."""
 
 
 def _does_nothing(node: ast.stmt, frame: Frame) -> int:
@@ -92,6 +98,7 @@ class Interpreter(Importing):
         self.entry = 0
         self.guarded = 0
         self.uncertain = 0
+        self.undecided_raises = 0
         self.hooked = False
         self.pending: dict[Any, Callable[[], Any]] = {}
         self.loop_points: list[LoopPoint] = []
@@ -290,6 +297,8 @@ class Interpreter(Importing):
         finally:
             self.uncertain -= 1
         self.grad = grad if not grads else grads.pop() if len(grads) == 1 else None
+        if any(completion == RAISE for completion, _, _ in left) and (going or len(left) > 1):
+            self.undecided_raises += 1
         if going:
             self.heap.join(going, coin)
             return NORMAL
@@ -325,7 +334,7 @@ class Interpreter(Importing):
             self._record_parameters(node.target, value, frame)
         if not _leaves_early(node):
             misuse.consume(self, value, node.iter, frame)
-        return self._loop(node, frame, self.iterate(value, node.iter, frame))
+        return self._loop(node, frame, _thinned(value, self.iterate(value, node.iter, frame)))
 
     do_AsyncFor = do_For
 
@@ -341,15 +350,17 @@ class Interpreter(Importing):
         decided = demands.as_truth(self, node.test, frame)
         if decided is False:
             return self.block(node.orelse, frame)
-        return self._loop(node, frame, Iteration((None,), exact=False))
+        return self._loop(node, frame, Iteration((None,), exact=False), decided=decided is True)
 
-    def _loop(self, node: ast.For | ast.While, frame: Frame, iteration: Iteration) -> int:
-        """Known short sequences one by one; anything else twice as it is, then with what changed forgotten."""
+    def _loop(self, node: ast.For | ast.While, frame: Frame, iteration: Iteration, decided: bool = False) -> int:
+        """Known short sequences one by one; anything else twice as it is, then with what changed forgotten. `decided`: it
+        is known that a ``while`` is entered."""
         execution = next(self.loop_executions)
-        state = LoopState(self.heap.mark(), self.heap.mark())
+        state = LoopState(self.heap.mark(), self.heap.mark(), decided=decided)
         frame.loops.append(state)
         span = frame.source.span(node)
         steps_before, returns_before = self.steps, len(frame.returns)
+        yields_before = len(frame.yields or ())
         after: list[Delta] = []
         count = len(iteration.items) if iteration.exact else None
         left_early = False
@@ -386,9 +397,10 @@ class Interpreter(Importing):
                 else:
                     left_early = True
                     break
-                if number == 0 or not iteration.exact:
+                if number == 0 or (number < FORGOTTEN_AFTER and not iteration.exact):
                     after.append(self.heap.delta(state.start))
                 exits = bool(state.breaks) or len(frame.returns) > returns_before
+                state.decided &= not exits
                 if number == 1 and iteration.exact and exits and len(iteration.items) > EXITS_UNROLLED:
                     # How many iterations there are depends on the data.
                     after.append(self.heap.delta(state.start))
@@ -397,8 +409,12 @@ class Interpreter(Importing):
                 if number == 0 and iteration.exact and not self._affordable(len(iteration.items), steps_before):
                     iteration = Iteration(iteration.items, exact=False, over_loader=iteration.over_loader)
                     state.limit = 2
-            if not left_early and not iteration.exact and after and completion == NORMAL:
+            counted = iteration.exact or state.ended or (left_early and state.decided)
+            if not counted and not left_early and after and completion == NORMAL:
                 self._widen(node, frame, iteration, state, after, span, execution)
+            exits = bool(state.breaks) or len(frame.returns) > returns_before
+            if len(frame.yields or ()) > yields_before and (exits or not counted):
+                frame.yields_all = False
         finally:
             frame.loops.pop()
         if left_early and completion == BREAK:
@@ -430,14 +446,39 @@ class Interpreter(Importing):
                     return
                 yield item
             return
+        steps, distances = self.steps, [self._distance(node.test, frame)]
         yield None
-        for number in range(self.budget.unroll):
+        for number in range(1, self.budget.unroll):
             decided = demands.as_truth(self, node.test, frame)
-            if decided is False or (decided is None and number > 0):
+            state.decided &= decided is not None
+            state.ended = decided is False and state.decided
+            if decided is False or (decided is None and number > 1):
+                return
+            distances.append(self._distance(node.test, frame))
+            if number > 2 and not (state.decided and self._ends_soon(distances, self.steps - steps)):
+                state.decided = False
                 return
             yield None
-            if decided is None or number == 1:
+            if decided is None:
                 return
+
+    def _ends_soon(self, distances: list[float | None], steps: int) -> bool:
+        """Whether a ``while`` that has gone around some times can be executed to its end, as far as can be told: from how
+        far its condition was from it each time."""
+        done = len(distances) - 1
+        nearer = {one - two for one, two in pairwise(distances) if one is not None and two is not None}
+        now = distances[-1]
+        if now is None or len(nearer) != 1:
+            return steps / done * (done + 1) <= self.budget.open_loop_steps
+        left = now / rate if (rate := nearer.pop()) else math.inf
+        return 0 <= left <= self.budget.unroll and steps / done * (done + left) <= self.budget.loop_steps
+
+    def _distance(self, test: ast.expr, frame: Frame) -> float | None:
+        """How far the two sides of a comparison of numbers are apart."""
+        if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not all(map(_is_cheap, ast.walk(test))):
+            return None
+        left, right = self.eval(test.left, frame), self.eval(test.comparators[0], frame)
+        return left - right if isinstance(left, int | float) and isinstance(right, int | float) else None
 
     def _widen(
         self,
@@ -839,6 +880,24 @@ class Interpreter(Importing):
         native = owner.native if isinstance(owner, Instance) else owner
         if isinstance(native, LibraryModule):
             library.delete_module_attribute(self, native, name)
+
+
+def _thinned(value: Value, iteration: Iteration) -> Iteration:
+    """What a loop over a generator executes: like the batches of a loader, what it yields mostly differs in the last only."""
+    items = iteration.items
+    if isinstance(value, ListValue) and value.type_name == "generator" and iteration.exact and len(items) > SHOWN:
+        if all(alike(items[0], item) for item in items[1:-1]):
+            last = None if alike(items[0], items[-1]) else items[-1]
+            return Iteration(items[:2], exact=False, last=last, count=len(items))
+    return iteration
+
+
+def _is_cheap(part: ast.AST) -> bool:
+    """Whether a part of a condition can be evaluated once more, and says nothing new."""
+    if isinstance(part, ast.Call):
+        return isinstance(part.func, ast.Name) and part.func.id == "len"
+    kinds = ast.Compare | ast.Name | ast.Attribute | ast.Constant | ast.BinOp | ast.UnaryOp | ast.Subscript
+    return isinstance(part, kinds | ast.cmpop | ast.operator | ast.unaryop | ast.expr_context)
 
 
 def _is_coin(test: ast.expr) -> bool:

@@ -110,6 +110,7 @@ class Questions(Autograd):
 
     def to_spec(self, value: Value) -> Any:
         """The oracle's description of a value. Raises NotASpec."""
+        value = library.plain_member(value)
         if isinstance(value, Tensor):
             spec = value.spec
             if spec.shape is None or (spec.dtype is None and self.assumed_dtype is None):

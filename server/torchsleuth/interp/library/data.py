@@ -6,7 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
@@ -688,10 +688,34 @@ def _iterate_instance(interp: Interpreter, value: Instance, node: ast.AST, frame
     method = interp.class_attribute(value.cls, "__iter__")
     if isinstance(method, Function):
         result = interp.call_function(method, (value,), {}, None, frame)
-        return interp.iterate(result, node, frame) if result is not value else Iteration((UNKNOWN,), exact=False)
+        return (
+            _until_stop(interp, result, frame)
+            if _is_own(result, "__next__", interp)
+            else interp.iterate(result, node, frame)
+        )
     if value.native is not None and not isinstance(interp.class_attribute(value.cls, "__getitem__"), Function):
         return interp.iterate(value.native, node, frame)
     return _samples(interp, value, node, frame)
+
+
+def _until_stop(interp: Interpreter, iterator: Instance, frame: Frame) -> Iteration:
+    """What ``__next__`` gives until it raises; where that is not known, two of it."""
+    method = interp.class_attribute(iterator.cls, "__next__")
+    items: list[Value] = []
+    decided = True
+    while len(items) < (interp.budget.unroll if decided else 2):
+        undecided, interp.outcomes = interp.undecided_raises, ()
+        item = interp.call_function(method, (iterator,), {}, None, frame)
+        if item is UNKNOWN and not interp.outcomes:
+            break
+        items.append(item)
+        decided = decided and undecided == interp.undecided_raises
+    return Iteration(tuple(items) or (UNKNOWN,), exact=decided and 0 < len(items) < interp.budget.unroll)
+
+
+def _is_own(value: Value, name: str, interp: Interpreter) -> TypeGuard[Instance]:
+    """Whether the class of an object has a method of this name in the user's code."""
+    return isinstance(value, Instance) and isinstance(interp.class_attribute(value.cls, name), Function)
 
 
 def _samples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame) -> Iteration:

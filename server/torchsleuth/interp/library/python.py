@@ -529,7 +529,13 @@ def _delattr(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("iter")
 def _iter(interp: Interpreter, call: Arguments) -> Value:
-    return call.args[0] if len(call.args) == 1 else UNKNOWN  # two: a function to call, and what it ends with
+    if len(call.args) != 1:
+        return UNKNOWN  # two: a function to call, and what it ends with
+    value = call.args[0]
+    if isinstance(value, tuple) or (isinstance(value, ListValue) and value.once is None and value.items is not None):
+        items = value if isinstance(value, tuple) else value.items
+        return misuse.iterator(interp, ListValue(items, "iterator"), call.node, call.frame)
+    return value
 
 
 @_model("next")
@@ -539,8 +545,17 @@ def _next(interp: Interpreter, call: Arguments) -> Value:
     parts = parameters.listed(interp, call.args[0])
     if parts:
         return parts[0]
-    iteration = interp.iterate(call.args[0], call.node, call.frame)
-    return iteration.items[0] if iteration.items else UNKNOWN
+    value = call.args[0]
+    if isinstance(value, ListValue) and value.once is not None and value.elements:
+        if value.items is None:
+            return interp.any_of(value.elements)
+        first, *rest = value.items
+        interp.heap.set(value.slots, "items", tuple(rest))
+        return first
+    if isinstance(value, Instance) and isinstance(method := interp.class_attribute(value.cls, "__next__"), Function):
+        return interp.call_function(method, (value,), {}, None, call.frame)
+    iteration = interp.iterate(value, call.node, call.frame)
+    return iteration.items[0] if iteration.items else call.args[1] if iteration.exact and call.args[1:] else UNKNOWN
 
 
 @_model("callable")

@@ -148,7 +148,7 @@ def _padded(interp: Interpreter, elements: tuple[Value, ...], call: Arguments) -
 
 
 def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) -> TensorSpec | None:
-    """The shape that two such elements give, with the joined size not known."""
+    """The shape that two such elements give, with as much joined as there are of them."""
     specs = _specs(interp, elements)
     if specs is None or len({spec.shape for spec in specs}) != 1:
         return None
@@ -163,7 +163,8 @@ def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) 
         return None
     shape, own = outcome.value.shape, specs[0].shape or ()
     place = 0 if path == "torch.vstack" else (0 if len(own) < 2 else 1) if path == "torch.hstack" else dim % len(shape)
-    count = interp.fresh_size("n")
+    each = 1 if len(shape) > len(own) else own[place]
+    count = interp.fresh_size("n") if elements.length is None else dims.multiply(elements.length, each)
     grown = tuple(count if index == place else size for index, size in enumerate(shape))
     return TensorSpec(grown, _common(specs), _place(specs), False)
 
