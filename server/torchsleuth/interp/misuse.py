@@ -184,8 +184,9 @@ def repeats(
 
 
 def assigned(interp: Interpreter, held: Value, value: Value, node: ast.AST, frame: Frame) -> None:
-    """A plain tensor for an attribute of a module that is a parameter or a module: it is refused."""
-    if isinstance(value, Tensor) and not value.parameter:
+    """A plain tensor for an attribute of a module that is a parameter or a module: it is refused. What nothing computed
+    may be a parameter: that is a tensor, too."""
+    if isinstance(value, Tensor) and not value.parameter and value.origin is not None:
         if is_module(held) or (isinstance(held, Tensor) and held.parameter):
             _report(interp, Misuse("parameter", interp.site(node, frame), held))
 

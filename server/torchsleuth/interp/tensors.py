@@ -357,19 +357,29 @@ class TensorOperations(Questions):
         if kept != tensor.tags:
             self.heap.set(tensor.slots, "tags", kept)
 
+    def _callers_may_mend(self, operation: Operation, failure: Failure) -> bool:
+        """Whether what fails in code that nothing calls may work with what its callers give."""
+        function = operation.site.frame.outermost.function
+        if "NoneType" in failure.message:
+            return _may_be_given(function)
+        if "non-empty" in failure.message:
+            # Parts that are left out, as the defaults of the call or of the constructor have it.
+            made = function and function.owner and self.interpreter.class_attribute(function.owner, "__init__")
+            return _may_be_given(function) or (isinstance(made, Function) and _may_be_given(made))
+        # Bounds that callers choose: which of them is greater depends on what stands for them.
+        return "to be less than 'to'" in failure.message
+
     def report(self, operation: Operation, failure: Failure) -> None:
         """Record that PyTorch raises here, once per place and message."""
         if self.guarded:
             return
         if failure.exception == "TypeError" and not any(part in failure.message for part in _ERRORS_OF_TYPES):
             return
-        if failure.exception == "TypeError" and self.entry_point is not None and _of_supposed_type(operation):
-            return
-        if self.entry_point is not None and "NoneType" in failure.message and _may_be_given(operation.site.frame):
-            return
-        if self.entry_point is not None and "to be less than 'to'" in failure.message:
-            # Bounds that callers choose: which of them is greater depends on what stands for them.
-            return
+        if self.entry_point is not None:
+            if failure.exception == "TypeError" and _of_supposed_type(operation):
+                return
+            if self._callers_may_mend(operation, failure):
+                return
         if self.entry and self.uncertain > operation.site.frame.outermost.certain:
             # One way through a function that is called with arguments that may be any: it may never be taken so.
             return
@@ -691,9 +701,8 @@ def _parts(part: Tensor, operation: Operation) -> Value:
     return tuple(part.copy() for _ in range(count))
 
 
-def _may_be_given(frame: Frame) -> bool:
+def _may_be_given(function: Function | None) -> bool:
     """Whether what an entry point calls has an argument that is None where a caller gives nothing else."""
-    function = frame.outermost.function
     return function is not None and None in (*function.defaults, *function.keyword_defaults.values())
 
 
