@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -359,13 +359,14 @@ class TensorOperations(Questions):
 
     def _callers_may_mend(self, operation: Operation, failure: Failure) -> bool:
         """Whether what fails in code that nothing calls may work with what its callers give."""
-        function = operation.site.frame.outermost.function
+        functions = [frame.function for frame in _stack(operation.site.frame) if frame.function is not None]
         if "NoneType" in failure.message:
-            return _may_be_given(function)
+            return any(map(_may_be_given, functions))
         if "non-empty" in failure.message:
-            # Parts that are left out, as the defaults of the call or of the constructor have it.
-            made = function and function.owner and self.interpreter.class_attribute(function.owner, "__init__")
-            return _may_be_given(function) or (isinstance(made, Function) and _may_be_given(made))
+            # Parts that are left out, as the defaults of the calls or of the constructors have it.
+            owners = [function.owner for function in functions if function.owner is not None]
+            made = [self.interpreter.class_attribute(owner, "__init__") for owner in owners]
+            return any(_may_be_given(one) for one in (*functions, *made) if isinstance(one, Function))
         # Bounds that callers choose: which of them is greater depends on what stands for them.
         return "to be less than 'to'" in failure.message
 
@@ -701,9 +702,16 @@ def _parts(part: Tensor, operation: Operation) -> Value:
     return tuple(part.copy() for _ in range(count))
 
 
-def _may_be_given(function: Function | None) -> bool:
-    """Whether what an entry point calls has an argument that is None where a caller gives nothing else."""
-    return function is not None and None in (*function.defaults, *function.keyword_defaults.values())
+def _stack(frame: Frame | None) -> Iterator[Frame]:
+    """A frame, and those that called it."""
+    while frame is not None:
+        yield frame
+        frame = frame.caller
+
+
+def _may_be_given(function: Function) -> bool:
+    """Whether a function has an argument that is None where a caller gives nothing else."""
+    return None in (*function.defaults, *function.keyword_defaults.values())
 
 
 def _of_supposed_type(operation: Operation) -> bool:
