@@ -47,6 +47,11 @@ def test_a_package_that_is_not_installed_is_unknown(oracle: Oracle, monkeypatch:
         oracle.resolve("no_such_package.function")
 
 
+def test_classes_of_an_extension_that_is_not_there_are_unknown() -> None:
+    with pytest.raises(LookupError):
+        names.load("torch.classes.no_such_extension.HashMap")
+
+
 def test_a_module_that_cannot_be_made_has_no_attributes(oracle: Oracle) -> None:
     with pytest.raises(LookupError):
         oracle.attribute(ModuleSpec("torch.nn.LayerNorm", (), ()), "eps")

@@ -153,6 +153,9 @@ def _object_at(path: str) -> Any:
             if not isinstance(value, types.ModuleType):
                 raise LookupError(path) from None
             value = _imported(".".join(parts[:index]))
+        except Exception as error:
+            # What is looked up in a library of operators or classes need not be registered.
+            raise LookupError(path) from error
     return value
 
 
