@@ -13,6 +13,7 @@ ENGLISH: dict[str, str] = {
         "{tensor} is {shape}: its last size {got} does not fit {layer}, whose weight was replaced by one of shape {weight}"
     ),
     "matmul.operands": "{left} is {left_shape} and {right} is {right_shape}: inner sizes {a} and {b} differ",
+    "matmul.letters": "{operand} has {rank} dimensions, but its letters in the equation of einsum, {letters}, are {count}",
     "conv.channels": "{tensor} is {shape} with {got} channels, but {layer} was built with in_channels={wanted}",
     "reshape.short": "{tensor} is {shape}: {call} says what becomes of {count} of its {rank} dimensions",
     "reshape.size": "{tensor} is {shape}, {elements} elements, which {call} cannot arrange",
@@ -325,6 +326,7 @@ ENGLISH: dict[str, str] = {
     "grad.typo": "{attribute} is no attribute of {owner}: requires_grad is meant, and this line changes nothing",
     "grad.module": "setting {attribute} on the module {owner} changes none of its parameters: requires_grad_() does",
     "fix.remove": "Remove {text}",
+    "fix.remove_from": "Remove {text} from {whole}",
     "fix.remove_line": "Remove {text} of line {line}",
     "fix.unfreeze": "Let the parameters require grad",
     "fix.out_of_block": "Record gradients here: move {text} out of the block",

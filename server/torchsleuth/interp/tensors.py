@@ -200,6 +200,8 @@ class TensorOperations(Questions):
             operation = self._ranked(operation)
         guessed = any(spec.shape is not None and spec.dtype is None for spec in operation.specs)
         given = operation.args[0] if operation.args else None
+        if operation.target.endswith(".squeeze") and self._may_be_single(operation):
+            return self._undecided(operation, place)
         if isinstance(given, LibraryModule) and operation.module is not None:
             return self._given_module(operation, operation.module, given, place)
         try:
@@ -216,6 +218,14 @@ class TensorOperations(Questions):
             self.learn(fact)
         value = self.from_spec(outcome.value, self._maker(operation, place, forget_dtype))
         return self._in_place(operation, value)
+
+    def _may_be_single(self, operation: Operation) -> bool:
+        """Whether the dimension that is squeezed is of an unknown size: why else than for being 1 would it be squeezed."""
+        shape = operation.specs[0].shape if operation.specs else None
+        dim = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
+        if shape is None or not isinstance(dim, int) or not -len(shape) <= dim < len(shape):
+            return False
+        return any(symbol.name == "?" for symbol in dims.symbols(self.resolved(shape[dim])))
 
     def _given_module(
         self, operation: Operation, layer: LibraryModule, given: LibraryModule, place: Device | None
@@ -301,7 +311,7 @@ class TensorOperations(Questions):
         ):
             return UNKNOWN
         if operation.module is not None and not library.returns_tensor(operation.module):
-            return UNKNOWN
+            return library.parts_of_result(operation.module)
         requires_grad: bool | None = None
         if self.grad is False:
             requires_grad = False

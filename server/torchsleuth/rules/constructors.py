@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, Value, is_int
+from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, ListValue, Value, is_int
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import layer_text
 from torchsleuth.rules.rule import Analysis, Candidate
@@ -16,6 +16,8 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.trees import index
 
+_LITERALS = (ast.Constant, ast.Tuple, ast.List)
+"""What a number, or a list of them, is written as."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -61,29 +63,56 @@ def change_argument(
             yield from _mistaken(analysis, module, term, held + wanted - given)
     frame, layer = module.site.frame, layer_text(module)
     seen: set[str] = set()
+    numbers: list[Candidate] = []
     for step in range(4):
         source = analysis.source_of(frame.path)
         old = source.segment(node)
         names = list(names_for(frame, wanted, node)) if not isinstance(node, ast.Constant) else []
+        names += _entries(node, frame, wanted)
         names += [source.segment(part) for part in _part_of(node, given_argument(module, position, name), wanted)]
         if step == 0:
             names += _sums(module, node, wanted)
         names += resized_texts(given_argument(module, position, name), node, frame, wanted)
+        outer = passed_for(node, frame)
         for new in (*names, str(wanted)):
-            key = f"{node.lineno}:{node.col_offset}:{new}"
+            key = f"{node.lineno}:{node.col_offset}:{' * '.join(sorted(new.split(' * ')))}"
             if new != old and key not in seen:
                 seen.add(key)
                 title = message("fix.argument", argument=name, layer=layer, old=old, new=new)
-                yield Candidate(title, (edits.replace(source, node, new),))
+                made = Candidate(title, (edits.replace(source, node, new),))
+                if outer is None or new in names:
+                    yield made
+                else:  # The number is written elsewhere: rather there.
+                    numbers.append(made)
         if isinstance(given, int):
             yield from _growing(analysis, node, frame, wanted - given)
-        outer = passed_for(node, frame)
         if outer is None:
+            yield from numbers
             given = given_argument(module, position, name)
             if isinstance(node, ast.Name) and isinstance(given, int):
                 yield from _widened(analysis, node, frame, wanted - given)
             return
         node, frame = outer
+
+
+def _entries(node: ast.expr, frame: Frame, wanted: int) -> Iterator[str]:
+    """The entries of the list that an argument is one of which hold the wanted size: ``hidden[-1]`` for ``hidden[0]``."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or _index(node.slice) is None:
+        return
+    sizes = _local(frame, node.value.id)
+    items = sizes.items if isinstance(sizes, ListValue) else sizes
+    for place in (-1, *range(len(items) - 1)) if isinstance(items, tuple) and items else ():
+        if is_int(items[place]) and items[place] == wanted:
+            yield f"{node.value.id}[{place}]"
+
+
+def _index(node: ast.expr) -> int | None:
+    """A place in a list, as it is written."""
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, SyntaxError):
+        return None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def _growing(analysis: Analysis, node: ast.expr, frame: Frame, more: int) -> Iterator[Candidate]:
@@ -238,7 +267,8 @@ def resized_texts(given: object, node: ast.expr, frame: Frame, wanted: int) -> I
             if isinstance(factor, ast.Constant) and isinstance(factor.value, int) and factor.value > 0:
                 unit, uneven = divmod(given, factor.value)
                 if not uneven and wanted % unit == 0:
-                    yield f"{wanted // unit} * {ast.unparse(rest)}"
+                    new, kept = wanted // unit, ast.unparse(rest)
+                    yield f"{new} * {kept}" if factor is node.left else f"{kept} * {new}"
     more, less = wanted - given, given - wanted
     times, parts = divmod(wanted, given), divmod(given, wanted)
     plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
@@ -255,6 +285,8 @@ def resized_texts(given: object, node: ast.expr, frame: Frame, wanted: int) -> I
         yield from (f"{text} - {name}" for name in names_for(frame, less, node) if name != text)
     if parts[1] == 0 and parts[0] > 1:
         yield from (f"{product} // {name}" for name in names_for(frame, parts[0], node) if name != text)
+        if parts[0] == 2:
+            yield f"{product} // 2"
 
 
 def names_for(frame: Frame, wanted: int, before: ast.AST | None = None) -> Iterator[str]:
@@ -321,6 +353,16 @@ def passed_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
     return None if number is None else (number, frame)
 
 
+def written_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
+    """Where what an expression stands for was written: the expression itself, or what its name was passed."""
+    place: tuple[ast.expr, Frame] | None = (node, frame)
+    for _ in range(5):
+        if place is None or not isinstance(place[0], ast.Name | ast.Attribute | ast.Subscript):
+            return place
+        place = passed_for(*place)
+    return None
+
+
 def _kept(node: ast.Attribute, frame: Frame) -> tuple[ast.expr, Frame] | None:
     """Where the value of ``self.size`` was written: what ``__init__`` assigns to it, once; where that is a parameter of
     it, or a field of one, the argument of the call that made the object."""
@@ -342,7 +384,7 @@ def _kept(node: ast.Attribute, frame: Frame) -> tuple[ast.expr, Frame] | None:
     if len(given) != 1 or given[0][0].name != "__init__":
         return None
     method, value = given[0]
-    return (value, frame) if isinstance(value, ast.Constant) else _given(method, value, owner)
+    return (value, frame) if isinstance(value, _LITERALS) else _given(method, value, owner)
 
 
 def _pairs(statement: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -372,7 +414,7 @@ def _given(method: ast.FunctionDef, value: ast.expr, owner: Instance) -> tuple[a
         return written, site.frame
     place = names.index(name.id) - (len(names) - len(method.args.defaults))
     default = method.args.defaults[place] if place >= 0 else None
-    return (default, site.frame) if isinstance(default, ast.Constant) and owner.cls.path == site.frame.path else None
+    return (default, site.frame) if isinstance(default, _LITERALS) and owner.cls.path == site.frame.path else None
 
 
 def _argument(function: Function, index: int, name: str, frame: Frame) -> tuple[ast.expr, Frame] | None:
@@ -385,7 +427,7 @@ def _argument(function: Function, index: int, name: str, frame: Frame) -> tuple[
     count = len(spec.posonlyargs) + len(spec.args)
     place = index - (count - len(spec.defaults))
     default = spec.defaults[place] if place >= 0 else None
-    return (default, frame) if isinstance(default, ast.Constant) else None
+    return (default, frame) if isinstance(default, _LITERALS) else None
 
 
 def _spread(call: ast.Call, name: str, frame: Frame) -> ast.expr | None:
@@ -439,7 +481,7 @@ def _number(scope: ast.AST, name: str) -> ast.expr | None:
         return None
     for statement in nodes:
         if isinstance(statement, ast.Assign) and found[0] in statement.targets:
-            return statement.value if isinstance(statement.value, ast.Constant) else None
+            return statement.value if isinstance(statement.value, _LITERALS) else None
     return None
 
 
@@ -453,11 +495,11 @@ def _field(node: ast.Attribute, frame: Frame) -> ast.expr | None:
     call = owner.site.node if owner.site is not None else None
     if isinstance(call, ast.Call) and owner.site is not None and owner.site.frame.path == frame.path:
         for keyword in call.keywords:
-            if keyword.arg == node.attr and isinstance(keyword.value, ast.Constant):
+            if keyword.arg == node.attr and isinstance(keyword.value, _LITERALS):
                 return keyword.value
     for statement in owner.cls.node.body:
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            if statement.target.id == node.attr and isinstance(statement.value, ast.Constant):
+            if statement.target.id == node.attr and isinstance(statement.value, _LITERALS):
                 return statement.value
     return None
 

@@ -82,6 +82,7 @@ def value_text(value: Value, node: ast.AST | None) -> str:
 
 _SIGNS = {
     **{"add": "+", "sub": "-", "mul": "*", "truediv": "/", "matmul": "@"},
+    **{"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "pow": "**", "floordiv": "//", "mod": "%"},
     **{"getitem": "indexing", "setitem": "assignment"},
 }
 

@@ -135,15 +135,28 @@ def _candidates(analysis: Analysis, conflict: DeviceConflict, stray: Value, home
     node, frame = node_of(conflict, stray), operation.site.frame
     if node is None and operation.module is not None:
         yield from _loss_weight(analysis, operation.module, stray, home)
+    born = birth(stray)
+    inside = born is not None and node is not None and any(part is born.call for part in ast.walk(node))
+    if inside:
+        yield from _made_there(analysis, conflict, stray, home)
     yield from _all_where_used(analysis, conflict, home)
     yield from _where_used(analysis, conflict, stray, home, node, frame)
+    if not inside:
+        yield from _made_there(analysis, conflict, stray, home)
+
+
+def _made_there(analysis: Analysis, conflict: DeviceConflict, stray: Tensor, home: Device) -> Iterator[Candidate]:
+    """The device for the function that made the stray operand."""
     born = birth(stray)
-    device = device_expression(born.site.frame, home) if born is not None else None
-    if born is not None and device is not None and born.name in FACTORIES:
-        if not any(keyword.arg == "device" for keyword in born.call.keywords):
-            text = f"device={device}"
-            edit = edits.add_argument(analysis.source_of(born.site.span.path), born.call, text)
-            yield Candidate(message("fix.add_argument", argument=text), (edit,))
+    if born is None or born.name not in FACTORIES or any(keyword.arg == "device" for keyword in born.call.keywords):
+        return
+    device = device_expression(born.site.frame, home)
+    if device is None and born.site.frame is conflict.operation.site.frame:
+        device = device_of_another(conflict, stray)
+    if device is not None:
+        text = f"device={device}"
+        edit = edits.add_argument(analysis.source_of(born.site.span.path), born.call, text)
+        yield Candidate(message("fix.add_argument", argument=text), (edit,))
 
 
 def _all_where_used(analysis: Analysis, conflict: DeviceConflict, home: Device) -> Iterator[Candidate]:

@@ -6,7 +6,7 @@ import ast
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import DeviceConflict
-from torchsleuth.interp.values import Instance, LibraryModule, Site, Value
+from torchsleuth.interp.values import Instance, LibraryModule, Site, Tensor, Value
 from torchsleuth.rules.describe import argument_nodes
 from torchsleuth.rules.operands import Operand, called_module, operands
 from torchsleuth.rules.rule import Analysis
@@ -76,6 +76,8 @@ def device_of_another(conflict: DeviceConflict, stray: Value) -> str | None:
     """``x.device`` of the operand that the stray one meets, where it has a name."""
     for _, _, value in (conflict.left, conflict.right):
         node = node_of(conflict, value) if value is not stray else None
+        while isinstance(node, ast.Subscript) and isinstance(value, Tensor):
+            node = node.value  # Of lengths[:, None]: lengths.
         if isinstance(node, ast.Name | ast.Attribute):
             return f"{ast.unparse(node)}.device"
     return None

@@ -27,7 +27,7 @@ from torchsleuth.interp.values import Site
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import passed_for
 from torchsleuth.rules.describe import operator_text
-from torchsleuth.rules.operands import operands, replaced, suffixed
+from torchsleuth.rules.operands import operands, package_name, replaced, same_shape, suffixed
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 
@@ -58,6 +58,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _candidates(analysis: Analysis, failure: OperatorFailure, low: int, high: int, got: int) -> Iterator[Candidate]:
     operation = failure.operation
+    yield from _stacked(analysis, failure, got)
     sites: list[Site] = [operation.site]
     if operation.module is not None and operation.module.site is not None:
         sites = [operation.module.site]
@@ -78,6 +79,22 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, low: int, high: in
     if len(given) == 1 and got == high + 1:
         for index in (0, 1):
             yield from suffixed(analysis, given[0], f".unsqueeze({index})", safe=False)
+
+
+def _stacked(analysis: Analysis, failure: OperatorFailure, got: int) -> Iterator[Candidate]:
+    """Vectors of one length as the columns of a matrix: ``torch.stack([x, t], dim=1)`` for ``torch.cat([x, t], dim=1)``."""
+    operation = failure.operation
+    call, given = operation.site.node, operands(operation)
+    torch = package_name(operation.site, "torch")
+    if (
+        not operation.target.endswith((".cat", ".concat", ".concatenate"))
+        or not isinstance(call, ast.Call)
+        or not torch
+    ):
+        return
+    if got == 1 and len(given) > 1 and all(len(used.shape) == 1 for used in given):
+        if all(same_shape(used.shape, given[0].shape) for used in given):
+            yield replaced(analysis, operation.site, call.func, f"{torch}.stack")
 
 
 def _where_written(analysis: Analysis, node: ast.expr, frame: Frame, high: int, got: int) -> Iterator[Candidate]:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import permutations, product
+from itertools import combinations, islice, permutations, product
 
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.interp.values import LibraryModule, Tensor
@@ -32,6 +32,7 @@ from torchsleuth.rules.describe import expression_text, layer_text, shape_text
 from torchsleuth.rules.operands import (
     Operand,
     Shape,
+    batched_by_callers,
     exchanged,
     layers_behind,
     lineage,
@@ -55,6 +56,8 @@ from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 
 CODE = "TS101"
+_UNBATCHED = {"Conv1d": 2, "Conv2d": 3, "Conv3d": 4}
+"""Convolutions, and the dimensions of what they take without a batch."""
 _FLATTENS = ("flatten", "view", "reshape", "ravel")
 
 
@@ -66,7 +69,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if known and operation.module is not None and operation.module.path == "torch.nn.Linear":
             yield _linear(analysis, failure, operation.module, given[0])
         elif known and operation.target == "torch.einsum":
-            yield Finding(plain.at, plain.message, plain.related, _equations(analysis, operation, given))
+            text = _of_letters(operation, given) or plain.message
+            yield Finding(plain.at, text, plain.related, _equations(analysis, operation, given))
         elif known and operation.module is not None and operation.module.type_name == "MultiheadAttention":
             widths = _key_widths(analysis, operation.module, given)
             yield Finding(plain.at, plain.message, plain.related, widths)
@@ -119,6 +123,9 @@ def _for_linear(
     analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, used: Operand, wanted: object
 ) -> Iterator[Candidate]:
     shape, got = used.shape, used.shape[-1]
+    yield from _one_sample(analysis, used)
+    if isinstance(wanted, int):
+        yield from _before_parts(analysis, used.tensor, wanted)
     if isinstance(wanted, int) and same(dims.multiply(got, 2), wanted):
         yield from both_directions(analysis, used.tensor)
     if isinstance(wanted, int):
@@ -149,6 +156,31 @@ def _for_linear(
                 change_argument(analysis, layer, 0, "in_features", features) if isinstance(features, int) else ()
             ):
                 yield Candidate(f"{flat.title}; {made.title}", (*flat.edits, *made.edits))
+
+
+def _one_sample(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
+    """Images or signals without a batch, which convolutions take, and a flatten that keeps the first dimension does not."""
+    convolved = [
+        item
+        for _, item in lineage(analysis, used.tensor)
+        if item.module is not None and item.module.type_name in _UNBATCHED
+    ]
+    if convolved and convolved[-1].module is not None:
+        given = operand(convolved[-1], 0, "input")
+        if given is not None and len(given.shape) == _UNBATCHED[convolved[-1].module.type_name]:
+            yield from batched_by_callers(analysis, given.node, given.site.frame)
+
+
+def _before_parts(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator[Candidate]:
+    """Features that are divided into parts, such as means and variances: the layer in front gives all the parts."""
+    parts = [
+        item for _, item in lineage(analysis, tensor) if item.target.rpartition(".")[2] in ("chunk", "tensor_split")
+    ]
+    whole = operand(parts[0], 0, "input") if parts else None
+    count = parts[0].args[1] if whole is not None and len(parts[0].args) > 1 else None
+    if whole is not None and whole.shape and isinstance(count, int) and not same(whole.shape[-1], count * wanted):
+        for layer in islice(layers_behind(analysis, whole.tensor, "Linear"), 1):
+            yield from islice(change_argument(analysis, layer, 1, "out_features", count * wanted), 2)
 
 
 def _flattened(analysis: Analysis, layer: LibraryModule, used: Operand) -> Iterator[Candidate]:
@@ -267,6 +299,17 @@ def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[
                 yield from suffixed(analysis, used, suffix, safe=False)
 
 
+def _of_letters(operation: Operation, given: list[Operand]) -> str | None:
+    """What is wrong with an equation that names more or fewer dimensions than an operand has."""
+    equation = operation.args[0] if operation.args else None
+    terms = equation.replace(" ", "").partition("->")[0].split(",") if isinstance(equation, str) else []
+    for term, used in zip(terms, given):
+        if len(terms) == len(given) and term.isalpha() and len(term) != len(used.shape):
+            operand = used.described("the operand")
+            return message("matmul.letters", operand=operand, rank=len(used.shape), letters=term, count=len(term))
+    return None
+
+
 def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -> Iterator[Candidate]:
     """The equation of einsum with the letters of one operand in another order, so that all sizes agree."""
     node = operation.site.node
@@ -278,7 +321,7 @@ def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -
     if len(terms) != len(given):
         return
     if any(len(term) != len(used.shape) for term, used in zip(terms, given)):
-        for changed, result in _lengthened(terms, given, output):
+        for changed, result in (*_shortened(terms, given, output, bool(arrow)), *_lengthened(terms, given, output)):
             text = _quoted(source_at(analysis, operation.site), node.args[0], ",".join(changed) + arrow + result)
             yield replaced(analysis, operation.site, node.args[0], text, safe=False)
         return
@@ -293,6 +336,16 @@ def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -
 def _quoted(source: SourceText, node: ast.expr, text: str) -> str:
     quote = source.segment(node)[0]
     return f"{quote}{text}{quote}"
+
+
+def _shortened(terms: list[str], given: list[Operand], output: str, arrow: bool) -> Iterator[tuple[list[str], str]]:
+    """The terms of an equation without the letters that operands have no dimension for, where the result still can be."""
+    if not "".join(terms).isalpha() or any(len(term) < len(used.shape) for term, used in zip(terms, given)):
+        return
+    for kept in product(*(combinations(term, len(used.shape)) for term, used in zip(terms, given))):
+        changed = ["".join(letters) for letters in kept]
+        if _agree(changed, given) and set(output) <= set("".join(changed)) and (output or not arrow):
+            yield changed, output
 
 
 def _lengthened(terms: list[str], given: list[Operand], output: str) -> Iterator[tuple[list[str], str]]:

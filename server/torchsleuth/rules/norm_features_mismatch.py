@@ -19,8 +19,8 @@ References
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
-from itertools import islice
 
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import LibraryModule, ListValue
@@ -179,9 +179,17 @@ def _groups(analysis: Analysis, failure: OperatorFailure, module: LibraryModule,
     if not isinstance(groups, int) or not isinstance(channels, int) or channels < 1:
         return plain
     divisors = sorted((n for n in range(1, channels + 1) if channels % n == 0), key=lambda n: abs(n - groups))
-    candidates = (
-        made for near in divisors[:3] for made in islice(change_argument(analysis, module, 0, "num_groups", near), 1)
-    )
+    if not isinstance(argument_node(module, 0, "num_groups"), ast.Constant):
+        divisors.insert(0, math.gcd(groups, channels))  # Layers of other sizes have the same number.
+
+    def ways(near: int) -> list[Candidate]:
+        """A number, where it was written, before what is computed of another."""
+        return sorted(
+            change_argument(analysis, module, 0, "num_groups", near),
+            key=lambda made: not made.edits[0].new_text.isdigit(),
+        )
+
+    candidates = (made for near in divisors[:3] for made in ways(near)[:1])
     text = message("norm.groups", layer=layer_text(module), groups=groups, channels=channels)
     return Finding(failure.operation.site.span, text, plain.related, candidates)
 

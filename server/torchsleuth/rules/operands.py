@@ -11,7 +11,7 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import Operation
 from torchsleuth.interp.values import DictValue, Instance, LibraryModule, ListValue, Site, Tensor, Value
 from torchsleuth.messages import message
-from torchsleuth.rules.constructors import names_for, passed_for
+from torchsleuth.rules.constructors import names_for, passed_for, resized_texts
 from torchsleuth.rules.describe import argument_nodes, expression_text, shape_text
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
@@ -154,6 +154,19 @@ def assigned(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) 
             expression = found[0].value
             title = message("fix.append", expression=short(written(source, expression)), suffix=suffix)
             yield Candidate(title, (append(source, expression, suffix),), safe)
+
+
+def batched_by_callers(analysis: Analysis, node: ast.expr | None, frame: Frame) -> Iterator[Candidate]:
+    """A batch of one where a function is called with one sample: ``model(image.unsqueeze(0))``. `node`: what the function
+    calls the sample."""
+    passed = passed_for(node, frame) if isinstance(node, ast.Name) else None
+    for _ in range(4):
+        if passed is None:
+            return
+        node, frame = passed
+        if not isinstance(node, ast.Constant):
+            yield appended(analysis, Site(frame.source.span(node), node, frame), node, ".unsqueeze(0)", safe=False)
+        passed = passed_for(node, frame)
 
 
 def appended(analysis: Analysis, site: Site, node: ast.expr, suffix: str, safe: bool = True) -> Candidate:
@@ -349,11 +362,12 @@ def resized(analysis: Analysis, tensor: Tensor, axis: int, wanted: Size) -> Iter
     nodes = size_nodes(born)
     if not -len(nodes) <= axis < len(nodes):
         return
-    site, node = born.site, nodes[axis]
+    site, node, given = born.site, nodes[axis], born.shape[axis]
     frame = site.frame
     for _ in range(3):
         constant = isinstance(node, ast.Constant)
-        options = [*([] if constant else names_for(frame, wanted, node)), *size_texts(frame, wanted, node)]
+        options = [] if constant else [*names_for(frame, wanted, node), *resized_texts(given, node, frame, wanted)]
+        options += size_texts(frame, wanted, node)
         for new in (*options, str(wanted)):
             yield replaced(analysis, Site(frame.source.span(node), node, frame), node, new, safe=False)
         outer = passed_for(node, frame)

@@ -21,12 +21,12 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Operation, OperatorFailure
-from torchsleuth.interp.values import LibraryModule
+from torchsleuth.interp.values import LibraryModule, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import without_layer, written_call
-from torchsleuth.rules.constructors import change_argument, given_argument
+from torchsleuth.rules.constructors import change_argument, given_argument, written_for
 from torchsleuth.rules.describe import expression_text, layer_text, operator_text, shape_text
-from torchsleuth.rules.operands import Operand, lineage, operands, replaced, source_at
+from torchsleuth.rules.operands import Operand, lineage, operands, replaced, short, source_at
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.spatial import padding
@@ -73,6 +73,35 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, used: Operand) -> 
         yield from _unsafe(_smaller(analysis, operation.module, used))
 
 
+def _stage_less(analysis: Analysis, layer: LibraryModule) -> Iterator[Candidate]:
+    """A layer that is built in a loop: one round less, where what the loop goes over is written down."""
+    site = layer.site
+    around = edits.path_to(analysis.tree(site.span.path), site.node) if site is not None else ()
+    loops = [part for part in around if isinstance(part, ast.For | ast.ListComp | ast.GeneratorExp)]
+    if site is None or not loops:
+        return
+    inner = loops[-1].iter if isinstance(loops[-1], ast.For) else loops[-1].generators[0].iter
+    found = written_for(inner, site.frame)
+    if found is None:
+        return
+    node, frame = found
+    at = Site(frame.source.span(node), node, frame)
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "range" and len(node.args) == 1:
+        count = written_for(node.args[0], frame)
+        if count is not None and isinstance(count[0], ast.Constant) and isinstance(count[0].value, int):
+            number, frame = count
+            at = Site(frame.source.span(number), number, frame)
+            yield replaced(analysis, at, number, str(int(count[0].value) - 1), safe=False)
+    elif isinstance(node, ast.Tuple | ast.List) and len(node.elts) > 2:
+        source, texts = source_at(analysis, at), [ast.unparse(part) for part in node.elts]
+        repeated = [place for place in range(1, len(texts)) if texts[place] == texts[place - 1]]
+        for place in (*repeated[-1:], len(texts) - 1):
+            edit = edits.remove_element(source, node.elts, place)
+            yield Candidate(
+                message("fix.remove_from", text=texts[place], whole=short(source.segment(node))), (edit,), False
+            )
+
+
 def _unsafe(candidates: Iterator[Candidate]) -> Iterator[Candidate]:
     return (Candidate(made.title, made.edits, safe=False) for made in candidates)
 
@@ -84,6 +113,7 @@ def _dropped(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
         return
     title = message("fix.remove", text=name)
     if operation.module is not None:
+        yield from _stage_less(analysis, operation.module)
         yield from _unsafe(without_layer(analysis, operation.module, title))
     node = operation.site.node
     given = operands(operation)

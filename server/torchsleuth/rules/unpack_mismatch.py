@@ -22,11 +22,10 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Unpacking
-from torchsleuth.interp.values import DictValue, ListValue, Site, Tensor, Value, is_int
+from torchsleuth.interp.values import DictValue, ListValue, Tensor, Value, is_int
 from torchsleuth.messages import message
-from torchsleuth.rules.constructors import passed_for
 from torchsleuth.rules.describe import call_trail, origin_trail, shape_text
-from torchsleuth.rules.operands import appended, replaced, short, source_at
+from torchsleuth.rules.operands import appended, batched_by_callers, replaced, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Position, Related
 from torchsleuth.syntax import edits
@@ -189,14 +188,7 @@ def _batched(analysis: Analysis, found: Unpacking, value: ast.expr) -> Iterator[
     """A batch of one where a function that unpacks the sizes of a batch is called with one sample."""
     shape = value.func if isinstance(value, ast.Call) else value
     owner = shape.value if isinstance(shape, ast.Attribute) and shape.attr in ("shape", "size") else None
-    passed = passed_for(owner, found.site.frame) if isinstance(owner, ast.Name) else None
-    for _ in range(3):
-        if passed is None:
-            return
-        node, frame = passed
-        if not isinstance(node, ast.Constant):
-            yield appended(analysis, Site(frame.source.span(node), node, frame), node, ".unsqueeze(0)", safe=False)
-        passed = passed_for(node, frame)
+    yield from batched_by_callers(analysis, owner, found.site.frame)
 
 
 def _is_read(analysis: Analysis, found: Unpacking, name: str) -> bool:

@@ -51,6 +51,13 @@ _TUPLE_RESULTS = frozenset(
     "torch.nn.LSTM torch.nn.GRU torch.nn.RNN torch.nn.LSTMCell torch.nn.MultiheadAttention "
     "torch.nn.AdaptiveLogSoftmaxWithLoss".split()
 )
+_RESULTS: dict[str, Value] = {
+    "torch.nn.LSTM": (UNKNOWN, (UNKNOWN, UNKNOWN)),
+    **dict.fromkeys(
+        ("torch.nn.GRU", "torch.nn.RNN", "torch.nn.LSTMCell", "torch.nn.MultiheadAttention"), (UNKNOWN, UNKNOWN)
+    ),
+}
+"""How many parts the results have of layers that give several."""
 _NO_PARAMETERS = frozenset(
     "ReLU ReLU6 GELU SiLU Mish Sigmoid Tanh Softmax LogSoftmax Softplus Softsign ELU SELU CELU LeakyReLU Hardswish "
     "Hardsigmoid Hardtanh Identity Flatten Unflatten Dropout Dropout1d Dropout2d Dropout3d AlphaDropout MaxPool1d "
@@ -79,6 +86,11 @@ def is_reduced_loss(module: LibraryModule) -> bool:
 
 def returns_tensor(module: LibraryModule) -> bool:
     return module.path.startswith("torch.nn.") and module.path not in _TUPLE_RESULTS
+
+
+def parts_of_result(module: LibraryModule) -> Value:
+    """What a layer that gives several things gives when nothing is known of its input."""
+    return _RESULTS.get(module.path, UNKNOWN)
 
 
 def has_parameters(interp: Interpreter, module: LibraryModule) -> bool:
