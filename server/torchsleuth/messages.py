@@ -274,6 +274,8 @@ ENGLISH: dict[str, str] = {
     "optimizer.forgotten": (
         "{what} (line {line}) gets gradients, but no optimizer was given its parameters: it keeps its random values"
     ),
+    "optimizer.anew": "{what} is made anew each time forward runs, with random values that are never trained: make it in __init__",
+    "optimizer.never": "the optimizer never gets its parameters",
     "optimizer.forgotten.place": "no optimizer has these parameters",
     "optimizer.other": (
         "this optimizer was given other parameters: the backward() of line {line} computes gradients for {what}"
@@ -342,6 +344,7 @@ ENGLISH: dict[str, str] = {
     "fix.add": "Add {text}",
     "fix.call_module": "Call {name} itself",
     "fix.copy": "Keep a deep copy",
+    "fix.made_once": "Make it once, in __init__: {line}",
     "fix.insert_both": "Insert {first} and {second}",
     "fix.move_before": "Move {text} before line {line}",
     "fix.move_into": "Move {text} and the lines with it into the loop of line {line}",

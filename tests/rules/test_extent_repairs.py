@@ -170,7 +170,7 @@ for _ in range(20):
     optimizer.step()
 """,
         "self.head = None",
-        "self.head = nn.Linear(800, 4)",
+        "self.head = nn.Linear(800, self.classes)",
     ),
     "an equation without the letter of the heads": (
         """
@@ -341,6 +341,263 @@ for images, labels in DataLoader(datasets.MNIST("data", transform=transform), ba
         "Normalize(MEAN, STD)",
         "Normalize(MEAN[:1], STD[:1])",
     ),
+    "a loop that builds layers and tells the next round nothing": (
+        """
+def make_layers(in_channels, widths):
+    layers = []
+    for out_channels in widths:
+        layers.append(nn.Conv2d(in_channels, out_channels, 3, padding=1))
+        layers.append(nn.BatchNorm2d(out_channels))
+        layers.append(nn.ReLU())
+        layers.append(nn.MaxPool2d(2))
+    return nn.Sequential(*layers)
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.features = make_layers(3, [16, 32, 64])
+        self.head = nn.Linear(64, 10)
+
+    def forward(self, x):
+        return self.head(self.features(x).mean(dim=(2, 3)))
+
+model = Net()
+y = model(torch.randn(4, 3, 32, 32))
+""",
+        "        layers.append(nn.MaxPool2d(2))",
+        "        layers.append(nn.MaxPool2d(2))\n        in_channels = out_channels",
+    ),
+    "a loop of linear layers, whose last one is right": (
+        """
+class MLP(nn.Module):
+    def __init__(self, n_in, hidden_sizes, n_out):
+        super().__init__()
+        layers = []
+        for h in hidden_sizes:
+            layers += [nn.Linear(n_in, h), nn.ReLU()]
+        layers.append(nn.Linear(h, n_out))
+        self.net = nn.Sequential(*layers)
+
+    def forward(self, x):
+        return self.net(x)
+
+model = MLP(10, (64, 32, 16), 2)
+y = model(torch.randn(4, 10))
+""",
+        "            layers += [nn.Linear(n_in, h), nn.ReLU()]",
+        "            layers += [nn.Linear(n_in, h), nn.ReLU()]\n            n_in = h",
+    ),
+    "features joined along the batch": (
+        """
+class TwoView(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.left = nn.Linear(20, 32)
+        self.right = nn.Linear(14, 32)
+        self.head = nn.Linear(64, 3)
+
+    def forward(self, a, b):
+        both = torch.cat([torch.relu(self.left(a)), torch.relu(self.right(b))], dim=0)
+        return self.head(both)
+
+model = TwoView()
+opt = torch.optim.Adam(model.parameters())
+for _ in range(3):
+    a, b, y = torch.randn(8, 20), torch.randn(8, 14), torch.randint(0, 3, (8,))
+    loss = nn.functional.cross_entropy(model(a, b), y)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""",
+        "dim=0",
+        "dim=1",
+    ),
+    "a causal mask for as many steps as there are samples": (
+        """
+class CharLM(nn.Module):
+    def __init__(self, vocab=60, dim=32, heads=4):
+        super().__init__()
+        self.emb = nn.Embedding(vocab, dim)
+        self.attn = nn.MultiheadAttention(dim, heads, batch_first=True)
+        self.out = nn.Linear(dim, vocab)
+
+    def forward(self, ids):
+        x = self.emb(ids)
+        mask = torch.triu(torch.ones(x.size(0), x.size(0), dtype=torch.bool), diagonal=1)
+        a, _ = self.attn(x, x, x, attn_mask=mask)
+        return self.out(x + a)
+
+model = CharLM()
+ids = torch.randint(0, 60, (8, 20))
+loss = nn.functional.cross_entropy(model(ids).flatten(0, 1), ids.flatten())
+loss.backward()
+""",
+        "x.size(0), x.size(0)",
+        "x.size(1), x.size(1)",
+    ),
+    "the same where a variable has the length": (
+        """
+class CausalAttention(nn.Module):
+    def __init__(self, dim=32):
+        super().__init__()
+        self.q, self.k, self.v = nn.Linear(dim, dim), nn.Linear(dim, dim), nn.Linear(dim, dim)
+
+    def forward(self, x):
+        q, k, v = self.q(x), self.k(x), self.v(x)
+        scores = q @ k.transpose(-2, -1) / x.size(-1) ** 0.5
+        T = x.size(0)
+        mask = torch.tril(torch.ones(T, T))
+        scores = scores.masked_fill(mask == 0, float("-inf"))
+        return scores.softmax(dim=-1) @ v
+
+attn = CausalAttention()
+y = attn(torch.randn(8, 20, 32))
+""",
+        "T = x.size(0)",
+        "T = x.size(1)",
+    ),
+    "the same made by a Transformer": (
+        """
+class LM(nn.Module):
+    def __init__(self, vocab=60, dim=32, heads=4):
+        super().__init__()
+        self.emb = nn.Embedding(vocab, dim)
+        layer = nn.TransformerEncoderLayer(dim, heads, 64, batch_first=True)
+        self.enc = nn.TransformerEncoder(layer, 2)
+        self.out = nn.Linear(dim, vocab)
+
+    def forward(self, ids):
+        x = self.emb(ids)
+        mask = nn.Transformer.generate_square_subsequent_mask(ids.size(0))
+        return self.out(self.enc(x, mask=mask))
+
+model = LM()
+ids = torch.randint(0, 60, (8, 20))
+loss = nn.functional.cross_entropy(model(ids).flatten(0, 1), ids.flatten())
+loss.backward()
+""",
+        "ids.size(0)",
+        "ids.size(1)",
+    ),
+    "positions of an odd width": (
+        """
+import math
+
+import math
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, d_model, max_len=100):
+        super().__init__()
+        pe = torch.zeros(max_len, d_model)
+        position = torch.arange(max_len).unsqueeze(1)
+        div = torch.exp(torch.arange(0, d_model, 2) * (-math.log(10000.0) / d_model))
+        pe[:, 0::2] = torch.sin(position * div)
+        pe[:, 1::2] = torch.cos(position * div)
+        self.register_buffer("pe", pe)
+
+    def forward(self, x):
+        return x + self.pe[: x.size(1)]
+
+enc = PositionalEncoding(45)
+y = enc(torch.randn(2, 10, 45))
+""",
+        "torch.cos(position * div)",
+        "torch.cos(position * div)[:, : d_model // 2]",
+    ),
+    "the letters of a batch in an equation": (
+        """
+items, user = torch.randn(400, 32), torch.randn(24, 32)
+scores = torch.einsum("bd,bnd->bn", user, items)
+""",
+        "bd,bnd->bn",
+        "bd,nd->bn",
+    ),
+    "columns of a matrix": (
+        """
+x, t = torch.rand(128), torch.rand(128)
+y = nn.Linear(2, 8)(torch.cat([x, t], dim=1))
+""",
+        "torch.cat",
+        "torch.stack",
+    ),
+    "one picture for a batch": (
+        """
+net = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.Flatten(), nn.Linear(8 * 16 * 16, 4))
+
+def predict(model, image):
+    return net(image).argmax()
+
+y = predict(net, torch.rand(3, 16, 16))
+""",
+        "net(image)",
+        "net(image.unsqueeze(0))",
+    ),
+    "means and variances of half a width": (
+        """
+encoder, decoder = nn.Linear(40, 16), nn.Linear(16, 40)
+mean, logvar = encoder(torch.randn(8, 40)).chunk(2, dim=-1)
+y = decoder(mean + (0.5 * logvar).exp() * torch.randn_like(mean))
+""",
+        "encoder, decoder = nn.Linear(40, 16)",
+        "encoder, decoder = nn.Linear(40, 32)",
+    ),
+    "the last of the hidden sizes": (
+        """
+def build(hidden):
+    layers = [nn.Linear(a, b) for a, b in zip(hidden, hidden[1:])]
+    return nn.Sequential(*layers, nn.Linear(hidden[0], 1))
+
+y = build([64, 32, 16])(torch.randn(8, 64))
+""",
+        "hidden[0], 1",
+        "hidden[-1], 1",
+    ),
+    "positions without the one of the class token": (
+        """
+class Embed(nn.Module):
+    def __init__(self, side=8):
+        super().__init__()
+        self.patches = (32 // side) ** 2
+        self.token = nn.Parameter(torch.zeros(1, 1, 24))
+        self.positions = nn.Parameter(torch.zeros(1, self.patches, 24))
+
+    def forward(self, x):
+        return torch.cat((self.token.expand(x.size(0), -1, -1), x), dim=1) + self.positions
+
+y = Embed()(torch.randn(4, 16, 24))
+""",
+        "zeros(1, self.patches, 24)",
+        "zeros(1, self.patches + 1, 24)",
+    ),
+    "a stage too many": (
+        """
+def stages(widths=(8, 16, 16, 32)):
+    layers, width = [], 1
+    for size in widths:
+        layers += [nn.Conv2d(width, size, 3, padding=1), nn.MaxPool2d(2)]
+        width = size
+    return nn.Sequential(*layers)
+
+y = stages()(torch.rand(2, 1, 12, 12))
+""",
+        "(8, 16, 16, 32)",
+        "(8, 16, 32)",
+    ),
+    "the state of an LSTM whose input is not known": (
+        """
+import sys
+
+lstm = nn.LSTM(16, 32, batch_first=True)
+
+def last(table):
+    out, h, c = lstm(table)
+    return h[-1]
+
+y = last(sys.modules["features"].table)
+""",
+        "out, h, c",
+        "out, (h, c)",
+    ),
 }
 
 
@@ -351,3 +608,31 @@ def test_repair(text: str, old: str, new: str) -> None:
     (found,) = (item for item in analyze(source).diagnostics if item.severity != "hint")
     assert old in source
     assert SourceText(PATH, source).apply(found.fixes[0].edits) == source.replace(old, new)
+
+
+def test_a_layer_that_each_forward_makes_anew() -> None:
+    """It becomes an attribute, with a number for what only forward knows."""
+    text = """
+class Net(nn.Module):
+    def __init__(self, classes):
+        super().__init__()
+        self.conv, self.classes = nn.Conv2d(3, 8, 3, padding=1), classes
+
+    def forward(self, x):
+        x = self.conv(x).flatten(1)
+        head = nn.Linear(x.shape[1], self.classes)
+        return head(x)
+
+model = Net(4)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(model(torch.rand(8, 3, 8, 8)), torch.randint(0, 4, (8,))).backward()
+    optimizer.step()
+"""
+    source = HEAD + text.lstrip("\n")
+    (found,) = (item for item in analyze(source).diagnostics if item.severity != "hint")
+    changed = SourceText(PATH, source).apply(found.fixes[0].edits)
+    assert "made anew" in found.message and found.start.line == source[: source.index("nn.Linear")].count("\n") + 1
+    assert "classes\n        self.head = nn.Linear(512, self.classes)\n" in changed
+    assert "flatten(1)\n        return self.head(x)\n" in changed

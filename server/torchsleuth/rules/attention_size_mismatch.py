@@ -38,6 +38,7 @@ from torchsleuth.rules.operands import (
     resized,
     same,
     size_texts,
+    sized_otherwise,
     source_at,
     suffixed,
 )
@@ -161,16 +162,20 @@ def _for_mask(analysis: Analysis, failure: OperatorFailure, module: LibraryModul
     key = operand(failure.operation, 3, *_PADDING)
     if "key_padd" in failure.failure.message and key is not None and len(key.shape) == 2:
         yield from suffixed(analysis, key, ".T")
+    wanted = [int(part) for part in found[2].split(",") if part.strip().isdigit()] if found is not None else []
+    square = mask is not None and len(mask.shape) == len(wanted) == 2
+    if square and mask is not None and module.kwargs.get("batch_first") is True:
+        yield from sized_otherwise(analysis, mask.tensor, mask.shape[0], wanted[0])
     yield from _batch_first(analysis, module)
-    if found is not None and mask is not None:
-        wanted = [int(part) for part in found[2].split(",") if part.strip().isdigit()]
+    if wanted and mask is not None:
         if len(mask.shape) == len(wanted) == 3 and isinstance(mask.shape[0], int) and wanted[0] > mask.shape[0] > 0:
             times, call = wanted[0] // mask.shape[0], failure.operation.site.node
             yield from suffixed(
                 analysis, mask, f".repeat_interleave({_heads_text(analysis, module, call, times)}, dim=0)"
             )
-        if len(mask.shape) == len(wanted) == 2:
+        if square:
             yield from _cut(analysis, mask, wanted, operands(failure.operation))
+            yield from sized_otherwise(analysis, mask.tensor, mask.shape[0], wanted[0])
             for axis in (0, 1):
                 yield from resized(analysis, mask.tensor, axis, wanted[axis])
             yield from _squares(analysis, mask, wanted)

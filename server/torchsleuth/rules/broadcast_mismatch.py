@@ -27,7 +27,7 @@ from torchsleuth.interp.values import LibraryModule, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import change_argument, names_for
 from torchsleuth.rules.describe import operator_text
-from torchsleuth.rules.extents import kept_dimension, reduced_otherwise, trimmed
+from torchsleuth.rules.extents import cut_to_part, kept_dimension, reduced_otherwise, trimmed
 from torchsleuth.rules.mse_on_class_indices import class_indices
 from torchsleuth.rules.operands import (
     Operand,
@@ -45,6 +45,7 @@ from torchsleuth.rules.operands import (
     same_shape,
     short,
     size_texts,
+    sized_otherwise,
     source_at,
     squeezed,
     suffixed,
@@ -105,6 +106,7 @@ def _place(left: Shape, right: Shape) -> tuple[int, str, str]:
 
 def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, right: Operand) -> Iterator[Candidate]:
     node = failure.operation.site.node
+    yield from cut_to_part(analysis, failure.operation)
     sides = ((right, left), (left, right)) if isinstance(node, ast.AugAssign) else _smaller_first(left, right)
     usable = [(used, other) for used, other in sides if used.node is not None and not _is_target(node, used.node)]
     for used, other in sides:
@@ -209,6 +211,7 @@ def _born(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candida
         return
     for index, size in enumerate(used.shape):
         if 0 <= index + shift and not same(size, other.shape[index + shift]) and size != 1:
+            yield from sized_otherwise(analysis, used.tensor, size, other.shape[index + shift])
             yield from resized(analysis, used.tensor, index, other.shape[index + shift])
 
 

@@ -20,7 +20,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.trace import Operation, OperatorFailure
+from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import change_argument
 from torchsleuth.rules.describe import operator_text
@@ -28,6 +29,7 @@ from torchsleuth.rules.operands import (
     Operand,
     Shape,
     layers_behind,
+    lineage,
     operands,
     package_name,
     replaced,
@@ -43,6 +45,7 @@ from torchsleuth.rules.spatial import padded, resampled, resampled_at_birth
 from torchsleuth.syntax import edits
 
 CODE = "TS106"
+_JOINS = ("cat", "concat", "concatenate")
 _DIMENSION = {"hstack": 1, "vstack": 0, "column_stack": 1, "dstack": 2}
 
 
@@ -52,20 +55,21 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if len(given) < 2 or any(used.spec.shape is None for used in given):
             yield plain
             continue
-        odd = next((used for used in given[1:] if not _agree(given[0].shape, used.shape, _dim(failure))), given[1])
+        odd = next(
+            (used for used in given[1:] if not _agree(given[0].shape, used.shape, _dim(failure.operation))), given[1]
+        )
         text = message(
             "cat.operands",
             operator=operator_text(failure.operation),
             first=given[0].described("the first tensor"),
             other=odd.described("another tensor"),
-            dim=_dim(failure),
+            dim=_dim(failure.operation),
         )
         candidates = _candidates(analysis, failure, given, odd)
         yield Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
 
 
-def _dim(failure: OperatorFailure) -> int:
-    operation = failure.operation
+def _dim(operation: Operation) -> int:
     name = operation.target.rpartition(".")[2]
     if name in _DIMENSION:
         return _DIMENSION[name]
@@ -86,11 +90,11 @@ def _candidates(
     analysis: Analysis, failure: OperatorFailure, given: list[Operand], odd: Operand
 ) -> Iterator[Candidate]:
     call = failure.operation.site.node
-    name, dim = failure.operation.target.rpartition(".")[2], _dim(failure)
+    name, dim = failure.operation.target.rpartition(".")[2], _dim(failure.operation)
     first = given[0]
-    joins = name in ("cat", "concat", "concatenate")
+    joins = name in _JOINS
     if joins and isinstance(call, ast.Call):
-        yield from _other_dim(analysis, failure, call, given)
+        yield from _other_dim(analysis, failure.operation, call, given)
     if name in _DIMENSION and isinstance(call, ast.Call):
         yield from _cat_along(analysis, failure, call, given)
     for used, others in ((odd, first), (first, odd)):
@@ -153,20 +157,29 @@ def _filled(analysis: Analysis, used: Operand, others: Operand, dim: int) -> Ite
             yield from suffixed(analysis, used, f"{index}.expand({kept}, *{text}.shape[{len(used.shape)}:])")
 
 
-def _other_dim(
-    analysis: Analysis, failure: OperatorFailure, call: ast.Call, given: list[Operand]
-) -> Iterator[Candidate]:
-    """The dimensions along which all of them can be joined."""
+def joined_otherwise(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
+    """The tensors that a tensor was joined of, joined along another dimension: their features, not their batches."""
+    for _, operation in lineage(analysis, tensor):
+        call, given = operation.site.node, operands(operation)
+        if operation.target.rpartition(".")[2] in _JOINS and isinstance(call, ast.Call) and len(given) > 1:
+            if all(used.spec.shape for used in given):
+                yield from _other_dim(analysis, operation, call, given)
+            return
+
+
+def _other_dim(analysis: Analysis, operation: Operation, call: ast.Call, given: list[Operand]) -> Iterator[Candidate]:
+    """The other dimensions along which all of them can be joined."""
     rank = len(given[0].shape)
     fitting = [dim for dim in range(rank) if all(_agree(given[0].shape, used.shape, dim) for used in given[1:])]
+    fitting = [dim for dim in fitting if dim != _dim(operation) % rank]
     written = next((item.value for item in call.keywords if item.arg in ("dim", "axis")), None)
     if written is None and len(call.args) > 1:
         written = call.args[1]
     for dim in fitting:
         if written is not None:
-            yield replaced(analysis, failure.operation.site, written, str(dim))
+            yield replaced(analysis, operation.site, written, str(dim))
         else:
-            edit = edits.add_argument(source_at(analysis, failure.operation.site), call, f"dim={dim}")
+            edit = edits.add_argument(source_at(analysis, operation.site), call, f"dim={dim}")
             yield Candidate(message("fix.add_argument", argument=f"dim={dim}"), (edit,))
 
 

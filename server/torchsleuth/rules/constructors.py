@@ -18,6 +18,8 @@ from torchsleuth.syntax.trees import index
 
 _LITERALS = (ast.Constant, ast.Tuple, ast.List)
 """What a number, or a list of them, is written as."""
+_SIZED = ("Linear", "Conv1d", "Conv2d", "Conv3d", "Embedding", "LSTM", "GRU", "RNN", "Norm", "Norm1d", "Norm2d")
+"""Ends of the names of layers whose first arguments are sizes."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -74,6 +76,7 @@ def change_argument(
             names += _sums(module, node, wanted)
         names += resized_texts(given_argument(module, position, name), node, frame, wanted)
         outer = passed_for(node, frame)
+        yield from _carried(analysis, node, frame)
         for new in (*names, str(wanted)):
             key = f"{node.lineno}:{node.col_offset}:{' * '.join(sorted(new.split(' * ')))}"
             if new != old and key not in seen:
@@ -95,13 +98,32 @@ def change_argument(
         node, frame = outer
 
 
+def _carried(analysis: Analysis, node: ast.expr, frame: Frame) -> Iterator[Candidate]:
+    """A layer that a loop builds, where no round tells the next one what it gives: ``channels = width`` at its end."""
+    around = edits.path_to(analysis.tree(frame.path), node)
+    loops = [part for part in around if isinstance(part, ast.For | ast.AsyncFor | ast.ListComp | ast.GeneratorExp)]
+    call = next((part for part in reversed(around) if isinstance(part, ast.Call) and node in _given_to(part)), None)
+    loop = loops[-1] if loops else None
+    if not isinstance(node, ast.Name) or call is None or not isinstance(loop, ast.For) or call not in ast.walk(loop):
+        return
+    stored = {part.id for part in ast.walk(loop) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    gives = next((part for part in _given_to(call) if part is not node and not isinstance(part, ast.Constant)), None)
+    varies = gives is not None and any(isinstance(part, ast.Name) and part.id in stored for part in ast.walk(gives))
+    if gives is not None and varies and node.id not in stored and loop.body[0].lineno > loop.lineno:
+        source = analysis.source_of(frame.path)
+        line = f"{node.id} = {source.segment(gives)}"
+        yield Candidate(message("fix.insert", text=line), (edits.insert_line_after(source, loop.body[-1], line),))
+
+
 def _entries(node: ast.expr, frame: Frame, wanted: int) -> Iterator[str]:
     """The entries of the list that an argument is one of which hold the wanted size: ``hidden[-1]`` for ``hidden[0]``."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or _index(node.slice) is None:
         return
     sizes = _local(frame, node.value.id)
     items = sizes.items if isinstance(sizes, ListValue) else sizes
-    for place in (-1, *range(len(items) - 1)) if isinstance(items, tuple) and items else ():
+    if not isinstance(items, tuple) or not items:
+        return
+    for place in (-1, *range(len(items) - 1)):
         if is_int(items[place]) and items[place] == wanted:
             yield f"{node.value.id}[{place}]"
 
@@ -274,7 +296,7 @@ def resized_texts(given: object, node: ast.expr, frame: Frame, wanted: int) -> I
     plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
     product = text if plain or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)) else f"({text})"
     if times[1] == 0 and times[0] > 1:
-        yield from (f"{product} * {name}" for name in names_for(frame, times[0], node) if name != text)
+        yield from (f"{product} * {name}" for name in _factors(frame, times[0], node) if name != text)
         if times[0] <= 4:
             yield f"{product} * {times[0]}"
     if more > 2:
@@ -284,9 +306,22 @@ def resized_texts(given: object, node: ast.expr, frame: Frame, wanted: int) -> I
     if less > 0:
         yield from (f"{text} - {name}" for name in names_for(frame, less, node) if name != text)
     if parts[1] == 0 and parts[0] > 1:
-        yield from (f"{product} // {name}" for name in names_for(frame, parts[0], node) if name != text)
+        yield from (f"{product} // {name}" for name in _factors(frame, parts[0], node) if name != text)
         if parts[0] == 2:
             yield f"{product} // 2"
+
+
+def _factors(frame: Frame, wanted: int, before: ast.AST) -> Iterator[str]:
+    """Of the names for a number those that a size may be multiplied with: `heads`, rather than `n_classes`, which is a size
+    itself, for it is given to a layer as one."""
+    parts = list(ast.walk(frame.function.node if frame.function is not None else parse(frame.source)))
+    sizes = {
+        ast.unparse(argument)
+        for part in parts
+        if isinstance(part, ast.Call) and ast.unparse(part.func).endswith(_SIZED)
+        for argument in part.args[:2]
+    }
+    yield from (name for name in names_for(frame, wanted, before) if name not in sizes)
 
 
 def names_for(frame: Frame, wanted: int, before: ast.AST | None = None) -> Iterator[str]:

@@ -6,14 +6,17 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.trace import Operation
 from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
+from torchsleuth.rules.constructors import names_for
 from torchsleuth.rules.operands import (
     Operand,
     Shape,
     appended,
     broadcast,
     lineage,
+    operands,
     replaced,
     same_shape,
     source_at,
@@ -127,6 +130,30 @@ def trimmed(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candi
             shape = value.spec.shape if isinstance(value, Tensor) else None
             if shape and len(shape) > axis and shape[axis] == longer:
                 yield appended(analysis, used.site, part, f"[{':, ' * axis}:-1]", safe=False)
+
+
+def cut_to_part(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
+    """What is assigned to a part of a tensor without its last element, where it has just one too many: the cosines of an
+    odd number of features, of which there is one less than of the sines."""
+    given, target = operands(operation), operation.site.node
+    statement = edits.enclosing_statement(analysis.tree(operation.site.span.path), target)
+    if operation.target != "operator.setitem" or len(given) != 2 or not isinstance(statement, ast.Assign):
+        return
+    (part, value), frame = (used.shape for used in given), operation.site.frame
+    places = [axis for axis, (short, long) in enumerate(zip(part, value)) if short != long]
+    short, long = (part[places[0]], value[places[0]]) if len(places) == 1 else (0, 0)
+    if (
+        len(part) != len(value)
+        or not isinstance(short, int)
+        or not isinstance(long, int)
+        or long != short + 1
+        or short < 2
+    ):
+        return
+    halves = [f"{name} // 2" for name in names_for(frame, short + long)]
+    before = ":, " * places[0]
+    for size in (*halves[:1], f"{ast.unparse(target)}.size({places[0]})"):
+        yield appended(analysis, operation.site, statement.value, f"[{before}: {size}]")
 
 
 def _assigned_calls(frame: Frame, node: ast.expr | None) -> Iterator[ast.Call]:

@@ -26,6 +26,7 @@ from dataclasses import replace
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
+from torchsleuth.rules.cat_mismatch import joined_otherwise
 from torchsleuth.rules.constructors import change_argument
 from torchsleuth.rules.operands import (
     Operand,
@@ -140,6 +141,8 @@ def _candidates(analysis: Analysis, prediction: Operand, target: Operand, classe
     if classes:
         yield from _to_mask(analysis, prediction, target)
     yield from _kept_batch(analysis, prediction.tensor, target.shape)
+    if prediction.shape and target.shape and not same(prediction.shape[0], target.shape[0]):
+        yield from joined_otherwise(analysis, prediction.tensor)
     if not classes:
         yield from _one_output(analysis, prediction, target)
 

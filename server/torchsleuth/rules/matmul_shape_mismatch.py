@@ -27,11 +27,13 @@ from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import place_in_list
+from torchsleuth.rules.cat_mismatch import joined_otherwise
 from torchsleuth.rules.constructors import change_argument, given_argument, names_for
 from torchsleuth.rules.describe import expression_text, layer_text, shape_text
 from torchsleuth.rules.operands import (
     Operand,
     Shape,
+    appended,
     batched_by_callers,
     exchanged,
     layers_behind,
@@ -126,6 +128,8 @@ def _for_linear(
     yield from _one_sample(analysis, used)
     if isinstance(wanted, int):
         yield from _before_parts(analysis, used.tensor, wanted)
+        if not isinstance(got, int) or wanted > got:
+            yield from joined_otherwise(analysis, used.tensor)
     if isinstance(wanted, int) and same(dims.multiply(got, 2), wanted):
         yield from both_directions(analysis, used.tensor)
     if isinstance(wanted, int):
@@ -167,8 +171,15 @@ def _one_sample(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
     ]
     if convolved and convolved[-1].module is not None:
         given = operand(convolved[-1], 0, "input")
-        if given is not None and len(given.shape) == _UNBATCHED[convolved[-1].module.type_name]:
-            yield from batched_by_callers(analysis, given.node, given.site.frame)
+        if given is None or len(given.shape) != _UNBATCHED[convolved[-1].module.type_name]:
+            return
+        site, node = given.site, given.node
+        if node is None and isinstance(site.node, ast.Call) and len(site.node.args) == 1:
+            node = site.node.args[0]  # Of a Sequential.
+        method = site.frame.function is not None and site.frame.function.name == "forward"
+        if node is not None and not method:
+            yield appended(analysis, site, node, ".unsqueeze(0)")
+        yield from batched_by_callers(analysis, node, site.frame, safe=True)
 
 
 def _before_parts(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator[Candidate]:

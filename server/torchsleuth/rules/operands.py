@@ -14,7 +14,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.constructors import names_for, passed_for, resized_texts
 from torchsleuth.rules.describe import argument_nodes, expression_text, shape_text
 from torchsleuth.rules.rule import Analysis, Candidate
-from torchsleuth.schema import Edit
+from torchsleuth.schema import Edit, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
@@ -156,7 +156,9 @@ def assigned(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) 
             yield Candidate(title, (append(source, expression, suffix),), safe)
 
 
-def batched_by_callers(analysis: Analysis, node: ast.expr | None, frame: Frame) -> Iterator[Candidate]:
+def batched_by_callers(
+    analysis: Analysis, node: ast.expr | None, frame: Frame, safe: bool = False
+) -> Iterator[Candidate]:
     """A batch of one where a function is called with one sample: ``model(image.unsqueeze(0))``. `node`: what the function
     calls the sample."""
     passed = passed_for(node, frame) if isinstance(node, ast.Name) else None
@@ -165,7 +167,7 @@ def batched_by_callers(analysis: Analysis, node: ast.expr | None, frame: Frame) 
             return
         node, frame = passed
         if not isinstance(node, ast.Constant):
-            yield appended(analysis, Site(frame.source.span(node), node, frame), node, ".unsqueeze(0)", safe=False)
+            yield appended(analysis, Site(frame.source.span(node), node, frame), node, ".unsqueeze(0)", safe)
         passed = passed_for(node, frame)
 
 
@@ -366,14 +368,110 @@ def resized(analysis: Analysis, tensor: Tensor, axis: int, wanted: Size) -> Iter
     frame = site.frame
     for _ in range(3):
         constant = isinstance(node, ast.Constant)
-        options = [] if constant else [*names_for(frame, wanted, node), *resized_texts(given, node, frame, wanted)]
-        options += size_texts(frame, wanted, node)
+        options = [*([] if constant else names_for(frame, wanted, node)), *size_texts(frame, wanted, node)]
+        options += resized_texts(given, node, frame, wanted)
         for new in (*options, str(wanted)):
             yield replaced(analysis, Site(frame.source.span(node), node, frame), node, new, safe=False)
         outer = passed_for(node, frame)
         if outer is None:
             return
         node, frame = outer
+
+
+def sized_otherwise(analysis: Analysis, tensor: Tensor, wrong: Size, wanted: Size) -> Iterator[Candidate]:
+    """The call that made a tensor with sizes of another dimension of what they were taken from: ``x.size(1)`` for
+    ``x.size(0)``, also where a variable is given them."""
+    born = birth(tensor)
+    if born is None:
+        return
+    frame, source, changes = born.site.frame, source_at(analysis, born.site), dict[Span, Edit]()
+    for argument in (*born.call.args, *(keyword.value for keyword in born.call.keywords)):
+        for part in ast.walk(argument):
+            edit = _of_other_axis(source, frame, part, wrong, wanted) if isinstance(part, ast.expr) else None
+            if edit is not None:
+                changes[Span(edit.path, edit.start, edit.end)] = edit
+    if changes:
+        first = next(iter(changes))
+        old = source.text[source.offset(first.start) : source.offset(first.end)]
+        title = message("fix.replace", old=short(old), new=changes[first].new_text)
+        yield Candidate(title, tuple(changes.values()), safe=False)
+
+
+def _of_other_axis(source: SourceText, frame: Frame, node: ast.expr, wrong: Size, wanted: Size) -> Edit | None:
+    """A size of a tensor, where it is wrong, written as that of the dimension which has the wanted size."""
+    place, value = node, node
+    if isinstance(node, ast.Name):
+        scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
+        given = [
+            part
+            for part in ast.walk(scope)
+            if isinstance(part, ast.Assign) and node.id in {ast.unparse(to) for to in _targets(part)}
+        ]
+        if len(given) != 1 or len(given[0].targets) != 1:
+            return None
+        place = value = given[0].value
+        if isinstance(given[0].targets[0], ast.Tuple):
+            names = [ast.unparse(part) for part in given[0].targets[0].elts]
+            owner = _shape_owner(value)
+            shape = _shape_in(frame, owner)
+            axis = _axis_of(shape, wanted)
+            if owner is None or axis is None or len(names) != len(shape) or names[axis] == "_":
+                return None
+            return edits.replace(source, node, names[axis]) if same(shape[names.index(node.id)], wrong) else None
+    owner, axis = _size_owner(value)
+    shape = _shape_in(frame, owner)
+    other = _axis_of(shape, wanted)
+    if owner is None or other is None or not -len(shape) <= axis < len(shape) or not same(shape[axis], wrong):
+        return None
+    text = ast.unparse(owner)
+    return edits.replace(
+        source, place, f"{text}.shape[{other}]" if isinstance(value, ast.Subscript) else f"{text}.size({other})"
+    )
+
+
+def _targets(statement: ast.Assign) -> Iterator[ast.expr]:
+    for target in statement.targets:
+        yield from target.elts if isinstance(target, ast.Tuple) else (target,)
+
+
+def _shape_owner(node: ast.expr) -> ast.Name | None:
+    """``x`` of ``x.shape`` and ``x.size()``."""
+    if (
+        isinstance(node, ast.Call)
+        and not node.args
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "size"
+    ):
+        node = node.func.value
+    elif isinstance(node, ast.Attribute) and node.attr == "shape":
+        node = node.value
+    return node if isinstance(node, ast.Name) else None
+
+
+def _size_owner(node: ast.expr) -> tuple[ast.Name | None, int]:
+    """The tensor and the dimension of ``x.size(0)``, ``x.shape[0]`` and ``len(x)``."""
+    owner: ast.expr | None = None
+    axis: ast.expr | None = ast.Constant(0)
+    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "size":
+            owner, axis = node.func.value, node.args[0]
+        elif isinstance(node.func, ast.Name) and node.func.id == "len":
+            owner = node.args[0]
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+        owner, axis = node.value.value, node.slice
+    place = axis.value if isinstance(axis, ast.Constant) else None
+    if not isinstance(owner, ast.Name) or not isinstance(place, int):
+        return None, 0
+    return owner, place
+
+
+def _shape_in(frame: Frame, owner: ast.Name | None) -> Shape:
+    value = frame.names.get(owner.id) if owner is not None else None
+    return value.spec.shape or () if isinstance(value, Tensor) else ()
+
+
+def _axis_of(shape: Shape, wanted: Size) -> int | None:
+    return next((axis for axis, size in enumerate(shape) if same(size, wanted)), None)
 
 
 def size_texts(frame: Frame, wanted: Size, before: ast.AST) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 What it finds
     An optimizer that was given the parameters of another module than the one that is trained; a layer that was put into
-    a model after the optimizer had been given its parameters; and a whole module, or a parameter, that was made in the
+    a model after the optimizer had been given its parameters, or is made anew in each forward(); and a whole module, or a parameter, that was made in the
     script, gets gradients in each step of a training loop, and was given to no optimizer, while all that was given is
     given as a whole. Nothing is found where parts are left out on purpose: frozen, loaded from a file, copied, in
     evaluation mode, or where only some layers of a model are trained. Where all layers of a model are given one by one
@@ -221,48 +221,80 @@ def _moved(analysis: Analysis, optimizer: Site, later: Site) -> Iterator[Candida
 
 
 def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tensor) -> Iterator[Candidate]:
-    """A layer that forward makes when it first sees its input, made by ``__init__`` with the size that it has then."""
+    """A layer that forward makes, made by ``__init__`` with the size that it has there; one that forward keeps under a
+    name of its own, or calls at once, becomes an attribute."""
     statement, owner, function = statement_of(analysis, made), made.frame.receiver, made.frame.function
-    if not isinstance(statement, ast.Assign) or not isinstance(layer, LibraryModule) or not isinstance(owner, Instance):
+    if statement is None or not isinstance(layer, LibraryModule) or not isinstance(owner, Instance):
         return
-    target, call = statement.targets[0], made.node
-    if not isinstance(target, ast.Attribute) or not isinstance(call, ast.Call) or statement.value is not call:
-        return
+    call = analysis.index(made.span.path).same(made.node)
     methods = [part for part in owner.cls.node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
     if function is None or function.name == "__init__" or owner.cls.path != made.frame.path or not methods:
         return
-    source = analysis.source_of(owner.cls.path)
-    place = next(
-        (
-            part
-            for part in ast.walk(methods[0])
-            if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == ast.unparse(target)
-        ),
-        None,
-    )
+    text = _as_written_once(analysis, made, layer, methods[0])
+    if text is None or not isinstance(call, ast.Call) or not isinstance(methods[0].body[-1], ast.stmt):
+        return
+    source, first = analysis.source_of(owner.cls.path), methods[0].args.args[0].arg
+    target = statement.targets[0] if isinstance(statement, ast.Assign) and statement.value is call else None
+    if isinstance(target, ast.Attribute):
+        line = f"{source.segment(target)} = {text}"
+        place = next(
+            (
+                part
+                for part in ast.walk(methods[0])
+                if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == ast.unparse(target)
+            ),
+            None,
+        )
+        if place is not None and isinstance(place.value, ast.Constant):
+            title = message("fix.replace", old=source.segment(place), new=line)
+            yield Candidate(title, (edits.replace(source, place, line),))
+        elif place is None:
+            edit = edits.insert_line_after(source, methods[0].body[-1], line)
+            yield Candidate(message("fix.insert", text=line), (edit,))
+        return
+    name = target.id if isinstance(target, ast.Name) else layer.type_name.lower()
+    line = f"{first}.{name} = {text}"
+    uses: list[ast.AST] = [call]
+    if isinstance(target, ast.Name):
+        named = [part for part in ast.walk(function.node) if isinstance(part, ast.Name) and part.id == name]
+        uses = [part for part in named if isinstance(part.ctx, ast.Load)]
+        if len(named) != len(uses) + 1 or not is_alone(statement, analysis, source.path):
+            return
+    if name in owner.slots or not function.node.args.args or function.node.args.args[0].arg != first:
+        return
+    changes = [edits.insert_line_after(source, methods[0].body[-1], line)]
+    changes += [edits.remove_line(source, statement.lineno)] if isinstance(target, ast.Name) else []
+    changes += [edits.replace(source, part, f"{first}.{name}") for part in uses]
+    yield Candidate(message("fix.made_once", line=line), tuple(changes))
+
+
+def _as_written_once(analysis: Analysis, made: Site, layer: LibraryModule, init: ast.FunctionDef) -> str | None:
+    """The call that makes a layer, as it can stand in ``__init__``: with numbers for what only forward knows."""
+    kept = {ast.unparse(part) for part in ast.walk(init) if isinstance(part, ast.Attribute)}
+    call, function, source = made.node, made.frame.function, analysis.source_of(made.span.path)
+    if not isinstance(call, ast.Call) or function is None:
+        return None
+    receiver = function.node.args.args[0].arg if function.node.args.args else ""
     given = [
         *zip(call.args, layer.args),
         *((part.value, layer.kwargs.get(part.arg)) for part in call.keywords if part.arg),
     ]
     changes: list[tuple[ast.expr, str]] = []
     for node, value in given:
-        local = [part for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)]
-        if not isinstance(node, ast.Constant) and (local or not isinstance(value, int)):
+        parts = list(ast.walk(node))
+        names = [part.id for part in parts if isinstance(part, ast.Name) and part.id != receiver]
+        own = [ast.unparse(part) for part in parts if isinstance(part, ast.Attribute)]
+        if any(name not in made.frame.globals for name in names) or any(
+            text.startswith(f"{receiver}.") and text not in kept for text in own
+        ):
             if not is_int(value):
-                return
+                return None
             changes.append((node, str(value)))
     text, start = source.segment(call), source.offset(source.start_of(call))
     for node, new in sorted(changes, key=lambda change: -source.offset(source.start_of(change[0]))):
-        first, last = source.offset(source.start_of(node)) - start, source.offset(source.end_of(node)) - start
-        text = text[:first] + new + text[last:]
-    line = f"{source.segment(target)} = {text}"
-    if place is not None and isinstance(place.value, ast.Constant):
-        yield Candidate(
-            message("fix.replace", old=source.segment(place), new=line), (edits.replace(source, place, line),)
-        )
-    elif place is None:
-        edit = edits.insert_line_after(source, methods[0].body[-1], line)
-        yield Candidate(message("fix.insert", text=line), (edit,))
+        opening, closing = source.offset(source.start_of(node)) - start, source.offset(source.end_of(node)) - start
+        text = text[:opening] + new + text[closing:]
+    return text
 
 
 def _anew(analysis: Analysis, source: SourceText, first: ast.stmt, second: ast.stmt) -> Iterator[Candidate]:
@@ -306,6 +338,13 @@ def _forgotten(analysis: Analysis, item: _Missed) -> Finding | None:
     made = _made_at(item.whole)
     if made is None:
         return None
+    method = made.frame.function
+    if isinstance(item.whole, LibraryModule) and method is not None and method.name == "forward":
+        places = (
+            related(analysis.source_of(optimizer.site.span.path), optimizer.site.node, message("optimizer.never")),
+        )
+        text = message("optimizer.anew", what=_called(item.whole))
+        return Finding(made.span, text, places, _in_constructor(analysis, made, item.whole))
     name = name_in(optimizer.site.frame, item.whole)
     shown = f"`{name}`" if name else _called(item.whole)
     source = analysis.source_of(made.span.path)
