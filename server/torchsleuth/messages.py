@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 ENGLISH: dict[str, str] = {
@@ -726,6 +727,10 @@ ENGLISH: dict[str, str] = {
 }
 
 
+_LINE_END = re.compile(r"([(\[{])?\s*\n\s*([)\]}])?")
+"""Where an expression of the source goes on in the next line, with a bracket that it ends or begins with there."""
+
+
 def message(identifier: str, **values: Any) -> str:
-    """The message with its placeholders filled. Raises KeyError for an unknown identifier."""
-    return ENGLISH[identifier].format(**values)
+    """The message with its placeholders filled, on one line. Raises KeyError for an unknown identifier."""
+    return _LINE_END.sub(lambda end: "".join(filter(None, end.groups())) or " ", ENGLISH[identifier].format(**values))

@@ -458,3 +458,51 @@ def test_iterators() -> None:
 def test_members_of_int_enums_are_numbers() -> None:
     text = "class Size(enum.IntEnum):\n    SMALL = 8\n    BIG = 32\n"
     assert shape(f"{text}y = nn.Linear(Size.SMALL, Size.BIG)(torch.zeros(2, Size.SMALL))\n") == (2, 32)
+
+
+NEW = """\
+class Operator:
+    adjoint_is_own, sizes = False, (1, 1)
+    def __new__(cls, *args):
+        cls.adjoint_is_own = getattr(cls, "adjoint") is not getattr(Operator, "adjoint")
+        made = super().__new__(cls)
+        made.sizes = (2, 3)
+        return made
+    def adjoint(self):
+        raise NotImplementedError
+    def apply(self):
+        return self.adjoint() if self.adjoint_is_own else torch.zeros(3, 4) @ torch.zeros(3, 4)
+class Dense(Operator):
+    def __init__(self, n):
+        self.n = n
+    def adjoint(self):
+        return torch.zeros(self.n, *self.sizes)
+class Pair:
+    def __new__(cls, n):
+        return torch.zeros(n, 2)
+class Once:
+    made = None
+    def __new__(cls, n):
+        if cls.made is None:
+            cls.made = super().__new__(cls)
+            cls.made.n = n
+        return cls.made
+class Tagged(torch.Tensor):
+    def __new__(cls, values):
+        return super().__new__(cls, values)
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "wanted"),
+    [
+        ("Dense(4).apply()", (4, 2, 3)),
+        ("Pair(4)", (4, 2)),
+        ("torch.zeros(Once(3).n) + torch.zeros(Once(4).n)", (3,)),
+        ("Tagged([1.0, 2.0]) + torch.ones(2)", None),
+    ],
+)
+def test_what_makes_an_instance_may_be_of_ones_own(made: str, wanted: object) -> None:
+    found = analyze(IMPORTS + NEW + f"y = {made}\n")
+    assert not found.diagnostics and found.stats["stumbles"] == []
+    assert shape(NEW + f"y = {made}\n") == wanted

@@ -48,3 +48,8 @@ def test_messages_are_one_line() -> None:
 
 def test_a_message_is_filled() -> None:
     assert message("cli.missing", path="a.py") == "a.py does not exist"
+
+
+def test_an_expression_of_several_lines_is_told_on_one() -> None:
+    text = message("forward.direct", name="`layers[\n        0\n    ](\n  a,\n  b\n)`")
+    assert "`layers[0](a, b)`" in text and "\n" not in text

@@ -472,6 +472,12 @@ class Calls(Choices):
         if library.is_named_tuple(cls):
             return library.make_named_tuple(self.interpreter, cls, args, kwargs, frame) if exact else UNKNOWN
         instance = Instance(cls)
+        maker = self.class_attribute(cls, "__new__")
+        if isinstance(maker, Function):
+            made = self.call_function(maker, (cls, *args), kwargs, node, frame)
+            if not isinstance(made, Instance) or made.cls is not cls:
+                return made
+            instance = made
         if node is not None:
             instance.site = self.site(node, frame)
         init = self.class_attribute(cls, "__init__")

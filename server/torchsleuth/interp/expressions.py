@@ -494,6 +494,8 @@ class Expressions(Calls):
             return left.path == right.path
         if {type(left), type(right)} == {Native, ClassValue}:
             return False
+        if isinstance(left, Function) and isinstance(right, Function) and left.node is not right.node:
+            return False
         if library.is_member(left) and library.is_member(right):
             return left is right
         return True if left is right else None
@@ -827,6 +829,8 @@ class Expressions(Calls):
                 # That of the library: the class's own one is where this is called.
                 return UNKNOWN if receiver.native is None else Bound(receiver.native, name)
             return library.instance_attribute(self.interpreter, receiver, name, frame.call or ast.Pass(), frame)
+        if name == "__new__" and not cls.opaque and (cls.native_base() is None or cls.is_module()):
+            return Builtin("super().__new__", lambda call: Instance(cls))
         return UNKNOWN
 
     # -- truth and sequences -----------------------------------------------------------------------

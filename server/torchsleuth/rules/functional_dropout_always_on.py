@@ -25,6 +25,7 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.modules import descendants
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
+from torchsleuth.rules.modes import depends_on_mode
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 
@@ -44,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         receiver = _self_name(call.site.frame)
         fix = _always_on(analysis, call, node, receiver)
-        if fix is not None:
+        if fix is not None and not depends_on_mode(analysis, call.site):
             reported.add(call.site.span)
             name = call.path.rpartition(".")[2]
             yield Finding(call.site.span, message("dropout.always", function=name), (), fix)
@@ -66,7 +67,7 @@ def _made_anew(analysis: Analysis) -> Iterator[Finding]:
             continue
         registered = id(layer) in kept or any(part is layer for part in descendants(instance))
         receiver = _self_name(site.frame)
-        if registered or receiver is None or "training" in ast.unparse(site.node):
+        if registered or receiver is None or depends_on_mode(analysis, site):
             continue
         reported.add(site.span)
         source = analysis.source_of(site.span.path)

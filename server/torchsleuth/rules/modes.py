@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.modules import descendants
 from torchsleuth.interp.values import Instance, LibraryModule, Site, Value
+from torchsleuth.rules.loops import own_blocks
 from torchsleuth.rules.rule import Analysis
 
 _SWITCHED = frozenset(
@@ -76,4 +79,69 @@ def _asks_for_mode(node: ast.AST) -> bool:
     return any(isinstance(part, ast.Attribute) and part.attr == "training" for part in ast.walk(node))
 
 
-__all__ = ["ModeDependent", "mode_dependent"]
+def depends_on_mode(analysis: Analysis, site: Site) -> bool:
+    """Whether a call stands where only one of the modes may lead: under a condition, or behind a return under one, that asks
+    for the mode or for a switch that the callers set; or whether one on the way to it hands something over for the mode."""
+    frame: Frame | None = site.frame
+    node: ast.AST | None = site.node
+    while frame is not None and node is not None and frame.function is not None:
+        if _asks_for_mode(node):
+            return True
+        index = analysis.index(frame.source.path)
+        trail = index.trail(index.same(node) or node)
+        own = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+        if any(_asks_for_mode(test) or _names_switch(test, own) for test in _tests(trail)):
+            return True
+        assigned = [part for part in _assigned(trail) if part[0] & own]
+        if any(_asks_for_mode(value) for _, value in assigned):
+            return True
+        node, frame = frame.call, frame.caller
+    return False
+
+
+def _tests(trail: list[ast.AST]) -> Iterator[ast.expr]:
+    """The conditions, within its function, under which the last of these nodes is reached."""
+    functions = [place for place, part in enumerate(trail) if isinstance(part, ast.FunctionDef | ast.Lambda)]
+    inner = trail[functions[-1] :] if functions else []
+    for outer, part in itertools.pairwise(inner):
+        if isinstance(outer, ast.If | ast.IfExp | ast.While) and part is not outer.test:
+            yield outer.test
+        if isinstance(outer, ast.BoolOp) and isinstance(part, ast.expr):
+            yield from outer.values[: outer.values.index(part)]
+        for block in own_blocks(outer):
+            if isinstance(part, ast.stmt) and part in block:
+                before = block[: block.index(part)]
+                yield from (one.test for one in before if isinstance(one, ast.If) and _leaves(one))
+
+
+def _leaves(statement: ast.If) -> bool:
+    ends = (block[-1] for block in (statement.body, statement.orelse) if block)
+    return any(isinstance(end, ast.Return | ast.Raise | ast.Continue | ast.Break) for end in ends)
+
+
+def _names_switch(test: ast.expr, own: set[str]) -> bool:
+    """Whether a condition is the truth of a variable that says nothing of what is computed (`own`)."""
+    if isinstance(test, ast.BoolOp):
+        return any(_names_switch(value, own) for value in test.values)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _names_switch(test.operand, own)
+    if isinstance(test, ast.Compare) and isinstance(test.comparators[0], ast.Constant):
+        switch = isinstance(test.comparators[0].value, str | bool)
+        return switch and isinstance(test.left, ast.Name) and test.left.id not in own
+    if isinstance(test, ast.Call):
+        return ast.unparse(test.func).endswith("is_grad_enabled")
+    return isinstance(test, ast.Name) and test.id not in own
+
+
+def _assigned(trail: list[ast.AST]) -> Iterator[tuple[set[str], ast.AST]]:
+    """What the function that leads to a node assigns: the names, and the statement with the condition around it."""
+    function = next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef)), None)
+    for part in ast.walk(function) if function is not None else ():
+        if isinstance(part, ast.If | ast.Assign):
+            stored = {
+                name.id for name in ast.walk(part) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+            }
+            yield stored, part.test if isinstance(part, ast.If) else part.value
+
+
+__all__ = ["ModeDependent", "depends_on_mode", "mode_dependent"]
