@@ -53,7 +53,7 @@ from torchsleuth.tensors.spec import (
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter
 
-_DTYPES = ("float64", "bfloat16", "float16", "int64", "uint8", "bool")
+_DTYPES = ("float64", "bfloat16", "float16", "int64", "uint8", "bool", "complex128")
 """Dtypes that operands of unknown dtype may have: a result's dtype is known where it is the same for all that work. First
 those that most often make a difference."""
 _ABOUT_DTYPES = frozenset(
@@ -282,7 +282,7 @@ class Questions(Autograd):
 
     def _ask_guessing(self, operation: Operation, target: Target, cast: Autocast | None) -> Outcome:
         """Operands of unknown dtype: shapes are decided with a dtype that the operator accepts. An error stands
-        only if numbers of any kind give the same, and masks do not go through."""
+        only if numbers of any kind give the same, and neither complex ones nor masks go through."""
         if operation.target.rpartition(".")[2] in _ABOUT_DTYPES:
             raise NotASpec("the outcome depends on the dtype")
         failures: list[Failure] = []
@@ -299,12 +299,12 @@ class Questions(Autograd):
             failures.append(outcome)
         if failures[0].message != failures[1].message:
             raise NotASpec("the outcome depends on the dtype")
-        if not floating:
-            # Some operators take masks alone.
-            args, kwargs = self._described(operation, "bool")
+        # Some operators take complex numbers alone, or masks.
+        for dtype in ("complex64",) if floating else ("complex64", "bool"):
+            args, kwargs = self._described(operation, dtype)
             outcome = self._ask(operation, target, args, kwargs, cast)
             if isinstance(outcome, Result):
-                return self._whichever(operation, target, cast, outcome, "bool")
+                return self._whichever(operation, target, cast, outcome, dtype)
         return failures[0]
 
     def _whichever(
