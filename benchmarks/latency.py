@@ -167,7 +167,7 @@ def beside(program: str, paths: Sequence[Path]) -> None:
             for _ in range(TURNS):
                 commands = (
                     [program, "check", str(copy)],
-                    [sys.executable, "-m", "torchsleuth.cli.main", "check", str(copy)],
+                    [sys.executable, "-m", "torchsleuth", "check", str(copy)],
                 )
                 for command, times in zip(commands, (theirs, ours)):
                     times.append(

@@ -280,7 +280,7 @@ def test_facts_stream_while_a_script_runs_and_cancel_ends_its_whole_group(tmp_pa
 def test_interrupting_the_command_line_ends_the_script_and_what_it_started(tmp_path: Path) -> None:
     script = write(tmp_path / "forever.py", ENDLESS)
     server = str(Path(__file__).parents[2] / "server")
-    command = [sys.executable, "-m", "torchsleuth.cli.main", "run", str(script)]
+    command = [sys.executable, "-m", "torchsleuth", "run", str(script)]
     environment = {**os.environ, "PYTHONPATH": server}
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
     assert process.stdout is not None

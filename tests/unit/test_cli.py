@@ -14,7 +14,7 @@ BROKEN = "import torch\ntorch.mm(torch.ones(2, 3), torch.ones(4, 5))\n"
 
 
 def torchsleuth(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "torchsleuth.cli.main", *map(str, arguments)]
+    command = [sys.executable, "-m", "torchsleuth", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, encoding="utf-8")
 
 

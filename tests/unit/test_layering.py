@@ -26,6 +26,7 @@ ALLOWED = {
     "lookup": set(),
     "control": EXCHANGED | {"syntax", "rules", "errors"},
     "lsp": EXCHANGED | {"syntax", "rules", "runtime", "worker", "control", "lookup"},
+    "__main__": {"cli"},
     "cli": EXCHANGED | {"syntax", "rules", "errors", "runtime", "repair", "worker", "control", "lookup", "lsp"},
 }
 """What each room may import beside itself."""

@@ -178,7 +178,3 @@ def main() -> None:
         traceback.print_exc()
         print(f"torchsleuth: {message('cli.fault', error=f'{type(error).__name__}: {error}')}", file=sys.stderr)
         sys.exit(2)
-
-
-if __name__ == "__main__":
-    main()
