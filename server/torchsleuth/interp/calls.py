@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import library, misuse
+from torchsleuth.interp import library, misuse, signatures
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.choices import Choices
@@ -217,6 +217,8 @@ class Calls(Choices):
         if isinstance(callee, NamedResult):
             misuse.lacks(self.interpreter, callee, None, call.node, call.frame)
         if isinstance(callee, Native):
+            misuse.misfits(self.interpreter, self.oracle.signature(callee.path), callee, call)
+            misuse.computes_with(self.interpreter, callee.path, call)
             value = library.call_native(self.interpreter, callee, call)
             self._record_call(callee.path, None, call, value)
             return value
@@ -482,6 +484,8 @@ class Calls(Choices):
             instance.site = self.site(node, frame)
         init = self.class_attribute(cls, "__init__")
         if isinstance(init, Function):
+            if instance.is_module and node is not None and cls.is_made_plainly():
+                misuse.misfits(self.interpreter, signatures.of(init), cls, Arguments(args, kwargs, node, frame, exact))
             self.call_function(init, (instance, *args), kwargs, node, frame)
         elif cls.is_dataclass:
             if not exact:
@@ -515,6 +519,8 @@ class Calls(Choices):
         try:
             if self.hooked:
                 call = library.run_hooks_before(self.interpreter, instance, call)
+            if not self.hooked and not instance.cls.opaque:
+                misuse.misfits(self.interpreter, signatures.of(method), instance, call)
             value = self.call_function(method, (instance, *call.args), call.kwargs, node, call.frame)
             if self.hooked:
                 value = library.run_hooks_after(self.interpreter, instance, call, value)
@@ -535,6 +541,8 @@ class Calls(Choices):
         try:
             if self.hooked:
                 call = library.run_hooks_before(self.interpreter, module, call)
+            elif module.built is None:
+                misuse.misfits(self.interpreter, self.oracle.signature(f"{module.path}.forward"), module, call)
             if module.path == "torch.nn.Sequential":
                 value = library.run_sequential(self.interpreter, module, call)
             elif module.path in library.EINOPS_LAYERS:
@@ -542,6 +550,7 @@ class Calls(Choices):
             elif call.args and library.is_packed(call.args[0]):
                 value = library.run_packed(self.interpreter, module, call)
             else:
+                misuse.takes_array(self.interpreter, module, call)
                 value = self.apply_module(module, call)
             if self.hooked:
                 value = library.run_hooks_after(self.interpreter, module, call, value)

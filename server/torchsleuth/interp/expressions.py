@@ -535,7 +535,8 @@ class Expressions(Calls):
             return library.members(container).get(key, UNKNOWN) if isinstance(key, str) else UNKNOWN
         if isinstance(container, Native) and container.name == "__dict__" and isinstance(key, str):
             owner = container.path.removesuffix(".__dict__")
-            return self._native_attribute(Native(owner, "external" if container.kind == "external" else "package"), key)
+            module = Native(owner, "external" if container.kind == "external" else "package")
+            return self._native_attribute(module, key, node, frame)
         misuse.indexes(self.interpreter, container, key, node, frame)
         items = container.elements if isinstance(container, ListValue) else container
         if isinstance(items, Several):
@@ -725,7 +726,7 @@ class Expressions(Calls):
             value = owner.slots[name] if name in owner.slots else self.fetch(owner.slots, name)
             return UNKNOWN if value is MISSING else value
         if isinstance(owner, Native):
-            return self._native_attribute(owner, name)
+            return self._native_attribute(owner, name, node, frame)
         if isinstance(owner, Super):
             return self._super_attribute(owner, name, frame)
         if isinstance(owner, Device):
@@ -761,7 +762,7 @@ class Expressions(Calls):
             return value.of
         return Native(value.path, "module-class") if isinstance(value, LibraryModule) else UNKNOWN
 
-    def _native_attribute(self, owner: Native, name: str) -> Value:
+    def _native_attribute(self, owner: Native, name: str, node: ast.AST, frame: Frame) -> Value:
         if name in ("__name__", "__qualname__") and owner.kind in ("function", "class", "module-class", "builtin"):
             return owner.name
         if name == "__init__" and owner.kind == "module-class":
@@ -772,6 +773,8 @@ class Expressions(Calls):
         try:
             return self.oracle.resolve(path)
         except LookupError:
+            if owner.kind == "package":
+                misuse.absent(self.interpreter, owner.path, name, node, frame)
             return UNKNOWN
 
     def class_attribute(self, cls: ClassValue, name: str, after: ClassValue | None = None) -> Value:

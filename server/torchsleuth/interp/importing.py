@@ -134,7 +134,7 @@ class Importing(EntryPoints):
             if isinstance(module, Namespace):
                 value = self._imported_from(module, alias.name, node, frame)
             else:
-                value = self.attribute(module, alias.name, node, frame)
+                value = self.attribute(module, alias.name, alias, frame)
             self.assign_name(alias.asname or alias.name, value, frame)
 
     def _imported_from(self, module: Namespace, name: str, node: ast.ImportFrom, frame: Frame) -> Value:

@@ -99,6 +99,7 @@ class Interpreter(Importing):
         self.guarded = 0
         self.uncertain = 0
         self.undecided_raises = 0
+        self.named_by_hand: set[str] = set()
         self.hooked = False
         self.pending: dict[Any, Callable[[], Any]] = {}
         self.loop_points: list[LoopPoint] = []

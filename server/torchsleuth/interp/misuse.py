@@ -7,13 +7,16 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from torchsleuth.interp import signatures
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.interp.values import (
+    Array,
     Bound,
     ClassValue,
     DictValue,
     Function,
+    LibraryModule,
     LibraryObject,
     ListValue,
     NamedResult,
@@ -25,7 +28,7 @@ from torchsleuth.interp.values import (
     is_module,
 )
 from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.spec import Native
+from torchsleuth.tensors.spec import Native, Parameter
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -34,6 +37,10 @@ if TYPE_CHECKING:
 _TENSOR_METHODS = frozenset(
     "item size mean sum float long int half double bool cpu cuda numpy tolist detach clone squeeze size dim numel backward "
     "contiguous abs sqrt exp log std var flatten argmax sigmoid relu tanh t".split()
+)
+_FUNCTIONAL = frozenset(f"torch.{name}" for name in "relu sigmoid tanh softmax log_softmax flatten dropout".split())
+_WITH_WEIGHTS = frozenset(
+    "Linear Bilinear Conv1d Conv2d Conv3d Embedding LSTM GRU RNN LayerNorm BatchNorm1d BatchNorm2d".split()
 )
 _MOVES = frozenset("to cuda cpu float half double detach".split())
 _MODULE_METHODS = frozenset("parameters named_parameters children modules state_dict train eval zero_grad".split())
@@ -191,6 +198,51 @@ def assigned(interp: Interpreter, held: Value, value: Value, node: ast.AST, fram
             _report(interp, Misuse("parameter", interp.site(node, frame), held))
 
 
+def misfits(interp: Interpreter, parameters: tuple[Parameter, ...] | None, callee: Value, call: Arguments) -> None:
+    """A call that Python refuses, as the arguments do not fit the parameters."""
+    if parameters is not None and call.exact and signatures.is_written(call.node, len(call.args), call.kwargs):
+        found = signatures.misfit(parameters, len(call.args), call.kwargs)
+        if found is not None and _is_certain(interp, call.frame):
+            _report(interp, Misuse("misfit", interp.site(call.node, call.frame), (callee, found)))
+
+
+def holds(interp: Interpreter, path: str, value: Value, node: ast.AST, frame: Frame) -> None:
+    """A child of a container of modules that is none."""
+    plain = isinstance(value, Function | ClassValue | ListValue | DictValue | Tensor | tuple | str | int | float)
+    native = isinstance(value, Native) and value.kind in ("function", "class", "module-class", "package")
+    if plain or native:
+        near: tuple[str, ...] = ()
+        if isinstance(value, Native):
+            near = interp.oracle.nearest("torch.nn", value.name) or (value.name,)
+        _report(interp, Misuse("unmodule", interp.site(node, frame), (path, value, near)))
+
+
+def computes_with(interp: Interpreter, path: str, call: Arguments) -> None:
+    """``F.relu(self.conv)``: a module for a tensor."""
+    name = path.rpartition(".")[2]
+    functional = path.startswith("torch.nn.functional.") or path in _FUNCTIONAL
+    if functional and call.args and is_module(call.args[0]) and not name.startswith("_"):
+        _report(interp, Misuse("untensor", interp.site(call.node, call.frame), (path, call.args[0])))
+
+
+def takes_array(interp: Interpreter, module: LibraryModule, call: Arguments) -> None:
+    """``model(x.numpy())``"""
+    if call.args and isinstance(call.args[0], Array) and module.type_name in _WITH_WEIGHTS:
+        _report(interp, Misuse("untensor", interp.site(call.node, call.frame), (module.path, call.args[0])))
+
+
+def _is_certain(interp: Interpreter, frame: Frame) -> bool:
+    """Whether no condition stands before it that may ask for the version of the library, or for the kind of the callee."""
+    return interp.uncertain <= frame.outermost.certain
+
+
+def absent(interp: Interpreter, owner: str, name: str, node: ast.AST, frame: Frame) -> None:
+    """A name that a module or class of the library has not, and that is much like one that it has."""
+    near = interp.oracle.nearest(owner, name)
+    if near and (_is_certain(interp, frame) or near[0].casefold() == name.casefold()):
+        _report(interp, Misuse("absent", interp.site(node, frame), (owner, name, near)))
+
+
 def _report(interp: Interpreter, misuse: Misuse) -> None:
     """Record it, once a place, unless it is on a way through a function that may never be taken."""
     key = (misuse.kind, misuse.site.span)
@@ -202,6 +254,10 @@ def _report(interp: Interpreter, misuse: Misuse) -> None:
 
 __all__ = [
     "KEYS",
+    "absent",
+    "computes_with",
+    "holds",
+    "takes_array",
     "assigned",
     "calls",
     "computes",
@@ -211,6 +267,7 @@ __all__ = [
     "iterator",
     "lacks",
     "lacks_entry",
+    "misfits",
     "moves",
     "needs_result",
     "once",

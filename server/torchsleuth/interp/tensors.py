@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import autocast, batch, demands, library, marks, selection
+from torchsleuth.interp import autocast, batch, demands, library, marks, misuse, selection
 from torchsleuth.interp.batch import Batch
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import node_of
@@ -84,6 +84,8 @@ class TensorOperations(Questions):
     """An operator failed: no execution goes on there."""
     grad: bool | None
     guarded: int
+    named_by_hand: set[str]
+    """Attributes that the code gives to tensors."""
     hooked: bool
     uncertain: int
     forward_depth: int
@@ -573,6 +575,8 @@ class TensorOperations(Questions):
             return None if self.check_grad(owner, node, frame) else self._gradient(owner)
         if name in ("grad_fn", "is_leaf", "names", "itemsize", "nbytes", "layout", "is_sparse"):
             return UNKNOWN
+        if owner.argument is None and name not in self.named_by_hand:
+            misuse.absent(self.interpreter, "torch.Tensor", name, node, frame)
         return Bound(owner, name)
 
     def _gradient(self, owner: Tensor) -> Value:
@@ -585,6 +589,7 @@ class TensorOperations(Questions):
         return kept if holder.slots.get("graded") is True else Choice((None, kept))
 
     def set_tensor_attribute(self, owner: Tensor, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
+        self.named_by_hand.add(name)
         if name == "requires_grad":
             self.require_grad(owner, self.truth(value), node, frame)
         elif name == "data":

@@ -444,6 +444,11 @@ class ClassValue(Ref):
             order = [entry for entry in order if entry not in chain] + chain
         return order
 
+    def is_made_plainly(self) -> bool:
+        """Whether a call of the class is one of its ``__init__``: no metaclass, no ``__new__``, no unknown base."""
+        own = [base for base in self.mro() if isinstance(base, ClassValue)]
+        return not self.opaque and not any(base.node.keywords or "__new__" in base.slots for base in own)
+
     @property
     def opaque(self) -> bool:
         """Whether some base is not known, so that attributes may come from anywhere."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from torchsleuth.tensors.dims import Symbol
-from torchsleuth.tensors.spec import Autocast, Failure, ModuleSpec, Outcome, PartSpec, TensorSpec, Undecided
+from torchsleuth.tensors.spec import Autocast, Failure, ModuleSpec, Outcome, Parameter, PartSpec, TensorSpec, Undecided
 
 
 class Operators(Protocol):
@@ -51,4 +51,6 @@ class Operators(Protocol):
 
     def public_names(self, path: str) -> tuple[str, ...]: ...
 
-    def signature(self, path: str) -> tuple[str, ...] | None: ...
+    def signature(self, path: str) -> tuple[Parameter, ...] | None: ...
+
+    def nearest(self, path: str, name: str) -> tuple[str, ...]: ...

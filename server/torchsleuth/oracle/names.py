@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse  # noqa: F401 -- for `vocabulary`
 import contextlib
+import difflib
 import importlib
 import inspect
 import pathlib  # noqa: F401
@@ -15,7 +16,7 @@ from typing import Any
 
 import torch
 
-from torchsleuth.tensors.spec import DType, Native
+from torchsleuth.tensors.spec import DType, Native, Parameter
 
 ALLOWED_PACKAGES = frozenset({"torch", "math", "einops", "operator"})
 """Packages the analysis may import; everything else stays unknown. User code is never imported."""
@@ -268,11 +269,67 @@ def public_names(path: str) -> tuple[str, ...]:
     return tuple(name for name in names if isinstance(name, str))
 
 
+_KINDS = {
+    inspect.Parameter.POSITIONAL_ONLY: "place",
+    inspect.Parameter.POSITIONAL_OR_KEYWORD: "either",
+    inspect.Parameter.VAR_POSITIONAL: "places",
+    inspect.Parameter.KEYWORD_ONLY: "name",
+    inspect.Parameter.VAR_KEYWORD: "names",
+}
+_WITH_PARAMETERS = ("torch.nn.", "torch.optim.", "torch.utils.data.", "torch.distributions.", "torch.amp.")
+
+
 @cache
-def signature(path: str) -> tuple[str, ...] | None:
-    """Parameter names of a function or constructor (without self), None when not inspectable."""
+def signature(path: str) -> tuple[Parameter, ...] | None:
+    """The parameters of a function of Python, or of a constructor or method (without self), where these say what is
+    taken; else None."""
+    if not path.startswith(_WITH_PARAMETERS):
+        return None
     try:
-        parameters = inspect.signature(load(path)).parameters
+        value = load(path)
+        recurrent = isinstance(value, type) and issubclass(value, torch.nn.RNNBase) and value is not torch.nn.RNNBase
+        listed = list(inspect.signature(torch.nn.RNNBase if recurrent else value).parameters.values())
     except (LookupError, TypeError, ValueError):
         return None
-    return tuple(parameters)
+    method = not isinstance(value, type) and isinstance(_owner(path), type)
+    found = [
+        Parameter(
+            one.name,
+            _KINDS[one.kind],
+            one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD),
+        )
+        for one in listed[int(method or recurrent) :]
+    ]
+    if recurrent and issubclass(value, torch.nn.RNN):
+        found.append(Parameter("nonlinearity", "name", False))
+    return tuple(found)
+
+
+def _owner(path: str) -> Any:
+    return load(path.rpartition(".")[0])
+
+
+_ALIKE = 0.8
+"""How much of a name has to be the same, at least, for it to be a slip for another."""
+_LONG = 5
+"""Shorter names are like too many."""
+
+
+@cache
+def nearest(path: str, name: str) -> tuple[str, ...]:
+    """The public names of a module or class that a name may be a slip for, the likeliest first; nothing where it is one of
+    them."""
+    try:
+        known = [one for one in dir(load(path)) if not one.startswith("_")]
+    except LookupError:
+        return ()
+    if name in known or name.startswith("_"):
+        return ()
+    same = [one for one in known if plainly(one) == plainly(name)]
+    long = len(name) >= _LONG
+    return tuple(same or difflib.get_close_matches(name, known if long else (), 2, _ALIKE))
+
+
+def plainly(name: str) -> str:
+    """A name but for its case and underscores."""
+    return name.replace("_", "").casefold()

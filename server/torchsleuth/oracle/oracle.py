@@ -45,6 +45,7 @@ from torchsleuth.tensors.spec import (
     Native,
     ObjectSpec,
     Outcome,
+    Parameter,
     PartAnswer,
     PartCall,
     PartSpec,
@@ -302,9 +303,13 @@ class Oracle:
         """What ``from path import *`` binds."""
         return names.public_names(path)
 
-    def signature(self, path: str) -> tuple[str, ...] | None:
-        """Parameter names of a library function or constructor (without self), None when not inspectable."""
+    def signature(self, path: str) -> tuple[Parameter, ...] | None:
+        """The parameters of a library function, constructor or method (without self), None where they are not known."""
         return names.signature(path)
+
+    def nearest(self, path: str, name: str) -> tuple[str, ...]:
+        """The names of a library module or class that a name which it has not may be a slip for."""
+        return names.nearest(path, name)
 
     # -- evaluation --------------------------------------------------------------------------------
 

@@ -44,6 +44,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield Finding(failure.operation.site.span, message("removed.use", old=old, new=new))
 
 
+def is_removed(path: str) -> bool:
+    """Whether this rule knows a name that PyTorch had once."""
+    return path in _FUNCTIONS or path in _MODULES
+
+
 def _symeig(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
     """With eigenvectors; without, the second result was empty."""
     matrix, vectors = argument(call, 0, "input"), argument(call, 1, "eigenvectors")

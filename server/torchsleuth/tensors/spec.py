@@ -103,6 +103,16 @@ class DType:
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """A parameter of a function or constructor. kind: place or name (it is given by that alone), either, places (``*args``)
+    or names (``**kwargs``). `required`: it has no default."""
+
+    name: str
+    kind: str
+    required: bool
+
+
+@dataclass(frozen=True)
 class Native:
     """An object of an installed library, by its dotted path, e.g. ``torch.nn.functional.relu``.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -183,9 +184,12 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
     if children is None:
         module.broken = True
         return
-    for name, value in children:
+    written = call.node.args if isinstance(call.node, ast.Call) and len(call.node.args) == len(children) else ()
+    for index, (name, value) in enumerate(children):
         if isinstance(value, LibraryModule | Instance) and value.name is None:
             value.name = name
+        if module.path not in PARAMETER_CONTAINERS:
+            misuse.holds(interp, module.path, value, written[index] if written else call.node, call.frame)
 
 
 def _as_parameter(interp: Interpreter, value: Value) -> Value:
