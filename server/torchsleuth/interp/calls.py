@@ -231,6 +231,9 @@ class Calls(Choices):
         value = library.call_object(self.interpreter, callee, call)
         if value is UNKNOWN:
             self.escape((*call.args, *call.kwargs.values()))
+            called = node.func if node is not None else None
+            if not isinstance(called, ast.Attribute) or called.attr not in _LOOKING_ON:
+                self.may_move((*call.args, *call.kwargs.values()))
         return value
 
     @staticmethod
@@ -593,6 +596,15 @@ class Calls(Choices):
             for function in (function for part in called for function in library.functions_in(part)):
                 self.forget_captured(function)
 
+    def may_move(self, values: tuple[Value, ...]) -> None:
+        """Code that is not known may take modules to another device."""
+        for value in values:
+            if is_module(value):
+                library.move_somewhere(self.interpreter, value)
+            elif isinstance(value, tuple | ListValue):
+                held = value.elements if isinstance(value, ListValue) else value
+                self.may_move(tuple(one for one in held or () if is_module(one)))
+
     def may_be_initialised(self, *values: Value) -> None:
         """Code that is not known may have run the constructor of a base class."""
         for value in values:
@@ -637,6 +649,10 @@ def _name_of(argument: ast.arg) -> ast.AST:
     return place
 
 
+_LOOKING_ON = frozenset(
+    "append add add_graph watch info debug warning print log log_graph summary register dump save setdefault update".split()
+)
+"""Methods of objects that are not known which leave the modules that they get where they are."""
 _FILLS = frozenset("append appendleft extend insert add update setdefault pop popleft clear remove".split())
 
 

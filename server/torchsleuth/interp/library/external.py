@@ -75,6 +75,11 @@ _SHARDED = ("torch.distributed.fsdp.FullyShardedDataParallel", "torch.distribute
 _CONSTANTS = {"numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.newaxis": None}
 MAX_TEXT = 100_000
 """Characters of a text that is parsed."""
+_LOOKING_ON = frozenset(
+    "wandb torchinfo torchsummary torchviz thop fvcore ptflops calflops mlflow comet_ml neptune logging pickle joblib "
+    "collections functools weakref".split()
+)
+"""Packages that take a model as it is."""
 _IMAGES = ("torchvision.", "PIL.", "cv2.")
 
 
@@ -89,6 +94,8 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
     value = UNKNOWN if not call.exact else _call(interp, path, call)
     if value is UNKNOWN:
         interp.escape((*call.args, *call.kwargs.values()))
+        if path.partition(".")[0] not in _LOOKING_ON:
+            interp.may_move((*call.args, *call.kwargs.values()))
     return value
 
 

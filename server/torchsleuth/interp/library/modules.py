@@ -419,6 +419,11 @@ def move(interp: Interpreter, module: Value, device: Device | None, dtype: str |
             interp.heap.set(tensor.slots, "spec", tensor.spec.with_(device=None, dtype=None))
 
 
+def move_somewhere(interp: Interpreter, module: Value) -> None:
+    """The module may be on any device from now on."""
+    move(interp, module, None, None)
+
+
 def set_training(interp: Interpreter, module: Value, mode: bool | None) -> None:
     for part in _undecided(module):
         interp.heap.set(part.slots if isinstance(part, LibraryModule) else part.state, "training", None)
