@@ -54,6 +54,9 @@ def _wrong_axes(sighting: DeclaredSighting) -> list[int] | None:
     declared, shape = sighting.declared, sighting.shape
     if shape is None or not declared.exact or (not declared.dims and declared.spread is None):
         return None
+    if shape == (0,):
+        # Nothing yet: `torch.tensor([])` holds the place of what is declared.
+        return None
     aligned = declared.aligned(len(shape))
     if declared.kind == "comment" and not _is_shape(sighting, aligned):
         return None

@@ -26,7 +26,7 @@ from torchsleuth.interp.values import ListValue, Scalar, Site, SliceValue, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import passed_for
 from torchsleuth.rules.operands import replaced, short, source_at
-from torchsleuth.rules.operators import failures
+from torchsleuth.rules.operators import failures, own_words
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 
@@ -100,9 +100,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for failure in failures(analysis, CODE):
         start = failure.operation.site.span.start
         if (failure.operation.site.span.path, start.line, start.column) not in seen:
-            error = failure.failure.message.strip().split("\n")[0]
             name = failure.operation.target.rpartition(".")[2]
-            yield Finding(failure.operation.site.span, message("operator.plain", operator=name, error=error))
+            yield Finding(
+                failure.operation.site.span, message("operator.plain", operator=name, error=own_words(failure))
+            )
 
 
 def _source(analysis: Analysis, site: Site, node: ast.expr | None) -> Hashable:

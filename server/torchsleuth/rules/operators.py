@@ -118,12 +118,18 @@ def trail(
     )
 
 
+def own_words(failure: OperatorFailure) -> str:
+    """What PyTorch says, without the name of the operator in front, which stands in the message already."""
+    name = failure.operation.target.rpartition(".")[2]
+    return failure.failure.message.strip().split("\n")[0].removeprefix(f"torch.{name}(): ").removeprefix(f"{name}(): ")
+
+
 def generic(analysis: Analysis, code: str) -> Iterator[Finding]:
     """Findings of a code in PyTorch's own words, with the operands named."""
     for failure in failures(analysis, code):
         operation = failure.operation
         described = [part.described("input") for part in operands(operation)[:3] if part.spec.shape is not None]
-        error = failure.failure.message.strip().split("\n")[0]
+        error = own_words(failure)
         operator = operator_text(operation)
         text = (
             message("operator.error", operator=operator, shapes=", ".join(described), error=error)
