@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -29,6 +30,8 @@ _DROPOUT_INSIDE = {
 """Where the rate of their dropout stands among the arguments, and what it is by default."""
 _STACKS = frozenset({"TransformerEncoder", "TransformerDecoder"})
 _FUNCTIONAL = "torch.nn.functional."
+_MODE = re.compile("train|eval|infer|determin|test")
+"""Names of arguments that say whether a model is trained or evaluated."""
 
 
 @dataclass(frozen=True)
@@ -80,34 +83,47 @@ def _asks_for_mode(node: ast.AST) -> bool:
 
 
 def depends_on_mode(analysis: Analysis, site: Site) -> bool:
-    """Whether a call stands where only one of the modes may lead: under a condition, or behind a return under one, that asks
-    for the mode or for a switch that the callers set; or whether one on the way to it hands something over for the mode."""
+    """Whether a call in a module stands where only one of the modes may lead: under a condition, or behind a return under
+    one, that asks for the mode or for a switch that the callers set; or whether one on the way to it hands something over
+    for the mode."""
     frame: Frame | None = site.frame
     node: ast.AST | None = site.node
-    while frame is not None and node is not None and frame.function is not None:
-        if _asks_for_mode(node):
-            return True
+    while frame is not None and isinstance(node, ast.Call) and (module := frame.instance()) and module.is_module:
         index = analysis.index(frame.source.path)
         trail = index.trail(index.same(node) or node)
-        own = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-        if any(_asks_for_mode(test) or _names_switch(test, own) for test in _tests(trail)):
+        rates = {name for part in (*node.args[1:], *node.keywords) for name in _names(part)}
+        if _asks_for_mode(node) or any(_asks_for_mode(value) for value in _assigned(trail, rates)):
             return True
-        assigned = [part for part in _assigned(trail) if part[0] & own]
-        if any(_asks_for_mode(value) for _, value in assigned):
+        if any(_asks_for_mode(test) or _is_switch(test, _names(node)) for test in _tests(trail)):
+            return True
+        if any(_asks_for_mode(test) or any(map(_MODE.search, _names(test))) for test in _returns_before(trail)):
             return True
         node, frame = frame.call, frame.caller
     return False
 
 
-def _tests(trail: list[ast.AST]) -> Iterator[ast.expr]:
-    """The conditions, within its function, under which the last of these nodes is reached."""
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _within(trail: list[ast.AST]) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """The nodes from a function down to the last of these, each with the part of it that leads there."""
     functions = [place for place, part in enumerate(trail) if isinstance(part, ast.FunctionDef | ast.Lambda)]
-    inner = trail[functions[-1] :] if functions else []
-    for outer, part in itertools.pairwise(inner):
+    return itertools.pairwise(trail[functions[-1] :] if functions else [])
+
+
+def _tests(trail: list[ast.AST]) -> Iterator[ast.expr]:
+    """The conditions under which a node is reached."""
+    for outer, part in _within(trail):
         if isinstance(outer, ast.If | ast.IfExp | ast.While) and part is not outer.test:
             yield outer.test
         if isinstance(outer, ast.BoolOp) and isinstance(part, ast.expr):
             yield from outer.values[: outer.values.index(part)]
+
+
+def _returns_before(trail: list[ast.AST]) -> Iterator[ast.expr]:
+    """The conditions under which a node is not reached, because the function or the iteration ends before it."""
+    for outer, part in _within(trail):
         for block in own_blocks(outer):
             if isinstance(part, ast.stmt) and part in block:
                 before = block[: block.index(part)]
@@ -119,12 +135,12 @@ def _leaves(statement: ast.If) -> bool:
     return any(isinstance(end, ast.Return | ast.Raise | ast.Continue | ast.Break) for end in ends)
 
 
-def _names_switch(test: ast.expr, own: set[str]) -> bool:
+def _is_switch(test: ast.expr, own: set[str]) -> bool:
     """Whether a condition is the truth of a variable that says nothing of what is computed (`own`)."""
     if isinstance(test, ast.BoolOp):
-        return any(_names_switch(value, own) for value in test.values)
+        return any(_is_switch(value, own) for value in test.values)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _names_switch(test.operand, own)
+        return _is_switch(test.operand, own)
     if isinstance(test, ast.Compare) and isinstance(test.comparators[0], ast.Constant):
         switch = isinstance(test.comparators[0].value, str | bool)
         return switch and isinstance(test.left, ast.Name) and test.left.id not in own
@@ -133,15 +149,14 @@ def _names_switch(test: ast.expr, own: set[str]) -> bool:
     return isinstance(test, ast.Name) and test.id not in own
 
 
-def _assigned(trail: list[ast.AST]) -> Iterator[tuple[set[str], ast.AST]]:
-    """What the function that leads to a node assigns: the names, and the statement with the condition around it."""
+def _assigned(trail: list[ast.AST], names: set[str]) -> Iterator[ast.expr]:
+    """What the function that leads to a node assigns to one of these names, and the conditions around it."""
     function = next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef)), None)
     for part in ast.walk(function) if function is not None else ():
         if isinstance(part, ast.If | ast.Assign):
-            stored = {
-                name.id for name in ast.walk(part) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
-            }
-            yield stored, part.test if isinstance(part, ast.If) else part.value
+            stored = (inner for inner in ast.walk(part) if isinstance(inner, ast.Name))
+            if any(inner.id in names and isinstance(inner.ctx, ast.Store) for inner in stored):
+                yield part.test if isinstance(part, ast.If) else part.value
 
 
 __all__ = ["ModeDependent", "depends_on_mode", "mode_dependent"]
