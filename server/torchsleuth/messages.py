@@ -16,6 +16,10 @@ ENGLISH: dict[str, str] = {
     "matmul.operands": "{left} is {left_shape} and {right} is {right_shape}: inner sizes {a} and {b} differ",
     "matmul.letters": "{operand} has {rank} dimensions, but its letters in the equation of einsum, {letters}, are {count}",
     "conv.channels": "{tensor} is {shape} with {got} channels, but {layer} was built with in_channels={wanted}",
+    "conv.unbatched": (
+        "{tensor} is {shape}: without a batch, its first dimension is {got} channels, but {layer} was built with "
+        "in_channels={wanted}"
+    ),
     "reshape.short": "{tensor} is {shape}: {call} says what becomes of {count} of its {rank} dimensions",
     "reshape.size": "{tensor} is {shape}, {elements} elements, which {call} cannot arrange",
     "broadcast.operands": (

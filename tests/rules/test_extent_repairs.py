@@ -598,6 +598,90 @@ y = last(sys.modules["features"].table)
         "out, h, c",
         "out, (h, c)",
     ),
+    "a new head for another width": (
+        """
+class Net(nn.Module):
+    def __init__(self, width=64):
+        super().__init__()
+        self.body, self.fc = nn.Linear(10, width), nn.Linear(width, 100)
+
+    def forward(self, x):
+        return self.fc(self.body(x))
+
+model = Net()
+model.fc = nn.Linear(32, 2)
+y = model(torch.randn(4, 10))
+""",
+        "nn.Linear(32, 2)",
+        "nn.Linear(model.fc.in_features, 2)",
+    ),
+    "features of several kernels": (
+        """
+class Net(nn.Module):
+    def __init__(self, filters=10, kernels=(3, 4, 5)):
+        super().__init__()
+        self.convs = nn.ModuleList([nn.Conv1d(8, filters, size) for size in kernels])
+        self.head = nn.Linear(filters, 2)
+
+    def forward(self, x):
+        return self.head(torch.cat([conv(x).amax(dim=2) for conv in self.convs], dim=1))
+
+y = Net()(torch.randn(4, 8, 20))
+""",
+        "nn.Linear(filters, 2)",
+        "nn.Linear(filters * len(kernels), 2)",
+    ),
+    "pixels of a square": (
+        """
+class Generator(nn.Module):
+    def __init__(self, side=28):
+        super().__init__()
+        self.side, self.net = side, nn.Linear(16, side)
+
+    def forward(self, z):
+        return self.net(z).view(-1, 1, self.side, self.side)
+
+y = Generator()(torch.randn(4, 16))
+""",
+        "nn.Linear(16, side)",
+        "nn.Linear(16, side * side)",
+    ),
+    "indices of classes for one output each": (
+        """
+scores, labels = nn.Linear(8, 5)(torch.randn(12, 8)), torch.randint(0, 5, (12,))
+loss = nn.BCEWithLogitsLoss()(scores, labels.float())
+""",
+        "labels.float())",
+        "nn.functional.one_hot(labels, scores.size(1)).float())",
+    ),
+    "classes that are scattered into a table": (
+        """
+labels = torch.randint(0, 5, (12,))
+table = torch.zeros(12, 5)
+table.scatter_(1, labels, 1.0)
+""",
+        "(1, labels, 1.0)",
+        "(1, labels.unsqueeze(1), 1.0)",
+    ),
+    "an input that the caller moves": (
+        """
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 2)
+
+    def forward(self, x):
+        return self.fc(x)
+
+model = Net().to(device)
+rows = torch.tensor([[1.0] * 8])
+y = model(rows)
+""",
+        "model(rows)",
+        "model(rows.to(device))",
+    ),
 }
 
 

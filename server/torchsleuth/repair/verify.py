@@ -162,7 +162,8 @@ class State:
     def fix(self) -> Fix:
         source_of = self.start[0].source_of
         changes = [edit for path, text in self.texts.items() for edit in edits.between(source_of(path), text)]
-        title, more = "; ".join(self.titles[:2]), len(self.titles) - 2
+        titles = list(dict.fromkeys(self.titles))
+        title, more = "; ".join(titles[:2]), len(titles) - 2
         title = message("fix.chain", title=title, count=more) if more > 0 else title
         return Fix(title, tuple(changes), self.safe, verified=True)
 
@@ -312,7 +313,8 @@ def for_cause(
         if made is not None:
             whole = [replace(made, title=message("fix.together", title=made.title, count=len(parts) - 1))]
     whole += [fix for member in others for fix in fixes.get(member, ()) if of_all(fix)]
-    different: dict[tuple[Edit, ...], Fix] = {}
+    different: dict[tuple[tuple[str, str], ...], Fix] = {}
     for fix in (*whole, *own):
-        different.setdefault(fix.edits, fix)
+        paths = sorted({edit.path for edit in fix.edits})
+        different.setdefault(tuple((path, before.source_of(path).apply(fix.edits)) for path in paths), fix)
     return tuple(different.values())[:MAX_FIXES]

@@ -73,6 +73,7 @@ def change_argument(
         names += _entries(node, frame, wanted)
         names += [source.segment(part) for part in _part_of(node, given_argument(module, position, name), wanted)]
         if step == 0:
+            names += _of_predecessor(analysis, module, name)
             names += _sums(module, node, wanted)
         names += resized_texts(given_argument(module, position, name), node, frame, wanted)
         outer = passed_for(node, frame)
@@ -113,6 +114,23 @@ def _carried(analysis: Analysis, node: ast.expr, frame: Frame) -> Iterator[Candi
         source = analysis.source_of(frame.path)
         line = f"{node.id} = {source.segment(gives)}"
         yield Candidate(message("fix.insert", text=line), (edits.insert_line_after(source, loop.body[-1], line),))
+
+
+def _of_predecessor(analysis: Analysis, module: LibraryModule, name: str) -> list[str]:
+    """The size of the layer that a new one takes the place of: ``model.fc.in_features``."""
+    site = module.site
+    call = analysis.index(site.span.path).same(site.node) if site is not None else None
+    statement = edits.enclosing_statement(analysis.tree(site.span.path), call) if site is not None and call else None
+    if site is None or not isinstance(statement, ast.Assign) or statement.value is not call:
+        return []
+    target, method = statement.targets[0], site.frame.function
+    first = (
+        method.node.args.args[0].arg
+        if method is not None and method.owner is not None and method.node.args.args
+        else ""
+    )
+    own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == first
+    return [f"{ast.unparse(target)}.{name}"] if isinstance(target, ast.Attribute) and not own else []
 
 
 def _entries(node: ast.expr, frame: Frame, wanted: int) -> Iterator[str]:
@@ -296,7 +314,10 @@ def resized_texts(given: object, node: ast.expr, frame: Frame, wanted: int) -> I
     plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
     product = text if plain or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)) else f"({text})"
     if times[1] == 0 and times[0] > 1:
-        yield from (f"{product} * {name}" for name in _factors(frame, times[0], node) if name != text)
+        if times[0] == given and plain:
+            yield f"{text} * {text}"
+        yield from (f"{product} * len({name})" for name in _lists(frame, times[0]))
+        yield from (f"{product} * {name}" for name in _factors(frame, times[0], node) if name.split(".")[-1] != text)
         if times[0] <= 4:
             yield f"{product} * {times[0]}"
     if more > 2:
@@ -321,7 +342,18 @@ def _factors(frame: Frame, wanted: int, before: ast.AST) -> Iterator[str]:
         if isinstance(part, ast.Call) and ast.unparse(part.func).endswith(_SIZED)
         for argument in part.args[:2]
     }
-    yield from (name for name in names_for(frame, wanted, before) if name not in sizes)
+    names = [name for name in names_for(frame, wanted, before) if name not in sizes]
+    there = {ast.unparse(part) for part in ast.walk(before)}
+    yield from [name for name in names if name in there] or names
+
+
+def _lists(frame: Frame, count: int) -> Iterator[str]:
+    """Parameters of the enclosing function that are lists of so many."""
+    for argument in frame.function.node.args.args[:16] if frame.function is not None else ():
+        value = _local(frame, argument.arg)
+        items = value.items if isinstance(value, ListValue) else value
+        if isinstance(items, tuple) and len(items) == count:
+            yield argument.arg
 
 
 def names_for(frame: Frame, wanted: int, before: ast.AST | None = None) -> Iterator[str]:

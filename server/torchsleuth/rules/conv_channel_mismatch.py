@@ -60,7 +60,12 @@ def _conv(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule) ->
     node = operand_node(operation, 0)
     name = expression_text(node, "the input")
     text = message(
-        "conv.channels", tensor=name, shape=shape_text(spec), got=got, layer=layer_text(layer), wanted=wanted
+        "conv.channels" if batched else "conv.unbatched",
+        tensor=name,
+        shape=shape_text(spec),
+        got=got,
+        layer=layer_text(layer),
+        wanted=wanted,
     )
     candidates = _candidates(analysis, failure, layer, wanted)
     return Finding(operation.site.span, text, trail(analysis, failure, "in_channels", wanted), candidates)

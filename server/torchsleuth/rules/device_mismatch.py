@@ -174,10 +174,10 @@ def _all_where_used(analysis: Analysis, conflict: DeviceConflict, home: Device) 
 def _where_used(
     analysis: Analysis, conflict: DeviceConflict, stray: Tensor, home: Device, node: ast.expr | None, frame: Frame
 ) -> Iterator[Candidate]:
-    here = frame
+    here, own = frame, list[Candidate]()
     for _ in range(6):
         if node is None:
-            return
+            break
         source = analysis.source_of(frame.path)
         device = device_expression(frame, home) if home != CPU else '"cpu"'
         if device is None and frame is here:
@@ -190,15 +190,28 @@ def _where_used(
                 if loop is not None and home != CPU:
                     line = edits.insert_line_before(source, loop.body[0], f"{node.id} = {node.id}.to({device})")
                     yield Candidate(message("fix.to_device_loop", tensor=name, device=device), (line,))
-            yield Candidate(message("fix.to_device", tensor=name, device=device), (moved,))
+            made = Candidate(message("fix.to_device", tensor=name, device=device), (moved,))
+            if _is_input(frame, node):
+                own.append(made)
+            else:
+                yield made
             if isinstance(node, ast.Name) and home != CPU:
                 yield from _after_binding(analysis, frame, node, device)
         outer = passed_for(node, frame)
         if outer is None and (whole := _taken_from(analysis, frame, node)) is not None:
             outer = passed_for(whole, frame)
         if outer is None:
-            return
+            break
         node, frame = outer
+    yield from own
+
+
+def _is_input(frame: Frame, node: ast.expr) -> bool:
+    """Whether an operand is what a model was called with: callers move it, the model does not."""
+    function = frame.function
+    if function is None or function.name != "forward" or not isinstance(node, ast.Name):
+        return False
+    return node.id in {argument.arg for argument in function.node.args.args}
 
 
 def _taken_from(analysis: Analysis, frame: Frame, node: ast.expr) -> ast.Name | None:

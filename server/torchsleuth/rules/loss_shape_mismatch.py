@@ -28,6 +28,7 @@ from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.cat_mismatch import joined_otherwise
 from torchsleuth.rules.constructors import change_argument
+from torchsleuth.rules.mse_on_class_indices import holds_integers
 from torchsleuth.rules.operands import (
     Operand,
     Shape,
@@ -46,6 +47,7 @@ from torchsleuth.rules.operands import (
     suffixed,
     tensors_above,
     transposed,
+    written,
 )
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
@@ -144,6 +146,7 @@ def _candidates(analysis: Analysis, prediction: Operand, target: Operand, classe
     if prediction.shape and target.shape and not same(prediction.shape[0], target.shape[0]):
         yield from joined_otherwise(analysis, prediction.tensor)
     if not classes:
+        yield from _one_hot(analysis, prediction, target)
         yield from _one_output(analysis, prediction, target)
 
 
@@ -288,6 +291,27 @@ def _kept_batch(analysis: Analysis, tensor: Tensor, target: Shape) -> Iterator[C
             for made in change_argument(analysis, following, 0, "in_features", features):
                 yield Candidate(f"{message('fix.flatten')}; {made.title}", (flat, *made.edits))
         return
+
+
+def _one_hot(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:
+    """A class index for each sample where there is one output for each class: ``one_hot(labels, scores.size(1)).float()``."""
+    functional, node = package_name(target.site, "torch.nn.functional"), target.node
+    fits = len(prediction.shape) == 2 and len(target.shape) == 1 and same(prediction.shape[0], target.shape[0])
+    if (
+        functional is None
+        or node is None
+        or not fits
+        or prediction.shape[1] == 1
+        or not holds_integers(analysis, target)
+    ):
+        return
+    integers, scores = target.spec.dtype == "int64", prediction.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "float":
+        node, integers = node.func.value, True
+    labels = written(source_at(analysis, target.site), node) + ("" if integers else ".long()")
+    size = f"{scores.id}.size(1)" if isinstance(scores, ast.Name) else dims.text(prediction.shape[1])
+    text = f"{functional}.one_hot({labels}, {size}).float()"
+    yield replaced(analysis, target.site, target.node or node, text, safe=False)
 
 
 def _one_output(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:

@@ -66,10 +66,10 @@ def class_indices(analysis: Analysis, operation: Operation) -> tuple[Operand, Op
         and "softmax" not in prediction.tensor.tags
     ):
         return None
-    return (prediction, target) if _is_integer(analysis, target) else None
+    return (prediction, target) if holds_integers(analysis, target) else None
 
 
-def _is_integer(analysis: Analysis, target: Operand) -> bool:
+def holds_integers(analysis: Analysis, target: Operand) -> bool:
     """Whether the target holds integers, also where they were converted to floating point since."""
     if target.spec.dtype is not None and target.spec.dtype.startswith(("int", "uint")):
         return True

@@ -124,7 +124,8 @@ def _index(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -
         column = append(source, index.node, ".unsqueeze(1)")
         text = message("fix.append", expression=source.segment(index.node), suffix=".unsqueeze(1)")
         picked = message("fix.pick", index=source.segment(index.node))
-        yield Candidate(picked, (column, edits.insert_after_node(source, node, ".squeeze(1)")))
+        if not name.startswith("scatter"):
+            yield Candidate(picked, (column, edits.insert_after_node(source, node, ".squeeze(1)")))
         yield Candidate(text, (column,))
         yield from suffixed(analysis, index, ".unsqueeze(-1)")
 
