@@ -142,7 +142,7 @@ def test_a_new_head_that_does_not_fit() -> None:
         from torch import nn
         from torchvision import models
         model = models.small_net()
-        model.fc = nn.Linear(16, 10)
+        model.fc = nn.Linear(model.fc.in_features, 10)
         y = model(torch.randn(4, 3, 32, 32))
         """,
     )

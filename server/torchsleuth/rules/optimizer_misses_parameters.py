@@ -58,6 +58,9 @@ from torchsleuth.syntax.text import SourceText
 
 CODE = "TS512"
 _LISTINGS = ("torch.nn.Module.parameters", "torch.nn.Module.named_parameters")
+_WRITING = frozenset({"fill_", "copy_", "set_", "zero_"})
+_CONSTANT = frozenset({"constant_", "ones_", "zeros_", "eye_", "dirac_"})
+"""Functions of torch.nn.init that leave nothing to chance."""
 _LOADING = ("torch.nn.Module.load_state_dict", "copy.deepcopy")
 
 
@@ -406,6 +409,8 @@ def _is_fresh(analysis: Analysis, part: LibraryModule | Tensor) -> bool:
         return False
     if isinstance(part, LibraryModule) and (part.slots["attributes"] or part.slots["tied"]):
         return False  # its weight may be that of another layer
+    if _set_by_hand(analysis, part):
+        return False
     copies = (call.receiver for call in analysis.calls.get("Tensor.copy_", ()))
     if any(isinstance(receiver, Tensor) and receiver.owner is part for receiver in copies):
         return False
@@ -414,6 +419,28 @@ def _is_fresh(analysis: Analysis, part: LibraryModule | Tensor) -> bool:
         if any(inner is part for inner in _parts_anywhere(held)):
             return False
     return True
+
+
+def _set_by_hand(analysis: Analysis, part: LibraryModule | Tensor) -> bool:
+    """Whether something writes the weights of a layer of this name, as for a fixed filter: ``blur.weight.data.fill_(1)``."""
+    made = _made_at(part)
+    statement = statement_of(analysis, made) if made is not None else None
+    if made is None or not isinstance(statement, ast.Assign):
+        return False
+    weight = f"{ast.unparse(statement.targets[0]).rpartition('.')[2]}.weight"
+    for node in analysis.index(made.span.path).nodes:
+        written: list[ast.expr] = []
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            written = node.targets if isinstance(node, ast.Assign) else [node.target]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = node.func.attr
+            written = [node.func.value] if name in _WRITING else node.args[:1] if name in _CONSTANT else []
+        if any(
+            f".{ast.unparse(target)}.".find(f".{weight}.") >= 0 or f"{weight}[" in ast.unparse(target)
+            for target in written
+        ):
+            return True
+    return False
 
 
 def _parts_anywhere(value: Value) -> Iterator[LibraryModule | Tensor]:
