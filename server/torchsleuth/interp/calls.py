@@ -545,7 +545,8 @@ class Calls(Choices):
             if self.hooked:
                 call = library.run_hooks_before(self.interpreter, module, call)
             elif module.built is None:
-                misuse.misfits(self.interpreter, self.oracle.signature(f"{module.path}.forward"), module, call)
+                parameters = self.oracle.signature(f"{module.path}.forward")
+                misuse.misfits(self.interpreter, parameters and parameters[1:], module, call)
             if module.path == "torch.nn.Sequential":
                 value = library.run_sequential(self.interpreter, module, call)
             elif module.path in library.EINOPS_LAYERS:

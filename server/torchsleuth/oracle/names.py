@@ -281,8 +281,8 @@ _WITH_PARAMETERS = ("torch.nn.", "torch.optim.", "torch.utils.data.", "torch.dis
 
 @cache
 def signature(path: str) -> tuple[Parameter, ...] | None:
-    """The parameters of a function of Python, or of a constructor or method (without self), where these say what is
-    taken; else None."""
+    """The parameters of a function of Python, or of a constructor (without self) or method (with it), where these say what
+    is taken; else None."""
     if not path.startswith(_WITH_PARAMETERS):
         return None
     try:
@@ -291,22 +291,17 @@ def signature(path: str) -> tuple[Parameter, ...] | None:
         listed = list(inspect.signature(torch.nn.RNNBase if recurrent else value).parameters.values())
     except (LookupError, TypeError, ValueError):
         return None
-    method = not isinstance(value, type) and isinstance(_owner(path), type)
     found = [
         Parameter(
             one.name,
             _KINDS[one.kind],
             one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD),
         )
-        for one in listed[int(method or recurrent) :]
+        for one in listed[int(recurrent) :]
     ]
     if recurrent and issubclass(value, torch.nn.RNN):
         found.append(Parameter("nonlinearity", "name", False))
     return tuple(found)
-
-
-def _owner(path: str) -> Any:
-    return load(path.rpartition(".")[0])
 
 
 _ALIKE = 0.8

@@ -304,7 +304,7 @@ class Oracle:
         return names.public_names(path)
 
     def signature(self, path: str) -> tuple[Parameter, ...] | None:
-        """The parameters of a library function, constructor or method (without self), None where they are not known."""
+        """The parameters of a library function, constructor (without self) or method (with it), None where they are not known."""
         return names.signature(path)
 
     def nearest(self, path: str, name: str) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 
 CODE = "TS302"
+_CLASSES = ("int64", "int32", "uint8", "int16", "int8", "bool")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -56,6 +57,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             dtype=target.spec.dtype,
             loss=operation.target.rpartition(".")[2],
         )
+        if probabilities and prediction.spec.dtype in _CLASSES:
+            loss, dtype = operation.target.rpartition(".")[2], prediction.spec.dtype
+            text = message("target.scores", prediction=prediction.described("the prediction"), dtype=dtype, loss=loss)
+            yield Finding(operation.site.span, text, trail(analysis, failure), _scores(analysis, prediction))
+            continue
         candidates = _candidates(analysis, target, prediction, probabilities)
         yield Finding(operation.site.span, text, trail(analysis, failure), candidates)
 
@@ -72,6 +78,19 @@ def _candidates(analysis: Analysis, target: Operand, prediction: Operand, probab
     yield from casts(analysis, target, "int64")
     if len(target.shape) == 2 and target.shape[1:] == (1,):
         yield from suffixed(analysis, target, ".squeeze(1).long()")
+
+
+def _scores(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
+    """The prediction without the `argmax` that has made classes of it."""
+    for _, operation in lineage(analysis, prediction.tensor):
+        node, source = operation.site.node, source_at(analysis, operation.site)
+        if operation.target.endswith(".argmax") and isinstance(node, ast.Call):
+            method = isinstance(node.func, ast.Attribute) and operation.target.startswith("Tensor.")
+            inner = node.func.value if method and isinstance(node.func, ast.Attribute) else next(iter(node.args), None)
+            if inner is not None:
+                title = message("fix.remove", text="argmax")
+                yield Candidate(title, (edits.replace(source, node, source.segment(inner)),))
+            return
 
 
 def _all_pairs(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:

@@ -2,7 +2,8 @@
 
 What it finds
     NLLLoss or F.nll_loss of the raw output of a layer, or of softmax probabilities; KLDivLoss, CTCLoss and their functions
-    with either in the place of the prediction, whose logarithm they want.
+    with either in the place of the prediction, whose logarithm they want. KLDivLoss with log probabilities for its target, but
+    without `log_target`, with probabilities and `log_target`, or with the raw output of a layer for its target.
 Why it hurts
     The loss only picks the entry of the true class and changes its sign. On raw scores it falls without a bound, on
     probabilities it is not a likelihood; either way, the model does not learn what it should, and no error is raised.
@@ -18,6 +19,7 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.marks import ACTIVATIONS
@@ -30,6 +32,7 @@ from torchsleuth.rules.describe import call_trail, expression_text, operand_node
 from torchsleuth.rules.operands import operand, suffixed
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related
+from torchsleuth.syntax import edits
 
 CODE = "TS305"
 _LOSSES = ("torch.nn.NLLLoss", "torch.nn.functional.nll_loss", "torch.nn.NLLLoss2d")
@@ -45,11 +48,37 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield _of_scores(analysis, operation, scores)
         elif "softmax" in scores.tags:
             yield _of_probabilities(analysis, operation, scores)
+    for operation, _ in losses(analysis, _DIVERGENCES):
+        yield from _of_target(analysis, operation)
     for operation, scores in losses(analysis, _DIVERGENCES + _SEQUENCES):
         if scores.tags & {"logits", "activation"}:
             yield _of_scores(analysis, operation, scores)
         elif "softmax" in scores.tags:
             yield _of_probabilities(analysis, operation, scores)
+
+
+def _of_target(analysis: Analysis, operation: Operation) -> Iterator[Finding]:
+    """What the divergence is measured from: probabilities, or, with `log_target`, their logarithm."""
+    target = operand(operation, 1, "target")
+    options = operation.kwargs if operation.module is None else operation.module.kwargs
+    log = options.get("log_target", False)
+    if target is None or not isinstance(log, bool):
+        return
+    name, text = short_name(operation), target.described("the target")
+    fixes: list[Candidate] = []
+    if "log_softmax" in target.tensor.tags and not log:
+        call = operation.site if operation.module is None else operation.module.site
+        if call is not None and isinstance(call.node, ast.Call):
+            edit = edits.add_argument(analysis.source_of(call.span.path), call.node, "log_target=True")
+            fixes.append(Candidate(message("fix.add_argument", argument="log_target=True"), (edit,)))
+        yield Finding(operation.site.span, message("nll.target.log", target=text, loss=name), (), fixes)
+    elif "softmax" in target.tensor.tags and log:
+        yield Finding(operation.site.span, message("nll.target.plain", target=text, loss=name), ())
+    elif "logits" in target.tensor.tags:
+        places, layer = layer_places(analysis, target.tensor)
+        suffix = ".log_softmax(dim=-1)" if log else ".softmax(dim=-1)"
+        said = message("nll.target.logits", target=text, layer=layer, loss=name)
+        yield Finding(operation.site.span, said, tuple(places), suffixed(analysis, target, suffix))
 
 
 def _of_scores(analysis: Analysis, operation: Operation, scores: Tensor) -> Finding:

@@ -47,6 +47,11 @@ CODE = "TS199"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for failure, finding in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        if "ambiguous" in failure.failure.message and _is_made(failure):
+            name = failure.operation.target.rpartition(".")[2]
+            finding = replace(
+                finding, message=message("constructed", name=name, given=operands(failure.operation)[0].text())
+            )
         yield replace(finding, candidates=_candidates(analysis, failure, finding))
 
 
@@ -121,6 +126,12 @@ def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]
         new = f"{source.segment(node.func)}()"
         title = message("fix.replace", old=source.segment(node.func), new=new)
         yield Candidate(title, (edits.insert_after_node(source, node.func, "()"),))
+
+
+def _is_made(failure: OperatorFailure) -> bool:
+    """Whether it is the constructor of a module that tensors are given to."""
+    module = failure.operation.module
+    return module is not None and module.site is not None and module.site.span == failure.operation.site.span
 
 
 def _folded_alike(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
