@@ -106,6 +106,7 @@ ENGLISH: dict[str, str] = {
     ),
     "device.numpy": "{tensor} is on {device}, and {call} takes tensors on the CPU: cpu() first",
     "device.load": "the checkpoint comes back on the device it was saved from: name one with map_location",
+    "device.misspelt": '"{name}" is no device of PyTorch: "{right}" is',
     "device.cuda": "{call} needs CUDA, and the script never asks whether there is any",
     "device.born": "{tensor} is created here, on {device}",
     "device.moved": "{module} is used with its weights on {device}",
