@@ -345,6 +345,12 @@ ENGLISH: dict[str, str] = {
     "grad.number": "`{name}` never learns: `{text}` hands its value on without a gradient, and nothing else of it is in the loss",
     "grad.numpy": "{tensor} requires grad, and {call} refuses that: detach() it first",
     "grad.missing": "{tensor} never required grad, so {grad} is None",
+    "grad.missing.early": "no backward() has run before this, so {grad} is still None",
+    "grad.missing.cleared": "{grad} is None here: zero_grad() came after the last backward()",
+    "grad.missing.rebound": (
+        "{tensor} is computed anew in line {line}, and keeps no gradient from then on: {grad} is None; change it in place, "
+        "under no_grad()"
+    ),
     "grad.missing.input": "{tensor} never required grad, so nothing can be differentiated with respect to it",
     "grad.not_used": "{output} was not computed from {tensor}, so it has no gradient with respect to it",
     "grad.missing.computed": "{tensor} was computed from other tensors and keeps no gradient: {grad} is None without retain_grad()",
@@ -368,6 +374,7 @@ ENGLISH: dict[str, str] = {
     "fix.straight_through": "Let the gradient pass straight through",
     "fix.insert": "Insert {text}",
     "fix.wrap": "Wrap in {text}",
+    "fix.in_place": "Change it in place under no_grad(): {text}",
     "fix.add": "Add {text}",
     "fix.call_module": "Call {name} itself",
     "fix.copy": "Keep a deep copy",

@@ -78,6 +78,10 @@ class Autograd:
     interpreter: Any
     site: Any
     freed: Slots
+    passes: int
+    """How many times gradients may have come into being: in a backward(), by assignment, in code that is not known."""
+    clears: Slots
+    """`passes` as they were when zero_grad() let the gradients of something go, by its identity."""
     settings: Slots
     loop_points: list[LoopPoint]
     grad_off: Site | None
@@ -339,6 +343,7 @@ class Autograd:
         """zero_grad(): these parts have no gradient any more."""
         for part in parts:
             self.heap.set(part.slots, "graded", False)
+            self.heap.set(self.clears, part.identity, self.passes)
 
     # -- backward ----------------------------------------------------------------------------------
 
@@ -490,6 +495,24 @@ class Autograd:
         if missing:
             self.fault(AutogradFault("grad_missing", self.site(node, frame), tensor, cut_of(tensor)))
         return missing
+
+    def check_early(self, owner: Value, parts: Sequence[Value], node: ast.AST, frame: Frame) -> bool:
+        """A read of ``x.grad``: whether it is None because no backward() has run, none at all or none since zero_grad()."""
+        holders = [part.owner if isinstance(part, Tensor) and part.owner is not None else part for part in parts]
+        since = {self.clears.get(part.identity, 0) for part in holders if isinstance(part, Tensor | LibraryModule)}
+        known = all(self._may_get_gradients(part) for part in (*parts, *holders))
+        missing = not self.entry and not self.uncertain and known and since == {self.passes}
+        if missing:
+            text = "cleared" if self.passes else ""
+            self.fault(AutogradFault("grad_early", self.site(node, frame), owner, text=text))
+        return missing
+
+    def _may_get_gradients(self, part: Value) -> bool:
+        """Whether something holds parameters, or requires grad and was not computed, and nothing has asked for more."""
+        if isinstance(part, Tensor):
+            mine = part.parameter or (part.spec.requires_grad is True and is_leaf(part))
+            return mine and not part.slots.get("has_grad")
+        return isinstance(part, LibraryModule) and not part.slots.get("has_grad")
 
     def converted_to_arrays(self, values: tuple[Value, ...], node: ast.AST, frame: Frame) -> None:
         """Tensors given to a function that makes NumPy arrays of them."""

@@ -585,6 +585,8 @@ class Calls(Choices):
     def escape(self, values: Any) -> None:
         """Values handed to code that is not known: whatever graph they carry may be used there."""
         values = tuple(values)
+        # A backward() may run there.
+        self.passes += any(library.tensors_in(value) or library.objects_in(value) for value in values)
         for tensor in library.tensors_in(values):
             self.trace.consumed.update(tensor.history)
             # It may be asked for a gradient there.

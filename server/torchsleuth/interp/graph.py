@@ -182,7 +182,7 @@ class AutogradFault:
     """What autograd will raise, or silently not do.
 
     kind: no_graph, severed, severed_part (one of several terms), zero_gradient, not_scalar, sequence, freed, modified,
-    leaf_in_place, non_leaf, numpy, deepcopy, grad_missing, not_used, wrong_attribute. `at`: the place that fails; `cause`: the other end of the fault; `node`: the piece of graph that is
+    leaf_in_place, non_leaf, numpy, deepcopy, grad_missing, grad_early (no backward() has run yet), not_used, wrong_attribute. `at`: the place that fails; `cause`: the other end of the fault; `node`: the piece of graph that is
     concerned; `used`: the operation that used that piece a second time.
     """
 
@@ -194,7 +194,7 @@ class AutogradFault:
     node: GraphNode | None = None
     used: GraphNode | None = None
     text: str = ""
-    """For wrong_attribute: its name."""
+    """For wrong_attribute: its name. For grad_early: "cleared" where zero_grad() came after the last backward()."""
     position: int = 0
     """For a fault of ``torch.autograd.grad``: which of its inputs is concerned."""
     leaves: tuple[Tensor, ...] = ()

@@ -94,6 +94,8 @@ class Interpreter(Importing):
         self.grad_off: Site | None = None
         self.autocast: Regions = {}
         self.freed: Slots = {}
+        self.passes = 0
+        self.clears: Slots = FactSlots()
         self.settings: Slots = {"unknown": False}
         self.entry = 0
         self.guarded = 0
@@ -873,6 +875,7 @@ class Interpreter(Importing):
             self.set_parameters(owner, self.truth(value), node, frame)
         elif isinstance(owner, Parameters):
             self.event("grad_touched", owner, node, frame)
+            self.passes += value is not None
             self.cleared(part for module in owner.modules for part in library.parts_of(module))
 
     def delete_attribute(self, owner: Value, name: str) -> None:

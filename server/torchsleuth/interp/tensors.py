@@ -88,6 +88,7 @@ class TensorOperations(Questions):
     """Attributes that the code gives to tensors."""
     hooked: bool
     uncertain: int
+    passes: int
     forward_depth: int
     loop_points: list[LoopPoint]
     failures_seen: set[Any]
@@ -572,7 +573,8 @@ class TensorOperations(Questions):
             return self.severed(owner, bare, "data", self.site(node, frame))
         if name == "grad":
             self.event("grad_touched", owner, node, frame)
-            return None if self.check_grad(owner, node, frame) else self._gradient(owner)
+            missing = self.check_grad(owner, node, frame) or self.check_early(owner, (owner,), node, frame)
+            return None if missing else self._gradient(owner)
         if name in ("grad_fn", "is_leaf", "names", "itemsize", "nbytes", "layout", "is_sparse"):
             return UNKNOWN
         if owner.argument is None and name not in self.named_by_hand:
@@ -593,10 +595,13 @@ class TensorOperations(Questions):
         if name == "requires_grad":
             self.require_grad(owner, self.truth(value), node, frame)
         elif name == "data":
-            self.heap.set(owner.slots, "spec", value.spec if isinstance(value, Tensor) else UNKNOWN_TENSOR)
+            spec = value.spec if isinstance(value, Tensor) else UNKNOWN_TENSOR
+            self.heap.set(owner.slots, "spec", spec.with_(requires_grad=owner.spec.requires_grad))
+            self._retag(owner)
         elif name == "grad":
             self.event("grad_touched", owner, node, frame)
             self.heap.set(owner.slots, "has_grad", True)
+            self.passes += value is not None
             self.cleared((owner if owner.owner is None else owner.owner,))
 
     def iterate_tensor(self, value: Tensor, node: ast.AST, frame: Frame) -> Iteration:
@@ -683,6 +688,7 @@ class TensorOperations(Questions):
 
     def event(self, kind: str, subject: Value, node: ast.AST, frame: Frame, **more: Any) -> None:
         tensor = more.get("tensor")
+        self.passes += kind == "backward"
         if isinstance(tensor, Tensor):
             more |= {"history": tensor.history, "node": node_of(tensor)}
         self.trace.events.append(

@@ -108,8 +108,23 @@ def uncut(analysis: Analysis, cut: Cut | None) -> Iterator[Candidate]:
         edit = edits.add_argument(source, node, "create_graph=True")
         yield Candidate(message("fix.add", text="create_graph=True"), (edit,))
     elif cut.kind == "no_grad" and cut.mode is not None:
+        statement = statement_of(analysis, cut.site)
+        step = in_place_step(source, statement)
+        if step is not None and statement is not None:
+            yield _replaced(source, statement, step)
         yield from _moved_out(analysis, cut.site, cut.mode)
         yield from _recorded(analysis, cut.mode)
+
+
+def in_place_step(source: SourceText, statement: ast.stmt | None) -> str | None:
+    """``w = w - rate * w.grad`` as ``w -= rate * w.grad``, which leaves `w` the leaf that it is."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    name, value = source.segment(statement.targets[0]), statement.value
+    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Sub | ast.Add):
+        return None
+    sign = "-" if isinstance(value.op, ast.Sub) else "+"
+    return f"{name} {sign}= {source.segment(value.right)}" if source.segment(value.left) == name else None
 
 
 def _replaced(

@@ -70,7 +70,8 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
     if isinstance(owner, Parameters):
         if name == "grad":
             interp.event("grad_touched", owner, node, frame)
-            return UNKNOWN
+            parts = [part for module in owner.modules for part in modules.parts_of(module)]
+            return None if interp.check_early(owner, parts, node, frame) else UNKNOWN
         return Bound(owner, name) if name.endswith("_") and not name.endswith("__") else UNKNOWN
     misuse.moves(interp, owner, name, node, frame)
     if isinstance(owner, ListValue) and not hasattr(list, name):
