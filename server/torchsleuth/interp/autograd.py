@@ -273,6 +273,8 @@ class Autograd:
             self.fault(AutogradFault("leaf_in_place", site, tensor))
             return
         self._count_change(tensor.storage, site)
+        for base in _bases(tensor):
+            self.interpreter.retag(base)
         made = node_of(value) if value is not None else None
         unknown = value is not None and value.spec.requires_grad is None
         if made is None and not unknown:
@@ -545,6 +547,14 @@ def _named_parts(name: str, value: Value) -> list[tuple[str, Value]] | None:
     if isinstance(value, DictValue):
         return [(f'{name}["{key}"]', inner) for key, inner in (value.items or {}).items() if isinstance(key, str)]
     return None
+
+
+def _bases(view: Tensor) -> Iterator[Tensor]:
+    """What a tensor is a view of, and so on: their values change with its own."""
+    tensor = view
+    while tensor.origin is not None and tensor.origin.sources and tensor.origin.sources[0].storage is view.storage:
+        tensor = tensor.origin.sources[0]
+        yield tensor
 
 
 def _is_basic_index(key: Value) -> bool:

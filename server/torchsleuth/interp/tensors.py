@@ -346,7 +346,7 @@ class TensorOperations(Questions):
         inplace = operation.module is None and name.endswith("_") and not name.endswith("__")
         if self.is_inplace(operation) and operation.args:
             if isinstance(operation.args[0], Tensor) and not self.keeps_values(operation):
-                self._retag(operation.args[0])
+                self.retag(operation.args[0])
                 if isinstance(value, Tensor):
                     value.storage = operation.args[0].storage
                     self.written(operation.args[0], value, operation.site.node, operation.site.frame)
@@ -360,10 +360,10 @@ class TensorOperations(Questions):
             self.written(receiver, value, operation.site.node, operation.site.frame)
             self.heap.set(receiver.slots, "spec", spec)
             self.heap.set(receiver.slots, "history", receiver.history | value.history)
-            self._retag(receiver, value.tags)
+            self.retag(receiver, value.tags)
         return receiver
 
-    def _retag(self, tensor: Tensor, tags: Tags = frozenset()) -> None:
+    def retag(self, tensor: Tensor, tags: Tags = frozenset()) -> None:
         """The tensor holds new values: `tags` are true of them, and what was true of the old ones is forgotten."""
         layout = frozenset(tag for tag in tensor.tags if isinstance(tag, Batch))
         kept = layout | batch.plain(tags)
@@ -469,7 +469,7 @@ class TensorOperations(Questions):
                 self.written(left, None, node, frame)
                 grad = left.spec.requires_grad if left.parameter or left.slots.get("leaf") else None
                 self.heap.set(left.slots, "spec", left.spec.with_(requires_grad=grad))
-                self._retag(left)
+                self.retag(left)
                 return left
             return self._opaque(history, tensors)
         if inplace and isinstance(left, Tensor):
@@ -479,7 +479,7 @@ class TensorOperations(Questions):
                 self.written(left, value, node, frame)
                 self.heap.set(left.slots, "spec", value.spec.with_(device=left.spec.device))
                 self.heap.set(left.slots, "history", left.history | value.history)
-                self._retag(left, value.tags)
+                self.retag(left, value.tags)
                 return left
             return value
         value = self.operate(f"operator.{name}", (left, right), {}, node, frame)
@@ -544,7 +544,7 @@ class TensorOperations(Questions):
     def tensor_set_item(self, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
         demands.to_part(self.interpreter, container, key, value, node, frame)
         self.written(container, value if isinstance(value, Tensor) else None, node, frame, copied=True)
-        self._retag(container)
+        self.retag(container)
         if isinstance(value, Tensor):
             self.heap.set(container.slots, "history", container.history | value.history)
             if value.spec.requires_grad is not False and container.spec.requires_grad is False:
@@ -597,7 +597,7 @@ class TensorOperations(Questions):
         elif name == "data":
             spec = value.spec if isinstance(value, Tensor) else UNKNOWN_TENSOR
             self.heap.set(owner.slots, "spec", spec.with_(requires_grad=owner.spec.requires_grad))
-            self._retag(owner)
+            self.retag(owner)
         elif name == "grad":
             self.event("grad_touched", owner, node, frame)
             self.heap.set(owner.slots, "has_grad", True)
