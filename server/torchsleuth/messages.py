@@ -255,6 +255,23 @@ ENGLISH: dict[str, str] = {
     "eval.missing.layer": "{layer} computes something else in evaluation mode",
     "train.missing": "{module} is trained in evaluation mode: nothing calls train() after the eval() of line {line}",
     "train.missing.eval": "evaluation mode is switched on here",
+    "optimizer.anew": (
+        "{optimizer} is made anew in each iteration of the loop of line {line}, for a single step: what it remembers from "
+        "step to step is lost; make it before the loops"
+    ),
+    "optimizer.anew.loop": "each iteration of this loop makes one",
+    "scheduler.made": "the schedule is made here",
+    "scheduler.epochs.cosine": (
+        "T_max={epochs} is the number of epochs, but this steps after every batch, {taken} times: the learning rate goes down "
+        "and up again every {epochs} batches; step once an epoch"
+    ),
+    "scheduler.epochs.zero": (
+        "this schedule ends at zero after {made} steps, the number of epochs, but it steps after every batch, {taken} times: "
+        "nothing is learned afterwards; step once an epoch"
+    ),
+    "scheduler.epochs.gone": (
+        "this steps after every batch, {taken} times: only {factor} of the learning rate is left in the end; step once an epoch"
+    ),
     "scheduler.early": "{scheduler} comes before the first {optimizer} (line {line}): the first learning rate is skipped",
     "head.unused": "`{text}` is a new layer that {model} never calls: its last layer is still `{last}`, with {count} outputs",
     "scheduler.metric": "{scheduler}.step() of ReduceLROnPlateau has to be told the value that it watches: it raises TypeError",
