@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from torchsleuth.interp.library import integers
 from torchsleuth.interp.values import Bounds, Ends, Tags, Tensor, Value
@@ -47,18 +48,21 @@ _SCALES = frozenset("mul multiply div divide truediv neg".split())
 _TURNS = frozenset("t T mT transpose permute".split())
 
 
-def of_result(name: str, tensors: Sequence[Tensor], args: tuple[Value, ...]) -> Tags:
+def of_result(
+    name: str, tensors: Sequence[Tensor], args: tuple[Value, ...], kwargs: Mapping[str, Value] = MappingProxyType({})
+) -> Tags:
     """The tags of what an operator of this name makes of these tensors."""
+    given = () if kwargs else args
     name = name if name in KEPT_BY else name.rstrip("_")
     if name in _GIVEN:
         return frozenset({_GIVEN[name]})
     if name in KEPT_BY and tensors:
-        return integers.of_part(tensors[0].tags, name, args)
+        return integers.of_part(tensors[0].tags, name, given)
     if name in _JOINS and tensors:
         return integers.joined(tensors)
     if name in ACTIVATIONS:
         return frozenset({"activation"} if tensors and "logits" in tensors[0].tags else ())
-    moved = integers.computed(name, args, held)
+    moved = integers.of_drawn(name, tensors, args, kwargs) or integers.computed(name, given, held)
     if moved is not None:
         return frozenset({moved})
     return frozenset({"logits"}) if _is_unbounded(name, tensors) else frozenset()

@@ -263,7 +263,7 @@ class TensorOperations(Questions):
     ) -> Callable[[TensorSpec], Tensor]:
         tensors = operation.operands
         name = operation.target.rpartition(".")[2]
-        tags = batch.plain(marks.of_result(name, tensors, () if operation.kwargs else operation.args))
+        tags = batch.plain(marks.of_result(name, tensors, operation.args, operation.kwargs))
         history = frozenset(item for tensor in tensors for item in tensor.history)
         origin = Origin(operation.site, operation.target, operation.specs, tensors)
         made: list[Tensor] = []

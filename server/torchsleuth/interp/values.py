@@ -88,6 +88,24 @@ class Ends:
 
 
 @dataclass(frozen=True)
+class Reals:
+    """Real numbers that each element of a tensor is drawn from, whatever the others are: any between the two may come up: a
+    tag. `only`: no others do, and not the upper one."""
+
+    low: float
+    high: float
+    only: bool = True
+
+
+@dataclass(frozen=True)
+class Points:
+    """The least and the greatest of the real numbers that a tensor holds: a tag."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Element:
     """Which element of which tensor or array one is: a tag of it, or the slot `element`."""
 

@@ -20,6 +20,7 @@ from torchsleuth.interp.values import (
     Array,
     Bounds,
     DictValue,
+    Ends,
     Function,
     Instance,
     LibraryModule,
@@ -281,7 +282,9 @@ def _collated(interp: Interpreter, loader: LibraryObject, found: Examples, size:
         if samples.items is not None and any(_differs(found.values[0], value) for value in found.values):
             # Such samples come together, but not just these ones in every batch.
             others = ListValue(tuple(interp.any_of(tuple(found.values)) for _ in samples.items))
-            batch = interp.call(function, Arguments((others,), {}, site.node, site.frame))
+            shown, batch = batch, interp.call(function, Arguments((others,), {}, site.node, site.frame))
+            if found.certain and not _is_sampled(loader):
+                _keep_numbers(interp, shown, batch)
         return batch
     collation = Collation(interp, size, found.getitem, found.certain and not _is_sampled(loader))
     batch = collation.collate(found.values)
@@ -290,6 +293,22 @@ def _collated(interp: Interpreter, loader: LibraryObject, found: Examples, size:
         fine = next((value for value in found.values if value is not None and value is not UNKNOWN), None)
         _fault(interp, DataFault("collate", site, loader, found.dataset, found.getitem, refusals, fine))
     return batch
+
+
+def _keep_numbers(interp: Interpreter, shown: Value, batch: Value) -> None:
+    """Numbers that a batch of certain samples holds, such as those of padding, some batches are sure to hold."""
+    if isinstance(shown, Tensor) and isinstance(batch, Tensor):
+        held = [tag for tag in shown.tags if isinstance(tag, Bounds | Ends)]
+        if held and not any(isinstance(tag, Bounds | Ends) for tag in batch.tags):
+            interp.heap.set(batch.slots, "tags", batch.tags | {Ends(held[0].low, held[0].high)})
+    elif isinstance(shown, DictValue) and isinstance(batch, DictValue):
+        for key, value in (shown.items or {}).items():
+            _keep_numbers(interp, value, (batch.items or {}).get(key))
+    else:
+        parts = [one.items if isinstance(one, ListValue) else one for one in (shown, batch)]
+        if all(isinstance(items, tuple) for items in parts):
+            for one, other in zip(*parts):
+                _keep_numbers(interp, one, other)
 
 
 def _is_sampled(loader: LibraryObject) -> bool:

@@ -1,13 +1,26 @@
-"""Between which integers the elements of a tensor or array lie, and of its parts; both ends can occur."""
+"""Between which numbers the elements of a tensor or array lie, and of its parts; both ends can occur."""
 
 from __future__ import annotations
 
+import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp.library import draws
-from torchsleuth.interp.values import AnyIndex, Bounds, Ends, ListValue, SliceValue, Tags, Tensor, Value, is_int
+from torchsleuth.interp.values import (
+    AnyIndex,
+    Bounds,
+    Ends,
+    ListValue,
+    Points,
+    Reals,
+    SliceValue,
+    Tags,
+    Tensor,
+    Value,
+    is_int,
+)
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -51,6 +64,134 @@ def of_draw(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
     if "endpoint" in call.kwargs:
         return None
     return _between(low, high + 1 if name == "random_integers" and _plain(high) else high)
+
+
+def of_reals(name: str, call: Arguments) -> Reals | Points | None:
+    """What ``torch.rand(…)`` draws from, and between which numbers those of ``torch.tensor([…])`` and linspace() lie."""
+    if name in _DRAWN:
+        return _DRAWN[name]
+    if name in ("tensor", "as_tensor") and call.args:
+        numbers = _elements(call.args[0])
+        known = [number for number in numbers if isinstance(number, float) or _plain(number)]
+        return Points(min(known), max(known)) if numbers and len(known) == len(numbers) else None
+    if name == "linspace":
+        start, end = call.get(0, "start"), call.get(1, "end")
+        known = [number for number in (start, end) if isinstance(number, float) or _plain(number)]
+        return Points(min(known), max(known)) if len(known) == 2 else None
+    return None
+
+
+_DRAWN = {"rand": Reals(0.0, 1.0), "randn": Reals(-2.0, 2.0, only=False)}
+"""For normal numbers, those between that come up in any sample of some size."""
+_SCALES: dict[str, Callable[[float, float], float]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "truediv": operator.truediv,
+}
+_COMPARISONS = frozenset("gt ge lt le greater greater_equal less less_equal".split())
+
+
+def of_drawn(
+    name: str, tensors: Sequence[Tensor], args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> Bounds | Reals | None:
+    """What is true of the result of an operator on numbers that are drawn: on the same scale, rounded, compared, clamped,
+    sorted into classes; or the places of the greatest."""
+    name = name.strip("_")
+    drawn = [next((tag for tag in tensor.tags if isinstance(tag, Reals)), None) for tensor in tensors]
+    if name in ("clamp", "clip"):
+        return _clamped(tensors, drawn, args, kwargs)
+    if name == "argmax":
+        return _places(tensors, args, kwargs)
+    if not drawn or drawn[0] is None:
+        return None
+    around = drawn[0]
+    if name in ("bucketize", "searchsorted") and len(tensors) == 2:
+        return _sorted_into(around, tensors[1])
+    if kwargs or len(args) > 2 or len(tensors) > 1:
+        return None
+    if name in ("floor", "trunc", "round") and len(args) == 1:
+        return _rounded(around, 0.5 if name == "round" else 0.0)
+    number = next((one for one in args if isinstance(one, float) or _plain(one)), None)
+    if not isinstance(number, int | float):
+        return None
+    if name in _COMPARISONS:
+        return Bounds(0, 1, True, True) if around.low < number < around.high else None
+    if name in _SCALES and args[0] is tensors[0] and (name in ("add", "sub") or number > 0):
+        scale = _SCALES[name]
+        return Reals(scale(around.low, number), scale(around.high, number), around.only)
+    if name in ("add", "mul") and (name == "add" or number > 0):
+        return Reals(_SCALES[name](around.low, number), _SCALES[name](around.high, number), around.only)
+    return None
+
+
+def _rounded(around: Reals, up: float) -> Bounds | None:
+    """Down to integers where `up` is 0, to the nearest ones where it is 0.5."""
+    if not around.only or around.low < 0:
+        return None
+    return Bounds(math.floor(around.low + up), math.ceil(around.high + up) - 1, True, True)
+
+
+def _clamped(
+    tensors: Sequence[Tensor], drawn: Sequence[Reals | None], args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> Bounds | None:
+    held = [next((tag for tag in tensor.tags if isinstance(tag, Bounds)), None) for tensor in tensors]
+    low, high = (kwargs.get(key, args[at] if len(args) > at else None) for at, key in ((1, "min"), (2, "max")))
+    if len(tensors) != 1 or not all(end is None or _plain(end) for end in (low, high)):
+        return None
+    around = held[0]
+    if around is None:
+        return None
+    ends = [
+        min(max(end, around.low if low is None else low), around.high if high is None else high)
+        for end in (around.low, around.high)
+    ]
+    return Bounds(ends[0], ends[1], around.anywhere, around.whole)
+
+
+def _sorted_into(around: Reals, edges: Tensor) -> Bounds | None:
+    """The numbers of the classes that edges divide numbers into: one more than there are edges."""
+    points = next((tag for tag in edges.tags if isinstance(tag, Points)), None)
+    count = edges.spec.shape[0] if edges.spec.shape is not None and len(edges.spec.shape) == 1 else None
+    if points is None or not isinstance(count, int) or around.low > points.low or around.high < points.high:
+        return None
+    if not around.only and (around.low == points.low or around.high == points.high):
+        return None
+    return Bounds(int(around.low == points.low), count - int(around.high == points.high), True, True)
+
+
+_MADE = frozenset("matmul mm rand randn".split())
+
+
+def _places(tensors: Sequence[Tensor], args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Bounds | None:
+    """Any place may be that of the greatest of numbers that are drawn, or of products of such."""
+    dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
+    shape = tensors[0].spec.shape if tensors else None
+    if not _plain(dim) or not shape or not -len(shape) <= dim < len(shape) or not _is_made_up(tensors[0]):
+        return None
+    size = shape[dim]
+    return Bounds(0, size - 1, True, True) if isinstance(size, int) and size > 1 else None
+
+
+def _is_made_up(tensor: Tensor) -> bool:
+    origin = tensor.origin
+    name = origin.operator.rpartition(".")[2] if origin is not None else ""
+    if origin is None or name not in _MADE:
+        return False
+    return name in _DRAWN or all(_is_made_up(source) for source in origin.sources)
+
+
+def converted(tags: Tags, dtype: str | None) -> Tags:
+    """What is still true of numbers that are converted to another dtype."""
+    if dtype == "bool":
+        return frozenset(tag for tag in tags if not isinstance(tag, Bounds | Ends | Reals | Points))
+    if dtype is None or "int" not in dtype:
+        return tags
+    drawn = next((tag for tag in tags if isinstance(tag, Reals)), None)
+    cut_off = _rounded(drawn, 0.0) if drawn is not None else None
+    kept = frozenset(tag for tag in tags if not isinstance(tag, Reals | Points))
+    return kept if cut_off is None else kept | {cut_off}
 
 
 def _between(low: Value, high: Value) -> Bounds | None:
@@ -138,12 +279,23 @@ _PARTS = frozenset("chunk split unbind select narrow index_select".split())
 def of_part(tags: Tags, name: str, args: tuple[Value, ...]) -> Tags:
     """What is still true of the values that an operator picks: the ends of a range only if any part has them. An index
     that is not known stands for all there are."""
+    if name in ("getitem", "index_select") and any(_selects(one) for key in args[1:] for one in _each(key)):
+        return frozenset(tag for tag in tags if not isinstance(tag, Bounds | Ends | Points))
     fixed = name in _PARTS or (name == "getitem" and len(args) > 1 and _is_fixed(args[1]))
 
     def is_lost(tag: object) -> bool:
-        return isinstance(tag, Ends) or (isinstance(tag, Bounds) and not tag.anywhere)
+        return isinstance(tag, Ends | Points) or (isinstance(tag, Bounds) and not tag.anywhere)
 
     return frozenset(tag for tag in tags if not (fixed and is_lost(tag)))
+
+
+def _each(key: Value) -> tuple[Value, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def _selects(key: Value) -> bool:
+    """Whether an index is a mask, or positions that were found out: they may leave out just those numbers."""
+    return isinstance(key, Tensor) and not any(isinstance(tag, Bounds) for tag in key.tags)
 
 
 def _is_fixed(key: Value) -> bool:

@@ -63,16 +63,18 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
     if path.endswith("rnn.pad_sequence"):
         # One sequence is one sample.
         layout = frozenset({Batch(0 if call.get(1, "batch_first", False) else 1)})
-        held = integers.padded(plain(made.tags), interp.resolved(call.get(2, "padding_value", 0)), _differ(elements))
+        held = integers.padded(
+            plain(made.tags), interp.resolved(call.get(2, "padding_value", 0)), _differ(interp, elements)
+        )
         interp.heap.set(made.slots, "tags", held | layout)
     return made
 
 
-def _differ(elements: tuple[Value, ...]) -> bool:
-    """Whether sequences are known to be of different lengths."""
+def _differ(interp: Interpreter, elements: tuple[Value, ...]) -> bool:
+    """Whether sequences are known to be of different lengths, or to be so where those are drawn at random."""
     shapes = [element.spec.shape for element in elements if isinstance(element, Tensor)]
-    lengths = {shape[0] for shape in shapes if shape and isinstance(shape[0], int)}
-    return len(lengths) > 1 and not isinstance(elements, Several)
+    lengths = [shape[0] for shape in shapes if shape]
+    return not isinstance(elements, Several) and any(draws.vary(interp, lengths[0], other) for other in lengths[1:])
 
 
 def _grown(interp: Interpreter, tensor: Tensor, call: Arguments) -> TensorSpec | None:

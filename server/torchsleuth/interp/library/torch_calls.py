@@ -385,7 +385,8 @@ def _factory(interp: Interpreter, path: str, name: str, call: Arguments) -> Valu
         value = Tensor(UNKNOWN_TENSOR.with_(dtype=known))
     spec = value.spec.with_(device=place if isinstance(place, Device) else None)
     interp.heap.set(value.slots, "spec", spec)
-    held = integers.of_factory(interp, name, call) if spec.dtype is not None and "int" in spec.dtype else None
+    whole = spec.dtype is not None and "int" in spec.dtype
+    held = integers.of_factory(interp, name, call) if whole else integers.of_reals(name, call)
     if held is not None:
         interp.heap.set(value.slots, "tags", value.tags | {held})
     if name != "normal" or not sources:
@@ -658,7 +659,7 @@ def _convert(interp: Interpreter, tensor: Tensor, dtype: str | None, device: Dev
     converted = Tensor(
         spec.with_(dtype=dtype, device=device, requires_grad=grad),
         origin,
-        tensor.tags,
+        integers.converted(tensor.tags, dtype),
         tensor.history if grad is not False else frozenset(),
     )
     interp.same_graph(tensor, converted)
