@@ -24,6 +24,7 @@ from torchsleuth.interp.values import (
     Bound,
     Choice,
     ClassValue,
+    Ends,
     Function,
     Instance,
     LibraryModule,
@@ -544,7 +545,9 @@ class TensorOperations(Questions):
     def tensor_set_item(self, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
         demands.to_part(self.interpreter, container, key, value, node, frame)
         self.written(container, value if isinstance(value, Tensor) else None, node, frame, copied=True)
-        self.retag(container)
+        left = library.rest_of(container, self.resolved_spec(container.spec).shape, self.resolved(key))
+        self.retag(container, frozenset() if left is None else frozenset({Ends(left[0], left[0])}))
+        self.heap.set(container.slots, "rest", left)
         if isinstance(value, Tensor):
             self.heap.set(container.slots, "history", container.history | value.history)
             if value.spec.requires_grad is not False and container.spec.requires_grad is False:

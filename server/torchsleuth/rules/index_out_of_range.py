@@ -2,8 +2,8 @@
 
 What it finds
     Indices that are known to go beyond what they pick from: tokens of `torch.randint(0, 5000, …)` for an embedding of
-    1000 rows, class numbers up to 10 for a prediction of 10 classes (0 to 9), `one_hot` with too few classes, a fixed
-    position outside of a dimension.
+    1000 rows, class numbers up to 10 for a prediction of 10 classes (0 to 9), numbers of padding or of what has no label that
+    the loss is not told to ignore, `one_hot` with too few classes, a fixed position outside of a dimension.
 Why it hurts
     PyTorch stops with "index out of range in self" or "Target 10 is out of bounds"; on the accelerator, with a
     device-side assertion that takes the process down.
@@ -13,7 +13,8 @@ Example
 Use instead
     embedding = nn.Embedding(5000, 64)
 Fix safety
-    Unsafe: the table may be right and the indices wrong. For class numbers that start at 1, subtracting 1 comes first.
+    Unsafe: the table may be right and the indices wrong. For class numbers that start at 1, subtracting 1 comes first;
+    for padding, `ignore_index`.
 References
     torch.nn.Embedding, torch.nn.CrossEntropyLoss
 """
@@ -38,6 +39,7 @@ from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 
 CODE = "TS310"
+DEFAULT_IGNORED = -100
 MAX_SPECIAL = 4
 """Special tokens, such as those of padding and of the start, that a vocabulary may lack."""
 _EMBEDDINGS = ("torch.nn.Embedding", "torch.nn.EmbeddingBag", "torch.nn.functional.embedding")
@@ -130,8 +132,8 @@ def _rows(operation: Operation) -> int | None:
 
 def _ignored(operation: Operation) -> int:
     options = operation.module.kwargs if operation.module is not None else operation.kwargs
-    value = options.get("ignore_index", -100)
-    return value if isinstance(value, int) else -100
+    value = options.get("ignore_index", DEFAULT_IGNORED)
+    return value if isinstance(value, int) else DEFAULT_IGNORED
 
 
 def _picked(operation: Operation) -> Lookup | None:
@@ -178,6 +180,10 @@ def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds
             yield replaced(analysis, lookup.layer.site, rows, text)
     if isinstance(bounds, Bounds) and bounds.low == 1 and bounds.high == lookup.size:
         yield from suffixed(analysis, lookup.index, " - 1")
+    ignoring = list(_ignoring(analysis, operation, lookup, bounds)) if lookup.ignored == DEFAULT_IGNORED else []
+    if ignoring:
+        yield from ignoring
+        return
     if bounds.high >= lookup.size:
         if lookup.kind == "table" and lookup.layer is not None:
             yield from change_argument(analysis, lookup.layer, 0, "num_embeddings", wanted)
@@ -194,6 +200,21 @@ def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds
             if node is not None:
                 yield replaced(analysis, operation.site, node, str(wanted))
         yield from _drawn_lower(analysis, lookup)
+
+
+def _ignoring(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> Iterator[Candidate]:
+    """``ignore_index=`` for a number that stands for no class: a negative one, or one that targets were filled with."""
+    made = operation.site if operation.module is None else operation.module.site
+    filled = isinstance(bounds, Ends) and bounds.low == bounds.high
+    if made is None or not isinstance(made.node, ast.Call) or not (bounds.low < 0 or filled):
+        return
+    number = bounds.low if bounds.low < 0 else bounds.high
+    born, text = birth(lookup.index.tensor), str(number)
+    for part in ast.walk(born.call) if born is not None else ():
+        if isinstance(part, ast.Name) and made.frame.globals.get(part.id) == number:
+            text = part.id
+    edit = edits.add_argument(source_at(analysis, made), made.node, f"ignore_index={text}")
+    yield Candidate(message("fix.add", text=f"ignore_index={text}"), (edit,))
 
 
 def _drawn_lower(analysis: Analysis, lookup: Lookup) -> Iterator[Candidate]:

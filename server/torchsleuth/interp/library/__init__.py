@@ -35,6 +35,7 @@ from torchsleuth.interp.library.hooks import after as run_hooks_after
 from torchsleuth.interp.library.hooks import before as run_hooks_before
 from torchsleuth.interp.library.hooks import functions as hooks_in
 from torchsleuth.interp.library.hooks import run_pending
+from torchsleuth.interp.library.integers import rest as rest_of
 from torchsleuth.interp.library.layers import FunctionalForm, functional_form
 from torchsleuth.interp.library.modules import (
     child,
@@ -168,6 +169,7 @@ __all__ = [
     "iterate",
     "make_set",
     "mark_element",
+    "rest_of",
     "native_init",
     "object_item",
     "objects_in",

@@ -572,11 +572,22 @@ def _most_counts(weights: Tensor) -> int | None:
             continue
         if origin.operator.endswith("bincount") and origin.sources:
             bounds = next((tag for tag in origin.sources[0].tags if isinstance(tag, Bounds)), None)
-            node = origin.site.node
-            plain = isinstance(node, ast.Call) and not node.keywords and len(node.args) < 2
-            return bounds.high + 1 if bounds is not None and plain else None
+            least = _minimum(origin.site)
+            return max(bounds.high + 1, least) if bounds is not None and least is not None else None
         pending.extend(origin.sources)
     return None
+
+
+def _minimum(site: Site) -> int | None:
+    """The ``minlength`` of a bincount, where that is all it is given, and a number or a name for one."""
+    call = site.node
+    if not isinstance(call, ast.Call) or len(call.args) > 1 or any(word.arg != "minlength" for word in call.keywords):
+        return None
+    given = call.keywords[0].value if call.keywords else ast.Constant(0)
+    value = given.value if isinstance(given, ast.Constant) else None
+    if isinstance(given, ast.Name):
+        value = site.frame.names.get(given.id, site.frame.globals.get(given.id))
+    return value if isinstance(value, int) else None
 
 
 def measured(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> Size | None:

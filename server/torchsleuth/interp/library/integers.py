@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
+from torchsleuth.tensors.dims import Size
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -271,6 +273,51 @@ def padded(tags: Tags, value: Value, certain: bool) -> Tags:
         return kept | {Ends(min(ends), max(ends))} if ends else kept
     around = min([value, *ends]), max([value, *ends])
     return kept | {Bounds(*around) if any(isinstance(tag, Bounds) for tag in held) else Ends(*around)}
+
+
+Rest = tuple[int, frozenset[tuple[int, ...]]]
+"""A number that a tensor was filled with, and those of its corners that still hold it."""
+MAX_RANK = 5
+
+
+def rest(container: Tensor, shape: tuple[Size, ...] | None, key: Value) -> Rest | None:
+    """What a tensor of one number still holds of it when a part of the tensor is written to; None where that is not known."""
+    held = next((tag for tag in container.tags if isinstance(tag, Bounds | Ends) and tag.low == tag.high), None)
+    if held is None or not shape or len(shape) > MAX_RANK:
+        return None
+    sizes = [size for size in shape if isinstance(size, int) and size]
+    if len(sizes) < len(shape):
+        return None
+    if isinstance(held, Bounds):
+        corners = frozenset(itertools.product(*({0, size - 1} for size in sizes)))
+    else:
+        number, corners = container.slots.get("rest") or (None, frozenset())
+        if number != held.low:
+            return None
+    parts = _per_dimension(key, len(shape))
+    left = frozenset(corner for corner in corners if not all(_covers(*one) for one in zip(parts, corner, sizes)))
+    return (held.low, left) if left else None
+
+
+def _per_dimension(key: Value, rank: int) -> list[Value]:
+    """An index for each dimension; all of it where the index says nothing of it."""
+    parts = list(_each(key))
+    if any(part is None for part in parts) or parts.count(...) > 1 or any(isinstance(part, Tensor) for part in parts):
+        return [...] * rank
+    place = parts.index(...) if ... in parts else len(parts)
+    behind = parts[place + 1 :]
+    return [*parts[:place], *[...] * (rank - place - len(behind)), *behind]
+
+
+def _covers(part: Value, place: int, size: int) -> bool:
+    """Whether an index may mean a place of its dimension."""
+    if _plain(part) and not isinstance(part, AnyIndex):
+        return bool(part % size == place)
+    if isinstance(part, SliceValue):
+        ends = (part.start, part.stop, part.step)
+        if all(end is None or (_plain(end) and not isinstance(end, AnyIndex)) for end in ends) and part.step != 0:
+            return place in range(*slice(*ends).indices(size))
+    return True
 
 
 _PARTS = frozenset("chunk split unbind select narrow index_select".split())
