@@ -144,6 +144,10 @@ ENGLISH: dict[str, str] = {
     ),
     "softmax.no_dim": "{softmax} of {tensor} {shape} is given no dim, so PyTorch guesses dimension {guess}: write it",
     "softmax.samples": "dimension 0 is taken for the samples here",
+    "softmax.labels": (
+        "{tensor} went through softmax: its probabilities sum to 1, but several labels of a sample in {target} can be 1; use "
+        "sigmoid in front of {loss}"
+    ),
     "softmax.cross_entropy": (
         "{tensor} already went through {softmax}, and cross entropy applies log_softmax itself: pass the raw logits"
     ),
