@@ -259,11 +259,11 @@ ENGLISH: dict[str, str] = {
     "eval.missing.layer": "{layer} computes something else in evaluation mode",
     "train.missing": "{module} is trained in evaluation mode: nothing calls train() after the eval() of line {line}",
     "train.missing.eval": "evaluation mode is switched on here",
-    "optimizer.anew": (
+    "optimizer.each_step": (
         "{optimizer} is made anew in each iteration of the loop of line {line}, for a single step: what it remembers from "
         "step to step is lost; make it before the loops"
     ),
-    "optimizer.anew.loop": "each iteration of this loop makes one",
+    "optimizer.each_step.loop": "each iteration of this loop makes one",
     "scheduler.made": "the schedule is made here",
     "scheduler.epochs.cosine": (
         "T_max={epochs} is the number of epochs, but this steps after every batch, {taken} times: the learning rate goes down "

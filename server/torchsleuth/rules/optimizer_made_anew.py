@@ -95,9 +95,9 @@ def _finding(analysis: Analysis, call: LibraryCall) -> Finding:
     source = analysis.source_of(point.span.path)
     loop = loop_statement(analysis, point)
     head = loop.iter if isinstance(loop, ast.For) else loop.test if isinstance(loop, ast.While) else None
-    places = (related(source, head, message("optimizer.anew.loop")),) if head is not None else ()
+    places = (related(source, head, message("optimizer.each_step.loop")),) if head is not None else ()
     line = point.span.start.line
-    text = message("optimizer.anew", optimizer=optimizer.type_name, line=line)
+    text = message("optimizer.each_step", optimizer=optimizer.type_name, line=line)
     return Finding(call.site.span, text, places, tuple(_repairs(analysis, call)))
 
 
