@@ -241,6 +241,12 @@ ENGLISH: dict[str, str] = {
     "pair.tensor": "{call} gives two tensors, the values and the indices: `{text}` takes that pair for a tensor",
     "pair.made": "the pair is made here",
     "state.key": "this checkpoint has no entry {key}: it has {keys}",
+    "state.wrapped": (
+        'this state was taken from {name}, a {wrapper}: all its names begin with "module.", which the module that is loaded '
+        "does not have; take that of {name}.module"
+    ),
+    "state.wrapped.here": "wrapped here",
+    "state.misfit.saved": "the state is taken here",
     "state.misfit": "this state does not fit: {wrong}",
     "state.misfit.module": "the module is made here",
     "state.misfit.given": "the state is that of this module",

@@ -26,6 +26,7 @@ from torchsleuth.interp.trace import StateFault
 from torchsleuth.interp.values import DictValue, Instance, LibraryModule, LibraryObject, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.wrapped import of_wrapped
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 
@@ -45,6 +46,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             wrong.append(message("state.unexpected", keys=_listed(fault.unexpected)))
         text = message("state.misfit", wrong="; ".join(wrong))
         yield Finding(fault.site.span, text, tuple(_places(analysis, fault)), tuple(_repairs(analysis, fault)))
+    yield from of_wrapped(analysis)
 
 
 def _listed(keys: tuple[str, ...]) -> str:

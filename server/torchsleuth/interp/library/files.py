@@ -94,6 +94,7 @@ def _written(interp: Interpreter, value: Value) -> Value:
         items = value.items
         made = DictValue(None if items is None else {key: _written(interp, one) for key, one in items.items()})
         made.from_file = True
+        made.slots["state"] = value.slots.get("state")
         return made
     if isinstance(value, ListValue):
         elements = value.elements
@@ -126,6 +127,7 @@ def _elsewhere(value: Value) -> Value:
     if isinstance(value, DictValue):
         made = DictValue(None if value.items is None else {key: _elsewhere(one) for key, one in value.items.items()})
         made.from_file = True
+        made.slots["state"] = value.slots.get("state")
         return made
     if isinstance(value, ListValue):
         return ListValue(None if value.items is None else tuple(_elsewhere(one) for one in value.items))

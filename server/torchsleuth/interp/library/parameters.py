@@ -63,6 +63,7 @@ def entries(interp: Interpreter, state: LibraryObject, changed: bool = False) ->
     own = state.slots.get("entries")
     if own is None:
         own = DictValue(_held(interp, state.args[0]), "OrderedDict")
+        own.slots["state"] = state
         if changed:
             interp.heap.set(state.slots, "entries", own)
     return own if isinstance(own, DictValue) else None
