@@ -242,8 +242,8 @@ ENGLISH: dict[str, str] = {
     "pair.made": "the pair is made here",
     "state.key": "this checkpoint has no entry {key}: it has {keys}",
     "state.wrapped": (
-        'this state was taken from {name}, a {wrapper}: all its names begin with "module.", which the module that is loaded '
-        "does not have; take that of {name}.module"
+        'this state was taken from `{name}`, a {wrapper}: all its names begin with "module.", which the module that is loaded '
+        "does not have; take that of `{name}.module`"
     ),
     "state.wrapped.here": "wrapped here",
     "state.misfit.saved": "the state is taken here",

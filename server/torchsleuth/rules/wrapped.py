@@ -40,7 +40,7 @@ def of_wrapped(analysis: Analysis) -> Iterator[Finding]:
             related(analysis.source_of(wrap.site.span.path), wrap.site.node, message("state.wrapped.here")),
             related(source, state.site.node, message("state.misfit.saved")),
         )
-        text = message("state.wrapped", name=f"`{name}`", wrapper=wrap.path.rpartition(".")[2])
+        text = message("state.wrapped", name=name, wrapper=wrap.path.rpartition(".")[2])
         yield Finding(load.site.span, text, places, tuple(_unwrapped(analysis, state.site)))
 
 
@@ -77,8 +77,8 @@ def _decides(module: Value) -> bool:
 
 def _wrapper(analysis: Analysis, wraps: list[LibraryCall], state: LibraryObject) -> LibraryCall | None:
     """The call that made what state_dict() is called on, where its name was given to a wrapper, and to nothing since."""
-    site, module = state.site, state.args[0]
-    name = receiver_text(analysis, site) if site is not None else None
+    module = state.args[0]
+    site, name = _passed(state.site, receiver_text(analysis, state.site) if state.site is not None else None)
     for wrap in wraps:
         statement = statement_of(analysis, wrap.site)
         path = wrap.site.span.path
@@ -101,6 +101,30 @@ def _wrapper(analysis: Analysis, wraps: list[LibraryCall], state: LibraryObject)
         if not set_here:
             return wrap
     return None
+
+
+def _passed(site: Site | None, name: str | None) -> tuple[Site | None, str | None]:
+    """The place where an argument comes from, and what it is there, for a name that is one."""
+    while site is not None and site.frame.function is not None and site.frame.call is not None:
+        frame, call, function = site.frame, site.frame.call, site.frame.function.node
+        names = [argument.arg for argument in function.args.args] if isinstance(function, ast.FunctionDef) else []
+        if name not in names or frame.caller is None or _sets(function, name):
+            break
+        place = names.index(name) - (1 if frame.receiver is not None else 0)
+        given = next((word.value for word in call.keywords if word.arg == name), None)
+        if given is None and place < len(call.args) and not any(isinstance(one, ast.Starred) for one in call.args):
+            given = call.args[place]
+        if not isinstance(given, ast.Name | ast.Attribute):
+            return None, None
+        site, name = Site(frame.caller.source.span(call), call, frame.caller), ast.unparse(given)
+    return site, name
+
+
+def _sets(function: ast.AST, name: str | None) -> bool:
+    return any(
+        isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name
+        for node in ast.walk(function)
+    )
 
 
 def _is_seen(made: Site, used: Site, name: str | None) -> bool:
