@@ -428,6 +428,10 @@ ENGLISH: dict[str, str] = {
     "fix.detach_numpy": "Detach before {call}",
     "fix.spelling": "Change {old} to {new}",
     # memory and performance
+    "graph.kept.average": (
+        "each {into} keeps the graph of all steps before, as {name} requires grad: memory grows; detach() it, or average under "
+        "no_grad()"
+    ),
     "graph.kept": "{name} keeps the graph of every iteration, longer than any backward() needs it: memory grows step by step",
     "unstable": "{old} loses digits or overflows: use {new}",
     "sync.loop": "{method}() waits for {device} in every step: look at values once in many steps",

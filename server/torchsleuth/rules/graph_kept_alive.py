@@ -3,7 +3,7 @@
 What it finds
     `total += loss`, or `outputs.append(out)`, in a loop where the value carries its graph, though no backward() goes
     through it: the backward() of the iteration has done its work, or there is none. Also in dicts and tuples that are
-    appended.
+    appended; and averages of the weights in a dict, where autograd records.
 Why it hurts
     Every iteration's graph, with what it saved, stays in memory as long as the sum or the list does. Memory grows step by
     step until it runs out, long after the line that causes it.
@@ -38,6 +38,7 @@ from torchsleuth.interp.graph import GraphNode, node_of
 from torchsleuth.interp.trace import LibraryCall, LoopPoint, Operation
 from torchsleuth.interp.values import DictValue, ListValue, Tensor, Value
 from torchsleuth.messages import message
+from torchsleuth.rules.averages import averages
 from torchsleuth.rules.iterations import next_iteration
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.uses import operand
@@ -83,6 +84,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         name = "the running value" if kept.into is None else f"`{analysis.source.segment(kept.into)}`"
         fixes = _fixes(analysis, kept) if len(terms) == 1 else _detached(analysis, [term for term in terms if term])
         yield Finding(at, message("graph.kept", name=name), (), fixes)
+    yield from averages(analysis)
 
 
 @dataclass(frozen=True)

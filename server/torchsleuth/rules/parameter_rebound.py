@@ -40,7 +40,7 @@ _CALLS = tuple(f"torch.nn.Module.{name}" for name in ("parameters", "named_param
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[ast.AST] = set()
     for call in (call for path in _CALLS for call in analysis.calls.get(path, ())):
-        loop = _loop_over(analysis, call)
+        loop = loop_over(analysis, call)
         if loop is None or loop in seen:
             continue
         seen.add(loop)
@@ -55,7 +55,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 yield Finding(source.span(assignment), text, (place,), (fix,))
 
 
-def _loop_over(analysis: Analysis, call: LibraryCall) -> ast.For | None:
+def loop_over(analysis: Analysis, call: LibraryCall) -> ast.For | None:
     """The loop over these parameters, alone or side by side with others."""
     node = call.site.node
     same = analysis.index(call.site.span.path).same(node) if isinstance(node, ast.expr) else None
