@@ -132,6 +132,9 @@ ENGLISH: dict[str, str] = {
     "index.dimension": "{index} {values}, but what it picks from has {size} entries, 0 to {last}",
     "index.range": "goes from {low} to {high}",
     "index.held": "holds {high}",
+    "index.unused": (
+        "{index} is never read: every sample is the same, though there are as many as {counted} has; pick by {index}"
+    ),
     "index.constant": "{tensor} has no such position: {error}",
     "index.born": "the indices are made here",
     # losses
@@ -399,6 +402,7 @@ ENGLISH: dict[str, str] = {
     "fix.as_tensors": "Compute the loss of tensors, not of numbers",
     "fix.soft_argmax": "Use the expected position instead: a soft argmax",
     "fix.straight_through": "Let the gradient pass straight through",
+    "fix.pick_by": "Pick by {index}",
     "fix.insert": "Insert {text}",
     "fix.wrap": "Wrap in {text}",
     "fix.in_place": "Change it in place under no_grad(): {text}",
