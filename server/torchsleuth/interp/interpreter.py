@@ -875,8 +875,8 @@ class Interpreter(Importing):
             self.set_parameters(owner, self.truth(value), node, frame)
         elif isinstance(owner, Parameters):
             self.event("grad_touched", owner, node, frame)
-            self.passes += value is not None
             self.cleared(part for module in owner.modules for part in library.parts_of(module))
+            self.passes += value is not None
 
     def delete_attribute(self, owner: Value, name: str) -> None:
         if isinstance(owner, Instance | ClassValue | Namespace | LibraryObject) and name in owner.slots:

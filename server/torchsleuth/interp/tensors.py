@@ -604,8 +604,8 @@ class TensorOperations(Questions):
         elif name == "grad":
             self.event("grad_touched", owner, node, frame)
             self.heap.set(owner.slots, "has_grad", True)
-            self.passes += value is not None
             self.cleared((owner if owner.owner is None else owner.owner,))
+            self.passes += value is not None
 
     def iterate_tensor(self, value: Tensor, node: ast.AST, frame: Frame) -> Iteration:
         shape = self.resolved_spec(value.spec).shape
