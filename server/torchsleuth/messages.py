@@ -375,6 +375,7 @@ ENGLISH: dict[str, str] = {
     "grad.number": "`{name}` never learns: `{text}` hands its value on without a gradient, and nothing else of it is in the loss",
     "grad.numpy": "{tensor} requires grad, and {call} refuses that: detach() it first",
     "grad.missing": "{tensor} never required grad, so {grad} is None",
+    "grad.cut.function": "{name}, which runs without gradients",
     "grad.missing.early": "no backward() has run before this, so {grad} is still None",
     "grad.missing.cleared": "{grad} is None here: zero_grad() came after the last backward()",
     "grad.missing.rebound": (

@@ -10,7 +10,7 @@ from torchsleuth.interp.graph import AutogradFault, Cut
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.values import ListValue, Site, Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import is_alone, place_in, receiver_text, statement_of
+from torchsleuth.rules.loops import blocks_of, is_alone, place_in, receiver_text, statement_of
 from torchsleuth.rules.rewrites import OF_NUMBERS
 from torchsleuth.rules.rule import Analysis, Candidate, related
 from torchsleuth.schema import Edit, Position, Related
@@ -58,6 +58,8 @@ def cut_text(analysis: Analysis, cut: Cut) -> str:
     """``.item()`` and its like, in words of the source."""
     if cut.kind in _METHODS:
         return f"`.{cut.kind}`" if cut.kind == "data" else f"`.{cut.kind}()`"
+    if cut.kind == "no_grad" and cut.mode is not None and isinstance(cut.mode.node, ast.FunctionDef):
+        return message("grad.cut.function", name=f"`{cut.mode.node.name}()`")
     if cut.kind == "no_grad":
         return "the block without gradients" if cut.mode else "code that runs without gradients"
     if cut.kind == "frozen":
@@ -283,11 +285,39 @@ def _soft_argmax(analysis: Analysis, site: Site) -> Iterator[Candidate]:
 
 
 def _unfrozen(analysis: Analysis, site: Site) -> Iterator[Candidate]:
-    """``True`` instead of ``False`` where the parameters were frozen."""
+    """The freezing before the parts that it is not meant for; ``True`` instead of ``False`` where it is done."""
     source, statement = analysis.source_of(site.span.path), statement_of(analysis, site)
+    if statement is not None:
+        yield from _frozen_before(analysis, source, statement)
     for part in ast.walk(statement) if statement is not None else ():
         if isinstance(part, ast.Constant) and part.value is False:
             yield Candidate(message("fix.unfreeze"), (edits.replace(source, part, "True"),), safe=False)
+
+
+def _frozen_before(analysis: Analysis, source: SourceText, statement: ast.stmt) -> Iterator[Candidate]:
+    """The loop over ``model.parameters()`` in front of ``model.fc = …``, below what makes the model."""
+    trail = [part for part in edits.path_to(analysis.tree(source.path), statement) if isinstance(part, ast.stmt)]
+    whole = next(
+        (part for part in reversed(trail) if isinstance(part, ast.For) and part.body == [statement]), statement
+    )
+    block = next((one for one in blocks_of(analysis.tree(source.path)) if whole in one), [whole])
+    before = block[: block.index(whole)]
+    modules = {part.id for part in ast.walk(whole) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    first = whole
+    while before and isinstance(before[-1], ast.Assign) and _part_of(before[-1].targets[0]) in modules:
+        first = before.pop()
+    if first is not whole and before:
+        text = " ".join(source.segment(whole).split("\n", 1)[0].split()).rstrip(":")
+        changes = edits.relocate(source, [whole], before[-1])
+        yield Candidate(message("fix.move_before", text=text, line=first.lineno), changes)
+
+
+def _part_of(target: ast.expr) -> str | None:
+    """``model`` in ``model.fc`` and ``model.classifier[2]``."""
+    inner = target
+    while isinstance(inner, ast.Attribute | ast.Subscript):
+        inner = inner.value
+    return inner.id if inner is not target and isinstance(inner, ast.Name) else None
 
 
 def _moved_out(analysis: Analysis, site: Site, mode: Site) -> Iterator[Candidate]:

@@ -282,7 +282,11 @@ def _shorter(analysis: Analysis, frame: Frame, excess: int) -> Iterator[Candidat
         first = function.node.args.args[0].arg if function.node.args.args else "self"
         whole, value = source.segment(part.value), part.value
         names = [f"{first}.{name}" for name, held in owner.slots.items() if is_int(held) and held == excess > 1]
-        counts = [f"{whole} - {size}" for size in (*names, excess)]
+        ahead = [f"{first}.{name}" for name, held in owner.slots.items() if is_int(held) and held == excess + 1 > 2]
+        read = {source.segment(part) for part in ast.walk(function.node) if isinstance(part, ast.Attribute)}
+        counts = [f"{whole} - {size}" for size in names]
+        counts += [f"{whole} - {size} + 1" for size in ahead if size in read]
+        counts.append(f"{whole} - {excess}")
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and isinstance(value.right, ast.Constant):
             if value.right.value == excess:
                 counts = [source.segment(value.left)]

@@ -24,6 +24,7 @@ from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import last_assignment
 from torchsleuth.rules.loaders import head
+from torchsleuth.rules.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
@@ -47,7 +48,9 @@ def _repairs(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[C
     dataset = call.args[0] if call.args else given.get("dataset")
     lengths: ast.expr | None = call.args[1] if len(call.args) > 1 else given.get("lengths")
     if isinstance(lengths, ast.Name):
-        lengths = last_assignment(analysis, lengths, fault.at)
+        name, lengths = lengths.id, last_assignment(analysis, lengths, fault.at)
+        if isinstance(lengths, ast.ListComp) and dataset is not None:
+            yield from _rest_added(analysis, fault, name, source.segment(dataset))
     if not isinstance(lengths, ast.List | ast.Tuple) or len(lengths.elts) < 2 or dataset is None:
         return
     last = lengths.elts[-1]
@@ -61,6 +64,15 @@ def _repairs(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[C
         yield Candidate(title, (edits.replace(source, defined, whole),))
     title = message("fix.replace", old=source.segment(last), new=whole)
     yield Candidate(title, (edits.replace(source, last, whole),))
+
+
+def _rest_added(analysis: Analysis, fault: DataFault, name: str, dataset: str) -> Iterator[Candidate]:
+    """What is left, added to the last of the lengths in a list."""
+    statement = statement_of(analysis, fault.at)
+    if statement is not None and is_simple(statement, analysis, fault.at.span.path):
+        text = f"{name}[-1] += len({dataset}) - sum({name})"
+        edit = edits.insert_line_before(analysis.source_of(fault.at.span.path), statement, text)
+        yield Candidate(message("fix.insert", text=text), (edit,))
 
 
 def _operand(text: str, node: ast.expr) -> str:
