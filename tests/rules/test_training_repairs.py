@@ -426,3 +426,53 @@ def test_the_gradient_passes_the_lookup_of_the_nearest_code() -> None:
             optimizer.step()
     """
     assert "z.detach())\n        q = z + (q - z).detach()\n        return q, loss" in repaired(text)
+
+
+def test_freezing_goes_in_front_of_the_new_head() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body, self.fc = nn.Linear(4, 8), nn.Linear(8, 10)
+
+            def forward(self, x):
+                return self.fc(torch.relu(self.body(x)))
+
+        model = Net()
+        model.fc = nn.Linear(8, 3)
+        for p in model.parameters():
+            p.requires_grad = False
+        loss = nn.functional.cross_entropy(model(torch.randn(2, 4)), torch.tensor([0, 2]))
+        loss.backward()
+    """
+    frozen = "model = Net()\nfor p in model.parameters():\n    p.requires_grad = False\nmodel.fc = nn.Linear(8, 3)\n"
+    assert frozen in repaired(text)
+
+
+def test_weights_that_are_stepped_by_hand_stay_leaves() -> None:
+    text = """
+        import torch
+
+        x, y = torch.randn(20, 2), torch.randn(20)
+        w = torch.zeros(2, requires_grad=True)
+        for step in range(10):
+            loss = ((x @ w - y) ** 2).mean()
+            loss.backward()
+            w = w - 0.1 * w.grad
+    """
+    assert "    with torch.no_grad():\n        w -= 0.1 * w.grad\n    w.grad = None\n" in repaired(text)
+
+
+def test_what_is_left_goes_to_the_last_of_computed_lengths() -> None:
+    text = """
+        import torch
+        from torch.utils.data import TensorDataset, random_split
+
+        data = TensorDataset(torch.randn(333, 4))
+        lengths = [int(len(data) * part) for part in (0.7, 0.2, 0.1)]
+        parts = random_split(data, lengths)
+    """
+    assert "lengths[-1] += len(data) - sum(lengths)\nparts =" in repaired(text)
