@@ -217,6 +217,10 @@ ENGLISH: dict[str, str] = {
     "untensor.module": "a module: call it with a tensor",
     "absent.name": "{owner} has no `{name}`: `{near}` is what there is",
     "type.method": "`{text}` is a method: it is called, and has no elements",
+    "type.called.list": (
+        "`{text}` is a {kind}: it holds modules and has no forward of its own; make it an nn.Sequential, or call its modules one "
+        "after the other"
+    ),
     "type.called": "`{text}` is a tuple, and no function: its elements have an index",
     "type.moved": "`{text}` is a tuple of tensors, which has no .{name}(): move each of them",
     "type.optimizer": "{made} wants the parameters of {name}, not the module",

@@ -211,9 +211,9 @@ class Calls(Choices):
             return self.instantiate(callee, call.args, call.kwargs, node, call.frame)
         if isinstance(callee, Instance):
             return self._call_instance(callee, call)
+        misuse.calls(self.interpreter, callee, node, call.frame)
         if isinstance(callee, LibraryModule):
             return self.call_module(callee, call)
-        misuse.calls(self.interpreter, callee, node, call.frame)
         if isinstance(callee, NamedResult):
             misuse.lacks(self.interpreter, callee, None, call.node, call.frame)
         if isinstance(callee, Native):
@@ -261,6 +261,10 @@ class Calls(Choices):
                     bool(self.guarded),
                 )
             )
+
+    def record_method(self, path: str, receiver: Value, result: Value, node: ast.AST, frame: Frame) -> None:
+        """What is no call, and of interest like one: ``x.data``."""
+        self._record_call(path, receiver, Arguments((), {}, node, frame), result)
 
     # -- functions of the user's -------------------------------------------------------------------
 

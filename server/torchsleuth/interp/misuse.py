@@ -160,8 +160,13 @@ def unmade(interp: Interpreter, cls: ClassValue, node: ast.AST, frame: Frame) ->
             _report(interp, Misuse("unmade", interp.site(node, frame), cls))
 
 
+_LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict"})
+
+
 def calls(interp: Interpreter, callee: Value, node: ast.AST | None, frame: Frame) -> None:
-    """``x.shape(0)``: a tuple is no function."""
+    """``x.shape(0)``: a tuple is no function; and a list of modules has no forward."""
+    if isinstance(callee, LibraryModule) and callee.path in _LISTS and isinstance(node, ast.Call):
+        _report(interp, Misuse("called", interp.site(node, frame), callee))
     if type(callee) is tuple and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         _report(interp, Misuse("called", interp.site(node, frame), callee))
 

@@ -573,6 +573,8 @@ class TensorOperations(Questions):
             return self.operate(f"Tensor.{name}", (owner,), {}, node, frame)
         if name == "data":
             bare = Tensor(spec.with_(requires_grad=False), owner.origin, owner.tags)
+            if node_of(owner) is not None:
+                self.interpreter.record_method("Tensor.data", owner, bare, node, frame)
             return self.severed(owner, bare, "data", self.site(node, frame))
         if name == "grad":
             self.event("grad_touched", owner, node, frame)

@@ -161,7 +161,7 @@ class Misuse:
     through), result (what load_state_dict() gives, taken for the module), pickled (a file with an object of a class, read with
     weights_only), untold (an optimizer or a schedule whose step() lacks its argument), pair (what ``torch.max(x, dim)`` gives,
     taken for a tensor), key (an entry that a checkpoint has not), groups (a name for an index of an optimizer's list of
-    groups), unmade (the class of a module), subscripted (a method of a tensor), called (a tuple, such as a shape), moved (a tuple of tensors), repeated (one module several times in a list), parameter (a tensor put in the place of a parameter or module), misfit (a call whose arguments do not fit the
+    groups), unmade (the class of a module), subscripted (a method of a tensor), called (a tuple, such as a shape, or a ModuleList), moved (a tuple of tensors), repeated (one module several times in a list), parameter (a tensor put in the place of a parameter or module), misfit (a call whose arguments do not fit the
     parameters), absent (a name that a module or class of the library has not), unmodule (a child of a container that is no module),
     untensor (a module or an array for a tensor).
     """

@@ -1,7 +1,7 @@
 """argument-of-wrong-kind: a module, a tensor or a tuple where Python or PyTorch takes something else.
 
 What it finds
-    `x.size[0]` and `x.shape(0)`; `state.to(device)` of a tuple of tensors; a model in the place of its parameters or of the
+    `x.size[0]` and `x.shape(0)`; `self.layers(x)` of a ModuleList; `state.to(device)` of a tuple of tensors; a model in the place of its parameters or of the
     optimizer; labels as the second argument of DataLoader.
 Why it hurts
     TypeError or AttributeError, such as "'torch.Size' object is not callable" or "'Net' object is not iterable".
@@ -23,8 +23,9 @@ from collections.abc import Iterator
 from torchsleuth.interp.library.data import LOADER
 from torchsleuth.interp.library.optim import is_optimizer
 from torchsleuth.interp.trace import LibraryCall, Misuse
-from torchsleuth.interp.values import Array, Instance, LibraryObject, Tensor, is_module
+from torchsleuth.interp.values import Array, Instance, LibraryModule, LibraryObject, Tensor, is_module
 from torchsleuth.messages import message
+from torchsleuth.rules.activations import renamed
 from torchsleuth.rules.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
@@ -71,9 +72,32 @@ def _called(analysis: Analysis, misuse: Misuse) -> Finding | None:
     if not isinstance(node, ast.Call):
         return None
     text = source.segment(node.func)
+    if isinstance(misuse.value, LibraryModule):
+        what = message("type.called.list", text=text, kind=misuse.value.type_name)
+        return Finding(misuse.site.span, what, (), tuple(_in_sequence(analysis, misuse.value)))
     new = f"{text}[{source.segment(node.args[0])}]" if len(node.args) == 1 and not node.keywords else text
     fix = Candidate(message("fix.replace", old=source.segment(node), new=new), (edits.replace(source, node, new),))
     return Finding(misuse.site.span, message("type.called", text=text), (), [fix])
+
+
+def _in_sequence(analysis: Analysis, modules: LibraryModule) -> Iterator[Candidate]:
+    """``nn.Sequential(*layers)`` instead of ``nn.ModuleList(layers)``."""
+    call = modules.site.node if modules.site is not None else None
+    if modules.site is None or modules.type_name != "ModuleList" or not isinstance(call, ast.Call) or call.keywords:
+        return
+    edit, source = renamed(analysis, modules.site, "Sequential"), analysis.source_of(modules.site.span.path)
+    if edit is None or len(call.args) > 1:
+        return
+    changes = [edit]
+    for given in call.args:
+        if isinstance(given, ast.GeneratorExp):
+            return
+        if isinstance(given, ast.List):
+            changes.append(edits.replace(source, given, source.segment(given)[1:-1].strip()))
+        else:
+            changes.append(edits.insert(source, source.start_of(given), "*"))
+    title = message("fix.replace", old="ModuleList", new="Sequential")
+    yield Candidate(title, tuple(changes))
 
 
 def _moved(analysis: Analysis, misuse: Misuse) -> Finding | None:

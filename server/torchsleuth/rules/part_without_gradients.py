@@ -83,7 +83,7 @@ def _cut_off(analysis: Analysis, part: LibraryModule, loops: set[int], passes: l
             and _near(operation.loops, loops, passes)
         ):
             return cut
-    for call in analysis.calls.get("Tensor.detach", ()):
+    for call in (*analysis.calls.get("Tensor.detach", ()), *analysis.calls.get("Tensor.data", ())):
         node = node_of(call.receiver) if isinstance(call.receiver, Tensor) else None
         if (
             node is None
@@ -92,7 +92,7 @@ def _cut_off(analysis: Analysis, part: LibraryModule, loops: set[int], passes: l
         ):
             continue  # what goes other ways, too, is cut off there
         if _near(call.loops, loops, passes):
-            return Cut("detach", call.site)
+            return Cut(call.path.rpartition(".")[2], call.site)
     return None
 
 
