@@ -19,6 +19,9 @@ MAX_COMBINATIONS = 16
 """Values of the arguments of a call that are tried together."""
 
 
+_VALUES = ("max", "min", "any", "all", "sum", "item")
+
+
 class Choices(TensorOperations):
     """The part of the interpreter that knows `Choice`."""
 
@@ -112,17 +115,24 @@ class Choices(TensorOperations):
 
     def dispatches(self, test: ast.expr, frame: Frame) -> bool:
         """Whether an undecided test, in a function that is called, asks what kind of argument it got: the caller may know,
-        and what else it passes goes with it."""
+        and what else it passes goes with it. So does a test of the value of a tensor of one element, which is no batch."""
         if frame.call is None:
             return False
         for part in ast.walk(test):
             asked: ast.expr | None = None
+            held: ast.expr | None = None
             if isinstance(part, ast.Attribute) and part.attr in ("ndim", "dim", "shape"):
                 asked = part.value
             elif (
                 isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in ("isinstance", "len")
             ):
                 asked = part.args[0] if part.args else None
+            elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _VALUES:
+                held = part.func.value
+            if isinstance(held, ast.Name):
+                value = self.lookup(held.id, frame)  # type: ignore[attr-defined]
+                if isinstance(value, Tensor) and self.resolved_spec(value.spec).shape == (1,):
+                    return True
             if isinstance(asked, ast.Name | ast.Attribute):
                 value = self.eval(asked, frame)  # type: ignore[attr-defined]
                 if value is UNKNOWN or (isinstance(value, Tensor) and self.resolved_spec(value.spec).shape is None):
