@@ -178,8 +178,9 @@ class Oracle:
         result = Result(map_sizes(outcome.value, lambda size: dims.rebuild(size, restore)), facts)
         return result if len(back) > count else self._remembered(question, result)
 
-    def _simplified(self, asked: Any, grad: bool, cast: Autocast | None) -> Result | None:
-        """The answer to a question with compound sizes, where it does not depend on how they are compounded."""
+    def _simplified(self, asked: Any, grad: bool, cast: Autocast | None) -> Result | Failure | None:
+        """The answer to a question with compound sizes, where it does not depend on how they are compounded; so it is with
+        dtypes that are refused."""
         (target, args, kwargs), names = simplified(asked)
         if not names:
             return None
@@ -190,6 +191,8 @@ class Oracle:
             return Symbol(name, -1)
 
         outcome = self.call(target, args, dict(kwargs), fresh, grad, cast)
+        if isinstance(outcome, Failure) and outcome.confirmed and _about_types(outcome.message):
+            return outcome
         if not isinstance(outcome, Result) or outcome.facts or unknown:
             return None
         return Result(map_sizes(outcome.value, lambda size: dims.substitute(size, names)))
