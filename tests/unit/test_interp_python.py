@@ -506,3 +506,8 @@ def test_what_makes_an_instance_may_be_of_ones_own(made: str, wanted: object) ->
     found = analyze(IMPORTS + NEW + f"y = {made}\n")
     assert not found.diagnostics and found.stats["stumbles"] == []
     assert shape(NEW + f"y = {made}\n") == wanted
+
+
+def test_an_object_that_iterates_over_itself_and_is_not_known() -> None:
+    text = "class Own(somewhere.Base):\n    def __iter__(self):\n        return self\nfor x in Own():\n    pass\n"
+    assert shape(f"{text}y = torch.zeros(2)\n") == (2,)

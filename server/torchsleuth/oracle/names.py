@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from torchsleuth.tensors.spec import DType, Native, Parameter
+from torchsleuth.tensors.spec import DType, Native, Parameter, plain_name
 
 ALLOWED_PACKAGES = frozenset({"torch", "math", "einops", "operator"})
 """Packages the analysis may import; everything else stays unknown. User code is never imported."""
@@ -320,11 +320,6 @@ def nearest(path: str, name: str) -> tuple[str, ...]:
         return ()
     if name in known or name.startswith("_"):
         return ()
-    same = [one for one in known if plainly(one) == plainly(name)]
+    same = [one for one in known if plain_name(one) == plain_name(name)]
     long = len(name) >= _LONG
     return tuple(same or difflib.get_close_matches(name, known if long else (), 2, _ALIKE))
-
-
-def plainly(name: str) -> str:
-    """A name but for its case and underscores."""
-    return name.replace("_", "").casefold()

@@ -30,7 +30,7 @@ from torchsleuth.interp.values import ClassValue, Function, Instance, LibraryMod
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
-from torchsleuth.tensors.spec import Native
+from torchsleuth.tensors.spec import Native, plain_name
 
 CODE = "TS820"
 _SHOWN = 8
@@ -102,8 +102,8 @@ def _meant(found: Misfit, given: set[str | None]) -> tuple[str, bool]:
     other = _OTHER_WORDS.get(found.name)
     if other in free:
         return other or "", False
-    plain = {name.replace("_", ""): name for name in free}
-    alike = difflib.get_close_matches(found.name.replace("_", "").casefold(), plain, 1, _ALIKE)
+    plain = {plain_name(name): name for name in free}
+    alike = difflib.get_close_matches(plain_name(found.name), plain, 1, _ALIKE)
     return (plain[alike[0]], True) if alike else ("", False)
 
 

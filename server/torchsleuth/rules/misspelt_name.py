@@ -25,6 +25,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.removed_function import is_removed
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit, Span
+from torchsleuth.tensors.spec import plain_name
 
 CODE = "TS821"
 
@@ -47,7 +48,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             Candidate(
                 message("fix.replace", old=name, new=other),
                 (Edit(source.path, start, end, other),),
-                safe=other.replace("_", "").casefold() == name.replace("_", "").casefold(),
+                safe=plain_name(other) == plain_name(name),
             )
             for other in near
         ]

@@ -46,8 +46,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(misuse.site.span, text, (), fixes)
 
 
+def _is_class(value: object) -> bool:
+    return isinstance(value, ClassValue) or (isinstance(value, Native) and "class" in value.kind)
+
+
 def _kind(value: object) -> str:
-    if isinstance(value, ClassValue) or (isinstance(value, Native) and "class" in value.kind):
+    if _is_class(value):
         return message("unmodule.class")
     if isinstance(value, Function | Native):
         return message("unmodule.function")
@@ -62,7 +66,7 @@ def _kind(value: object) -> str:
 
 def _fixes(analysis: Analysis, path: str, node: ast.AST, value: object, near: tuple[str, ...]) -> Iterator[Candidate]:
     source = analysis.source_of(path)
-    if isinstance(value, ClassValue) or (isinstance(value, Native) and "class" in value.kind):
+    if _is_class(value):
         edit = edits.insert_after_node(source, node, "()")
         yield Candidate(message("fix.parentheses", text=source.segment(node)), (edit,))
     elif isinstance(value, Native):

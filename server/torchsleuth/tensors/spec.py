@@ -102,6 +102,11 @@ class DType:
         return f"torch.{self.name}"
 
 
+def plain_name(name: str) -> str:
+    """A name but for its case and underscores, in which people err."""
+    return name.replace("_", "").casefold()
+
+
 @dataclass(frozen=True)
 class Parameter:
     """A parameter of a function or constructor. kind: place or name (it is given by that alone), either, places (``*args``)

@@ -693,8 +693,7 @@ def iterate(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> I
     if isinstance(value, Array):
         return arrays.iterate(interp, value)
     loader = as_loader(value)
-    own = isinstance(value, Instance) and isinstance(interp.class_attribute(value.cls, "__iter__"), Function)
-    if loader is not None and not own:
+    if loader is not None and not _has_own(value, "__iter__", interp):
         return loader_iteration(interp, loader, node, frame)
     if isinstance(value, LibraryObject):
         if value.type_name in _COLLECTIONS or vision.is_dataset(value):
@@ -718,11 +717,9 @@ def _iterate_instance(interp: Interpreter, value: Instance, node: ast.AST, frame
     method = interp.class_attribute(value.cls, "__iter__")
     if isinstance(method, Function):
         result = interp.call_function(method, (value,), {}, None, frame)
-        return (
-            _until_stop(interp, result, frame)
-            if _is_own(result, "__next__", interp)
-            else interp.iterate(result, node, frame)
-        )
+        if _has_own(result, "__next__", interp):
+            return _until_stop(interp, result, frame)
+        return interp.iterate(result, node, frame) if result is not value else Iteration((UNKNOWN,), exact=False)
     if value.native is not None and not isinstance(interp.class_attribute(value.cls, "__getitem__"), Function):
         return interp.iterate(value.native, node, frame)
     return _samples(interp, value, node, frame)
@@ -743,7 +740,7 @@ def _until_stop(interp: Interpreter, iterator: Instance, frame: Frame) -> Iterat
     return Iteration(tuple(items) or (UNKNOWN,), exact=decided and 0 < len(items) < interp.budget.unroll)
 
 
-def _is_own(value: Value, name: str, interp: Interpreter) -> TypeGuard[Instance]:
+def _has_own(value: Value, name: str, interp: Interpreter) -> TypeGuard[Instance]:
     """Whether the class of an object has a method of this name in the user's code."""
     return isinstance(value, Instance) and isinstance(interp.class_attribute(value.cls, name), Function)
 
