@@ -306,6 +306,10 @@ ENGLISH: dict[str, str] = {
     "accumulate.unscaled": (
         "this backward() adds up {times} batches to a step and the loss is not divided by {times}: the gradient is too large"
     ),
+    "accumulate.hidden": (
+        "this backward() adds up {times} batches to a step and the loss is not divided by {times}: this optimizer hides it, "
+        "until the gradients are clipped or looked at"
+    ),
     "accumulate.step": "the optimizer steps once in {times} iterations",
     "scaler.step": (
         "{optimizer} steps with gradients that are still multiplied by the scale of {scaler}: let {scaler} make the step"

@@ -452,6 +452,102 @@ def test_freezing_goes_in_front_of_the_new_head() -> None:
     assert frozen in repaired(text)
 
 
+def test_a_function_freezes_in_front_of_the_new_head() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.body, self.fc = nn.Linear(4, 8), nn.Linear(8, 10)
+
+            def forward(self, x):
+                return self.fc(torch.relu(self.body(x)))
+
+        def freeze(model):
+            for p in model.parameters():
+                p.requires_grad = False
+
+        class Tuner:
+            def __init__(self, classes):
+                self.net = Net()
+                self.net.fc = nn.Linear(8, classes)
+                freeze(self.net)
+
+            def step(self, x, y):
+                nn.functional.cross_entropy(self.net(x), y).backward()
+
+        Tuner(3).step(torch.randn(2, 4), torch.tensor([0, 2]))
+    """
+    frozen = "self.net = Net()\n        freeze(self.net)\n        self.net.fc = nn.Linear(8, classes)\n\n"
+    assert frozen in repaired(text)
+
+
+def test_a_schedule_steps_behind_the_optimizer_of_another_method() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Learner:
+            def __init__(self, model):
+                self.model = model
+                self.opt = torch.optim.SGD(model.parameters(), lr=0.1)
+                self.schedule = torch.optim.lr_scheduler.StepLR(self.opt, 10)
+
+            def before(self):
+                self.opt.zero_grad()
+                self.schedule.step()
+
+            def batch(self, x, y):
+                self.before()
+                nn.functional.mse_loss(self.model(x), y).backward()
+                self.opt.step()
+
+        learner = Learner(nn.Linear(4, 1))
+        for _ in range(20):
+            learner.batch(torch.randn(8, 4), torch.randn(8, 1))
+    """
+    assert "        self.opt.step()\n        self.schedule.step()\n" in repaired(text)
+
+
+def test_shuffle_is_not_passed_on_with_other_options() -> None:
+    text = """
+        import torch
+        from torch.utils.data import DataLoader, RandomSampler, TensorDataset
+
+        def balanced(dataset, **options):
+            return DataLoader(dataset, sampler=RandomSampler(dataset), **options)
+
+        loader = balanced(TensorDataset(torch.randn(20, 3)), batch_size=5, shuffle=True, drop_last=True)
+    """
+    assert "balanced(TensorDataset(torch.randn(20, 3)), batch_size=5, drop_last=True)" in repaired(text)
+
+
+def test_predicted_classes_that_are_compared_become_probabilities() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        def dice(logits, target):
+            chosen = logits.argmax(dim=1)
+            total = 0.0
+            for c in range(3):
+                p, t = (chosen == c).float(), (target == c).float()
+                total = total + 2 * (p * t).sum() / (p.sum() + t.sum() + 1)
+            return 1 - total / 3
+
+        model = nn.Conv2d(2, 3, 1)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(5):
+            loss = dice(model(torch.randn(4, 2, 8, 8)), torch.randint(0, 3, (4, 8, 8)))
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    """
+    assert "p, t = chosen[:, c], (target == c).float()" in repaired(text)
+
+
 def test_weights_that_are_stepped_by_hand_stay_leaves() -> None:
     text = """
         import torch

@@ -4,7 +4,8 @@ What it finds
     backward() in every iteration, step() only in every k-th (`if (i + 1) % k == 0`), and a loss that is a mean over the
     batch and goes backward as it is.
 Why it hurts
-    The gradient is k times that of the large batch it stands for: the learning rate is k times too high.
+    The gradient is k times that of the large batch it stands for: the learning rate is k times too high. Adam and its like
+    divide by the size of the gradient, so that there it is a hint, unless the gradient is clipped.
 Example
     loss = criterion(model(x), y)
     loss.backward()
@@ -49,20 +50,19 @@ _ADAPTIVE = frozenset("Adam AdamW RMSprop Adagrad Adadelta Adamax NAdam RAdam Sp
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    clipped = bool(analysis.events("clip"))
     found: dict[object, tuple[Event, Event, ast.BinOp]] = {}
     for step in analysis.events("step"):
         if not step.loops or not isinstance(step.subject, LibraryObject):
             continue
-        if step.subject.type_name in _ADAPTIVE and not clipped:
-            continue  # these divide by the size of the gradient
         condition = _every_kth(analysis, step)
         backward = _accumulated(analysis, step) if condition is not None else None
         if backward is not None and condition is not None and _is_unscaled(backward.node):
             found.setdefault(backward.site.span, (backward, step, condition))
     if found and not changes_gradients(analysis):
+        clipped = bool(analysis.events("clip"))
         for backward, step, condition in found.values():
-            yield _finding(analysis, backward, step, condition)
+            adaptive = isinstance(step.subject, LibraryObject) and step.subject.type_name in _ADAPTIVE
+            yield _finding(analysis, backward, step, condition, hidden=adaptive and not clipped)
 
 
 def _every_kth(analysis: Analysis, step: Event) -> ast.BinOp | None:
@@ -128,7 +128,8 @@ def _changes_mean(keyword: ast.keyword) -> bool:
     return keyword.arg in ("weight", "size_average")
 
 
-def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.BinOp) -> Finding:
+def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.BinOp, hidden: bool) -> Finding:
+    """`hidden`: the optimizer divides by the size of the gradient."""
     source = analysis.source_of(backward.site.span.path)
     times = source.segment(condition.right)
     places = (related(source, step.site.node, message("accumulate.step", times=times)),)
@@ -138,7 +139,8 @@ def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.Bi
         text = f"({source.segment(node.func.value)} / {times})"
         title = message("fix.replace", old=source.segment(node.func.value), new=text)
         candidates.append(Candidate(title, (edits.replace(source, node.func.value, text),), safe=False))
-    return Finding(backward.site.span, message("accumulate.unscaled", times=times), places, tuple(candidates))
+    text = message("accumulate.hidden" if hidden else "accumulate.unscaled", times=times)
+    return Finding(backward.site.span, text, places, tuple(candidates), severity="hint" if hidden else None)
 
 
 RULE = Rule(

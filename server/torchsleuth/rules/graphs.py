@@ -10,7 +10,7 @@ from torchsleuth.interp.graph import AutogradFault, Cut
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.values import ListValue, Site, Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.loops import blocks_of, is_alone, place_in, receiver_text, statement_of
+from torchsleuth.rules.loops import blocks_of, caller_of, is_alone, place_in, receiver_text, statement_of
 from torchsleuth.rules.rewrites import OF_NUMBERS
 from torchsleuth.rules.rule import Analysis, Candidate, related
 from torchsleuth.schema import Edit, Position, Related
@@ -101,6 +101,7 @@ def uncut(analysis: Analysis, cut: Cut | None) -> Iterator[Candidate]:
         yield from _unwrapped(analysis, cut)
     elif cut.kind == "integers":
         yield from soft_one_hot(analysis, cut.site)
+        yield from soft_membership(analysis, cut.site)
         yield from _differentiable(source, node)
         yield from past_lookup(analysis, cut.site)
         yield from _soft_argmax(analysis, cut.site)
@@ -243,6 +244,58 @@ def soft_one_hot(analysis: Analysis, site: Site) -> Iterator[Candidate]:
         yield _replaced(source, outer, text, safe=False)
 
 
+def soft_membership(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+    """The probability ``p[:, c]`` for ``(p == c).float()``, where `p` is an argmax that is only compared with classes."""
+    source, call = analysis.source_of(site.span.path), analysis.index(site.span.path).same(site.node)
+    found = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
+    if (
+        not isinstance(call, ast.Call)
+        or not isinstance(call.func, ast.Attribute)
+        or call.func.attr != "argmax"
+        or not found
+    ):
+        return
+    dim = (*found[0].args[1:], found[0].kwargs.get("dim"))[0]
+    operand = call.func.value if found[0].target.startswith("Tensor.") else call.args[0]
+    within, statement = analysis.index(site.span.path), statement_of(analysis, site)
+    uses: list[ast.AST] = [call]
+    if isinstance(statement, ast.Assign) and statement.value is call and isinstance(statement.targets[0], ast.Name):
+        scope = next(
+            (part for part in reversed(within.trail(call)) if isinstance(part, ast.FunctionDef | ast.Module)), None
+        )
+        names = [part for part in ast.walk(scope) if isinstance(part, ast.Name)] if scope is not None else []
+        uses = [part for part in names if part.id == statement.targets[0].id and part is not statement.targets[0]]
+    at = {1: "[:, {}]", -1: "[..., {}]", 0: "[{}]"}.get(dim) if isinstance(dim, int) else None
+    soft = edits.replace(source, call, f"{source.segment(operand)}.softmax(dim={dim})")
+    changes = [soft] if uses != [call] else []
+    for use in uses:
+        member = _membership(analysis, source, use)
+        if member is None or at is None:
+            return
+        whole, number = member
+        name = soft.new_text if use is call else source.segment(use)
+        changes.append(edits.replace(source, whole, name + at.format(source.segment(number))))
+    if len(changes) > (uses != [call]):
+        title = message("fix.replace", old=_short(source.segment(call)), new=_short(soft.new_text))
+        yield Candidate(title, tuple(changes), safe=False)
+
+
+def _membership(analysis: Analysis, source: SourceText, use: ast.AST) -> tuple[ast.Call, ast.expr] | None:
+    """``(x == c).float()`` around `x`, with `c`, where that is a number."""
+    parents = analysis.index(source.path).parents
+    compared = parents.get(use)
+    if not isinstance(compared, ast.Compare) or len(compared.ops) != 1 or not isinstance(compared.ops[0], ast.Eq):
+        return None
+    number = compared.comparators[0] if compared.left is use else compared.left
+    method = parents.get(compared)
+    whole = parents.get(method) if isinstance(method, ast.Attribute) and method.attr == "float" else None
+    span = source.span(compared)
+    found = [operation for operation in analysis.trace.operations if operation.site.span == span]
+    numbers = [part for operation in found for part in operation.args if not isinstance(part, Tensor)]
+    plain = bool(found) and len(numbers) == len(found) and all(isinstance(part, int) for part in numbers)
+    return (whole, number) if isinstance(whole, ast.Call) and plain else None
+
+
 def past_lookup(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``q = z + (q - z).detach()`` where the nearest entry `q` of a table is looked up for `z`, put in before the result."""
     found = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
@@ -285,10 +338,15 @@ def _soft_argmax(analysis: Analysis, site: Site) -> Iterator[Candidate]:
 
 
 def _unfrozen(analysis: Analysis, site: Site) -> Iterator[Candidate]:
-    """The freezing before the parts that it is not meant for; ``True`` instead of ``False`` where it is done."""
+    """The freezing, or the call that leads to it, before the parts that it is not meant for; ``True`` instead of ``False``
+    where it is done."""
     source, statement = analysis.source_of(site.span.path), statement_of(analysis, site)
-    if statement is not None:
-        yield from _frozen_before(analysis, source, statement)
+    place: Site | None = site
+    while place is not None:
+        freezing = statement_of(analysis, place)
+        if freezing is not None:
+            yield from _frozen_before(analysis, analysis.source_of(place.span.path), freezing)
+        place = caller_of(place)
     for part in ast.walk(statement) if statement is not None else ():
         if isinstance(part, ast.Constant) and part.value is False:
             yield Candidate(message("fix.unfreeze"), (edits.replace(source, part, "True"),), safe=False)
@@ -302,9 +360,9 @@ def _frozen_before(analysis: Analysis, source: SourceText, statement: ast.stmt) 
     )
     block = next((one for one in blocks_of(analysis.tree(source.path)) if whole in one), [whole])
     before = block[: block.index(whole)]
-    modules = {part.id for part in ast.walk(whole) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    used = {ast.unparse(part) for part in ast.walk(whole) if isinstance(part, ast.Name | ast.Attribute)} - {"self"}
     first = whole
-    while before and isinstance(before[-1], ast.Assign) and _part_of(before[-1].targets[0]) in modules:
+    while before and isinstance(before[-1], ast.Assign) and used & set(_owners(before[-1].targets[0])):
         first = before.pop()
     if first is not whole and before:
         text = " ".join(source.segment(whole).split("\n", 1)[0].split()).rstrip(":")
@@ -312,12 +370,11 @@ def _frozen_before(analysis: Analysis, source: SourceText, statement: ast.stmt) 
         yield Candidate(message("fix.move_before", text=text, line=first.lineno), changes)
 
 
-def _part_of(target: ast.expr) -> str | None:
-    """``model`` in ``model.fc`` and ``model.classifier[2]``."""
-    inner = target
-    while isinstance(inner, ast.Attribute | ast.Subscript):
-        inner = inner.value
-    return inner.id if inner is not target and isinstance(inner, ast.Name) else None
+def _owners(target: ast.expr) -> Iterator[str]:
+    """``self.model`` and ``self`` for ``self.model.classifier[2]``."""
+    while isinstance(target, ast.Attribute | ast.Subscript):
+        target = target.value
+        yield ast.unparse(target)
 
 
 def _moved_out(analysis: Analysis, site: Site, mode: Site) -> Iterator[Candidate]:

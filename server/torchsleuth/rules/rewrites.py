@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchsleuth.interp.graph import AutogradFault, Cut
-from torchsleuth.interp.values import Site
+from torchsleuth.interp.values import ListValue, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import statement_of
 from torchsleuth.rules.modules import named
@@ -88,10 +88,19 @@ def as_tensors(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     paths = {id(use.call): use.path for use in analysis.names.uses if use.call is not None}
     changes: list[Edit] = []
     values: list[ast.AST] = [statement.value for statement in _chain(analysis, fault.at).statements]
+    lists = {call.site.span for call in analysis.trace.calls if call.args and isinstance(call.args[0], ListValue)}
     for node in [part for value in (*values, *_computed(analysis, fault, cuts)) for part in ast.walk(value)]:
+        made = isinstance(node, ast.Call) and paths.get(id(node), "").rpartition(".")[2] in _MAKERS
+        if made and isinstance(node, ast.Call) and _filled_before(node) and analysis.source.span(node) in lists:
+            return  # of numbers or of tensors: a list is not what a tensor is
         changes += _of_tensors(analysis.source, paths.get(id(node), ""), node)
     if len(changes) > 1:
         yield Candidate(message("fix.as_tensors"), tuple(sorted(changes, key=lambda one: (one.start, one.end))))
+
+
+def _filled_before(maker: ast.Call) -> bool:
+    """Whether the data of a new tensor are not written in its call."""
+    return bool(maker.args) and isinstance(maker.args[0], ast.Name | ast.Attribute | ast.Subscript)
 
 
 def _computed(analysis: Analysis, fault: AutogradFault, cuts: list[Cut]) -> Iterator[ast.AST]:

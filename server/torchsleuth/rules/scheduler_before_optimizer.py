@@ -29,6 +29,8 @@ from torchsleuth.messages import message
 from torchsleuth.rules.loops import (
     blocks_of,
     is_alone,
+    is_simple,
+    name_in,
     place_in,
     receiver_text,
     same_block,
@@ -81,21 +83,36 @@ def _finding(analysis: Analysis, early: Event, step: Event) -> Finding:
 
 
 def _moved(analysis: Analysis, early: Event, step: Event) -> Iterator[Candidate]:
-    """The statement moved behind the one of the same block in which the optimizer steps."""
+    """The statement moved behind the one of the same block in which the optimizer steps; or behind the step itself, in
+    another function that has the scheduler under the same name."""
     path = early.site.span.path
     statement = statement_of(analysis, early.site)
-    there = place_in(step.site, early.site.frame.function)
-    target = statement_of(analysis, there) if there is not None else None
-    if not isinstance(statement, ast.Expr) or target is None or there is None or there.span.path != path:
+    if step.site.span.path != path or not isinstance(statement, ast.Expr) or not is_alone(statement, analysis, path):
         return
-    tree, source = analysis.tree(path), analysis.source_of(path)
-    around = edits.path_to(tree, target)
-    siblings = next((block for block in blocks_of(tree) if statement in block), [])
-    behind = next((part for part in siblings if part in around), None)
-    if behind is not None and behind is not statement and is_alone(statement, analysis, path):
-        text = source.segment(statement)
+    source = analysis.source_of(path)
+    text = source.segment(statement)
+    behind = _behind(analysis, statement, early, step)
+    if behind is None:
+        behind = statement_of(analysis, step.site)
+        only = any(block == [statement] for block in blocks_of(analysis.tree(path)))
+        simple = isinstance(behind, ast.Expr) and is_simple(behind, analysis, path)
+        if only or not simple or receiver_text(analysis, early.site) != name_in(step.site.frame, early.subject):
+            return
+    if behind is not None and behind is not statement:
         changes = (edits.remove_line(source, statement.lineno), edits.insert_line_after(source, behind, text))
         yield Candidate(message("fix.move_after", text=text, line=behind.end_lineno), changes)
+
+
+def _behind(analysis: Analysis, statement: ast.stmt, early: Event, step: Event) -> ast.stmt | None:
+    """The statement of the same block in which the optimizer steps."""
+    there = place_in(step.site, early.site.frame.function)
+    target = statement_of(analysis, there) if there is not None else None
+    if target is None:
+        return None
+    tree = analysis.tree(early.site.span.path)
+    around = edits.path_to(tree, target)
+    siblings = next((block for block in blocks_of(tree) if statement in block), [])
+    return next((part for part in siblings if part in around), None)
 
 
 RULE = Rule(

@@ -20,8 +20,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 
 from torchsleuth.interp.library.data import ITERABLE, option
+from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.interp.values import UNKNOWN, Instance, LibraryObject, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import constructions, dataset_text, head, keyword
@@ -39,7 +41,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         path = call.site.span.path
         at = head(analysis, path, node)
-        yield Finding(at, text, (), _without(analysis, path, node, excluded))
+        yield Finding(
+            at, text, (), chain(_without(analysis, path, node, excluded), _not_passed(analysis, call, excluded))
+        )
 
 
 def _excluded(loader: LibraryObject) -> tuple[list[str], str]:
@@ -86,6 +90,21 @@ def _without(analysis: Analysis, path: str, node: ast.Call, names: list[str]) ->
         yield Candidate(message("fix.remove", text=text), changes)
     elif len(names) == 1 and not changes:
         yield from _without_entry(analysis, path, node, names[0])
+
+
+def _not_passed(analysis: Analysis, made: LibraryCall, names: list[str]) -> Iterator[Candidate]:
+    """An option that comes with the ``**options`` of a function, left out where that function is called."""
+    node, frame = made.site.node, made.site.frame
+    function, call = frame.function, frame.call
+    if len(names) != 1 or not isinstance(node, ast.Call) or function is None or frame.caller is None:
+        return
+    rest = function.node.args.kwarg
+    spread = {part.value.id for part in node.keywords if part.arg is None and isinstance(part.value, ast.Name)}
+    part = keyword(call, names[0]) if isinstance(call, ast.Call) else None
+    if rest is not None and rest.arg in spread and isinstance(call, ast.Call) and part is not None:
+        source = analysis.source_of(frame.caller.path)
+        text = source.segment(part)
+        yield Candidate(message("fix.remove", text=text), (edits.remove_keyword(source, call, part),))
 
 
 def _without_entry(analysis: Analysis, path: str, node: ast.Call, name: str) -> Iterator[Candidate]:
