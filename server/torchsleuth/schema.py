@@ -7,9 +7,11 @@ Everything here is a frozen dataclass with `to_json`/`from_json` in the shape of
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Severity = Literal["error", "warning", "hint"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+"""The most urgent first."""
 Layer = Literal["static", "run"]
 Json = dict[str, Any]
 DimJson = int | str

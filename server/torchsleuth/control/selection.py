@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from torchsleuth.errors.catalogue import CATALOGUE, OPERATOR_ERROR, SCRIPT_ERROR
 from torchsleuth.messages import message
 from torchsleuth.rules.registry import RULES
-from torchsleuth.schema import Severity
+from torchsleuth.schema import SEVERITIES, Severity
 
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
 _KNOWN = frozenset(RULES) | {entry.code for entry in (*CATALOGUE, OPERATOR_ERROR, SCRIPT_ERROR)}
 """Codes of rules, and of errors that only runs report."""
 

@@ -16,14 +16,16 @@ from torchsleuth.repair.verify import Checked, Found, T, Trials, for_cause, toge
 from torchsleuth.rules.causes import by_cause, shown
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis, Candidates, Rule
-from torchsleuth.schema import Diagnostic, DimJson, FileAnalysis, Fix, TensorFact
+from torchsleuth.schema import SEVERITIES, Diagnostic, DimJson, FileAnalysis, Fix, TensorFact
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
 
 VERIFY_SECONDS = 4.0
-"""Time of the processor after which remaining candidates are no longer tried; unverified ones are never offered."""
+"""Time of the processor after which only the first candidate of each finding is tried; unverified ones are never offered."""
+FIRST_SECONDS = 20.0
+"""Time of the processor after which no candidate is tried."""
 MAX_STUMBLES = 20
 """Stumbles that are told of one analysis."""
 MAX_UNREPAIRED = 8
@@ -152,12 +154,12 @@ class Engine:
         """One diagnostic for each cause, with the fixes verified so far, after each trial."""
         fixes: dict[Diagnostic, tuple[Fix, ...]] = {}
         before = Checked(tuple(found), analysis)
-        spent = 0.0
+        spent, allowed = 0.0, VERIFY_SECONDS
         shared: dict[Diagnostic, list[Fix]] = {}
 
         def recheck(texts: Mapping[str, str]) -> Checked | None:
             nonlocal spent
-            if spent > VERIFY_SECONDS or any(not parses(text) for text in texts.values()):
+            if spent > allowed or any(not parses(text) for text in texts.values()):
                 return None
             began = time.process_time()
             again = self.interpret(path, {**files, **texts}, roots)
@@ -168,9 +170,11 @@ class Engine:
         def so_far() -> tuple[Diagnostic, ...]:
             return tuple(shown(group).with_fixes(fixes.get(group[0], ())) for group in groups)
 
-        for diagnostic, candidates in found:
+        for diagnostic, candidates in sorted(found, key=lambda pair: SEVERITIES.index(pair[0].severity)):
+            allowed = max(VERIFY_SECONDS, min(spent, FIRST_SECONDS))
             trials = verified_fixes(diagnostic, candidates, before, recheck, shared)
             fixes[diagnostic] = yield from _paused(trials, so_far)
+        allowed = VERIFY_SECONDS
         fixes = yield from _paused(together(fixes, before, recheck), so_far)
         for group in groups:
             fixes[group[0]] = yield from _paused(for_cause(group, fixes, shared, before, recheck), so_far)
