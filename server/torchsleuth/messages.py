@@ -45,6 +45,8 @@ ENGLISH: dict[str, str] = {
         "{operator} along dimension {dim} needs tensors that agree in all others: {first} and {other} do not"
     ),
     "dim.range": "{tensor} has {rank} dimensions, so {operator} takes a dim from {low} to {high}, not {dim}",
+    "rank.iterated": "{tensor} () is a single number: it has no dimension to go through",
+    "rank.counted": "{tensor} () is a single number: it has no dimension, and so no length",
     "rank.wrong": "{user} cannot take {tensors}: the number of dimensions is wrong ({error})",
     "norm.features": (
         "{tensor} is {shape} with {features} in dimension {dim}, but {layer} was built with {argument}={built}"
@@ -87,6 +89,11 @@ ENGLISH: dict[str, str] = {
     "view.layout": "{tensor} is {shape} and not contiguous after {producer}: view cannot be used on it, reshape can",
     "operator.error": "{operator}({shapes}): {error}",
     "operator.plain": "{operator}: {error}",
+    "kinds.operand": "`{given}` is {kind}: in `{text}` a tensor computes with numbers and other tensors alone",
+    "kinds.dtype": "`{given}` is no dtype of PyTorch: it has its own, such as torch.float32",
+    "kinds.element": "{operator} puts tensors together, but element {index} of `{name}` is a {kind}: torch.tensor makes one of numbers",
+    "kinds.array": "from_numpy takes an array of NumPy, but `{name}` is a {kind}",
+    "kinds.entry": "`{name}` {shape} is a tensor, without names for its parts: there is no {key} in it",
     "related.constructor": "{layer} is defined here with {argument}={value}",
     "related.constructor.plain": "{layer} is defined here",
     "related.origin": "{tensor} becomes {shape} here, by {operator} of {inputs}",
@@ -106,6 +113,7 @@ ENGLISH: dict[str, str] = {
     ),
     "device.numpy": "{tensor} is on {device}, and {call} takes tensors on the CPU: cpu() first",
     "device.load": "the checkpoint comes back on the device it was saved from: name one with map_location",
+    "device.dtype": '"{name}" is no device, and a dtype is not given by its name: {right} is it',
     "device.misspelt": '"{name}" is no device of PyTorch: "{right}" is',
     "device.cuda": "{call} needs CUDA, and the script never asks whether there is any",
     "device.born": "{tensor} is created here, on {device}",
@@ -203,8 +211,9 @@ ENGLISH: dict[str, str] = {
     "misfit.missing": "{callee} is called without `{name}`, which has no default: {signature}",
     "misfit.unexpected": "{callee} has no argument `{name}`{near}: {signature}",
     "misfit.unexpected.near": ", but `{near}`",
-    "misfit.many": "{callee} takes {most} positional arguments, and {given} are given: {signature}",
+    "misfit.many": "{callee} takes {most} positional arguments, not {given}: {signature}",
     "misfit.twice": "{callee} gets `{name}` twice, by place and by name: {signature}",
+    "misfit.kinds": "{callee} does not take ({name}), but {signature}",
     "misfit.definition": "{callee} is defined here",
     "unmodule": "{container} takes modules, and {name} is {kind}",
     "unmodule.class": "a class: it has to be called",
@@ -221,6 +230,11 @@ ENGLISH: dict[str, str] = {
         "`{text}` is a {kind}: it holds modules and has no forward of its own; make it an nn.Sequential, or call its modules one "
         "after the other"
     ),
+    "type.called.tensor": "`{text}` is a tensor {shape}, and no function{hint}",
+    "type.called.tensor.attribute": ": it is an attribute, without parentheses",
+    "type.called.tensor.index": ": its parts have an index in square brackets",
+    "type.called.dtype": "`{text}` is a dtype, and no function: x.to({text}) converts to it",
+    "type.called.dtype.attribute": "`{text}` is a dtype, and no function: it is an attribute, without parentheses",
     "type.called": "`{text}` is a tuple, and no function: its elements have an index",
     "type.moved": "`{text}` is a tuple of tensors, which has no .{name}(): move each of them",
     "type.optimizer": "{made} wants the parameters of {name}, not the module",

@@ -1,4 +1,4 @@
-"""What Python asks of tensors beside operators: to be one number, or to take other values into a part."""
+"""What Python asks of tensors beside operators: to be one number or a text, or to take other values into a part."""
 
 from __future__ import annotations
 
@@ -21,6 +21,12 @@ def as_number(interp: Interpreter, value: Value, kind: str, node: ast.AST, frame
         count = interp.resolved_spec(value.spec).numel()
         if isinstance(count, int) and count != 1:
             interp.operate(f"Tensor.__{kind}__", (value,), {}, node, frame)
+
+
+def as_text(interp: Interpreter, value: Value, form: Value, node: ast.AST, frame: Frame) -> None:
+    """``f"{x:.3f}"``: only a tensor of one number has forms."""
+    if isinstance(value, Tensor) and isinstance(form, str) and form and interp.resolved_spec(value.spec).rank:
+        interp.operate("Tensor.__format__", (value, form), {}, node, frame)
 
 
 def as_truth(interp: Interpreter, test: ast.expr, frame: Frame) -> bool | None:
@@ -76,4 +82,4 @@ def _index(interp: Interpreter, key: Value, shape: tuple[object, ...]) -> Value 
     return tuple(parts) if isinstance(key, tuple) else parts[0]
 
 
-__all__ = ["as_number", "as_truth", "to_part"]
+__all__ = ["as_number", "as_text", "as_truth", "to_part"]

@@ -191,8 +191,9 @@ class Expressions(Calls):
                     pieces.append(str(value))
                 else:
                     if part.format_spec is not None:
-                        self.eval(part.format_spec, frame)
+                        form = self.eval(part.format_spec, frame)
                         if part.conversion == -1:
+                            demands.as_text(self.interpreter, value, form, part.value, frame)
                             misuse.needs_result(self.interpreter, value, part.value, frame)
                     known = False
         return "".join(pieces) if known else Scalar("str")
@@ -256,8 +257,10 @@ class Expressions(Calls):
         result: Value = MISSING
         for index, part in enumerate(node.values):
             value = self.eval(part, frame)
-            decided = self.truth(value)
             last = index == len(node.values) - 1
+            if not last:
+                demands.as_number(self.interpreter, value, "bool", part, frame)
+            decided = self.truth(value)
             if decided is None:
                 # What is given out here is what stops: false parts of an `and`, true ones of an `or`.
                 stopping = [option for option in options(value) if self.truth(option) is not is_and]

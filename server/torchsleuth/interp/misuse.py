@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from torchsleuth.interp import signatures
 from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.trace import Misuse
+from torchsleuth.interp.trace import Misuse, Operation
 from torchsleuth.interp.values import (
+    UNKNOWN,
     Array,
     Bound,
     ClassValue,
@@ -28,7 +29,7 @@ from torchsleuth.interp.values import (
     is_module,
 )
 from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.spec import Native, Parameter
+from torchsleuth.tensors.spec import DType, Failure, Native, Parameter
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -164,8 +165,12 @@ _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict"})
 
 
 def calls(interp: Interpreter, callee: Value, node: ast.AST | None, frame: Frame) -> None:
-    """``x.shape(0)``: a tuple is no function; and a list of modules has no forward."""
+    """``x.shape(0)``, ``x.T()``: neither a tuple nor a tensor is a function; and a list of modules has no forward."""
     if isinstance(callee, LibraryModule) and callee.path in _LISTS and isinstance(node, ast.Call):
+        _report(interp, Misuse("called", interp.site(node, frame), callee))
+    tensor = isinstance(callee, Tensor) and callee.spec.shape is not None and callee.argument is None
+    dtype = isinstance(callee, DType)
+    if (tensor or dtype) and isinstance(node, ast.Call) and _is_certain(interp, frame):
         _report(interp, Misuse("called", interp.site(node, frame), callee))
     if type(callee) is tuple and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         _report(interp, Misuse("called", interp.site(node, frame), callee))
@@ -209,6 +214,27 @@ def misfits(interp: Interpreter, parameters: tuple[Parameter, ...] | None, calle
         found = signatures.misfit(parameters, len(call.args), call.kwargs)
         if found is not None and _is_certain(interp, call.frame):
             _report(interp, Misuse("misfit", interp.site(call.node, call.frame), (callee, found)))
+
+
+def refuses_arguments(interp: Interpreter, operation: Operation, failure: Failure) -> bool:
+    """Whether an operator refuses its arguments as they are written, for their names, their number or their kinds. Then
+    that is recorded."""
+    call, method = operation.site.node, operation.target.startswith("Tensor.")
+    given = len(operation.args) - method
+    dropped = (
+        {keyword.arg for keyword in call.keywords} - set(operation.kwargs) if isinstance(call, ast.Call) else set()
+    )
+    if None in dropped or not signatures.is_written(call, given, {*operation.kwargs, *map(str, dropped)}):
+        return False
+    values = (*operation.args, *operation.kwargs.values())
+    if any(value is UNKNOWN or isinstance(value, Scalar) for value in values):
+        return False
+    found = signatures.refused(failure.message, interp.oracle.overloads(operation.target), given, operation.kwargs)
+    if found is None or not _is_certain(interp, operation.site.frame):
+        return False
+    callee = Native(f"torch.{operation.target}" if method else operation.target, "function")
+    _report(interp, Misuse("misfit", operation.site, (callee, found)))
+    return True
 
 
 def holds(interp: Interpreter, path: str, value: Value, node: ast.AST, frame: Frame) -> None:
@@ -273,6 +299,7 @@ __all__ = [
     "lacks",
     "lacks_entry",
     "misfits",
+    "refused",
     "moves",
     "needs_result",
     "once",

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import ast
+import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from torchsleuth.interp.values import Function
-from torchsleuth.tensors.spec import Parameter
+from torchsleuth.tensors.spec import Parameter, plain_name
+
+_REFUSALS = (
+    ("unexpected", re.compile(r"unexpected keyword argument '(\w+)'")),
+    ("missing", re.compile(r"missing \d+ required positional arguments?: [\"'](\w+)")),
+    ("twice", re.compile(r"multiple values for argument '(\w+)'")),
+    ("many", re.compile(r"positional arguments? but \d+ |takes no arguments()")),
+)
+ALIKE = 0.6
+"""How much of a name has to be the same, at least, for it to be meant for another."""
+_COMBINATION = re.compile(r"invalid combination of arguments - got \((.*?),? ?\)")
 
 
 @dataclass(frozen=True)
@@ -19,6 +31,10 @@ class Misfit:
     name: str
     given: int
     parameters: tuple[Parameter, ...]
+
+
+Ways = tuple[tuple[Parameter, ...], ...]
+"""The parameters of each of the ways to call something."""
 
 
 def misfit(parameters: tuple[Parameter, ...], given: int, keywords: Iterable[str]) -> Misfit | None:
@@ -39,6 +55,40 @@ def misfit(parameters: tuple[Parameter, ...], given: int, keywords: Iterable[str
         if parameter.required and parameter.name not in filled:
             return Misfit("missing", parameter.name, given, parameters)
     return None
+
+
+def refused(error: str, ways: Ways, given: int, keywords: Iterable[str]) -> Misfit | None:
+    """What an operator of PyTorch's own, which may be called in several ways, says of a call that it refuses."""
+    for kind, pattern in _REFUSALS:
+        found = pattern.search(error)
+        if found is not None:
+            return Misfit(kind, found[1] or "", given, _nearest(ways, kind, found[1] or "", given))
+    found = _COMBINATION.search(error)
+    if found is None:
+        return None
+    known = {parameter.name for way in ways for parameter in way}
+    odd = next((keyword for keyword in keywords if keyword not in known), None)
+    if odd is not None:
+        return Misfit("unexpected", odd, given, _nearest(ways, "unexpected", odd, given))
+    wrong = [misfit(way, given, keywords) for way in ways]
+    if wrong and all(one is not None and one.kind == "missing" for one in wrong):
+        return wrong[0]
+    return Misfit("kinds", found[1], given, _nearest(ways, "kinds", "", given))
+
+
+def _nearest(ways: Ways, kind: str, name: str, given: int) -> tuple[Parameter, ...]:
+    """The way that was meant: that with the name, or one like it, or with as many arguments."""
+
+    def fits(way: tuple[Parameter, ...]) -> tuple[float, int]:
+        if kind in ("kinds", "many"):
+            placed = [one for one in way if one.kind == "either"]
+            return -abs(sum(one.required for one in placed) - given), len(placed)
+        alike = max(
+            (difflib.SequenceMatcher(None, plain_name(one.name), plain_name(name)).ratio() for one in way), default=0.0
+        )
+        return (alike if alike >= ALIKE else 0.0), len(way)
+
+    return max(ways, key=fits, default=())
 
 
 def of(function: Function) -> tuple[Parameter, ...]:

@@ -29,6 +29,7 @@ from torchsleuth.interp.values import (
     Instance,
     LibraryModule,
     ListValue,
+    NamedResult,
     Namespace,
     Origin,
     Scalar,
@@ -47,6 +48,7 @@ from torchsleuth.tensors.spec import (
     Equality,
     Failure,
     ModuleSpec,
+    Native,
     NotASpec,
     Result,
     TensorSpec,
@@ -73,6 +75,11 @@ _DROPPED_KEYWORDS = frozenset({"generator", "pin_memory", "non_blocking", "memor
 MAX_SIGHTINGS = 12
 """Different tensors that are kept for one expression; beyond that they are joined."""
 _ERRORS_OF_TYPES = ("must be Tensor, not", "must be tuple of ints", "must be tuple of Tensors", "be list of Tensors")
+_ERRORS_OF_KINDS = (
+    "unsupported operand type", "must be torch.dtype, not", "must be int, not", "must be bool, not", "must be Number, not",
+    "expected Tensor as element", "expected np.ndarray", "invalid data type 'str'", "0-d tensor", "format string",
+)  # fmt: skip
+"""What is said of arguments that are no tensors; believed where they are all known."""
 
 
 class TensorOperations(Questions):
@@ -134,6 +141,10 @@ class TensorOperations(Questions):
         }
         operation = self.operation(target, args, kwargs, node, frame, None)
         place = device or self._common_device(operation)
+        if isinstance(kwargs.get("dtype"), Native) and kwargs["dtype"].path.startswith("numpy."):
+            text = f"{target}(): argument 'dtype' must be torch.dtype, not {kwargs['dtype'].name}"
+            self.report(operation, Failure("TypeError", text, confirmed=True))
+            return self._failed(operation, place)
         out = kwargs.get("out")
         overlaps = out is not None and not {id(t) for t in library.tensors_in(out)}.isdisjoint(
             map(id, library.tensors_in(args))
@@ -388,7 +399,9 @@ class TensorOperations(Questions):
         """Record that PyTorch raises here, once per place and message."""
         if self.guarded:
             return
-        if failure.exception == "TypeError" and not any(part in failure.message for part in _ERRORS_OF_TYPES):
+        if failure.exception == "TypeError" and misuse.refuses_arguments(self.interpreter, operation, failure):
+            return
+        if failure.exception == "TypeError" and not self._is_of_script(operation, failure):
             return
         if self.entry_point is not None:
             if failure.exception == "TypeError" and _of_supposed_type(operation):
@@ -404,6 +417,17 @@ class TensorOperations(Questions):
             self.failures_seen.add(key)
             last_batch = any(point.last for point in self.loop_points)
             self.trace.failures.append(OperatorFailure(operation, failure, last_batch))
+
+    @staticmethod
+    def _is_of_script(operation: Operation, failure: Failure) -> bool:
+        """Whether a TypeError is certain to be one of the script's: what it is about is known."""
+        if any(part in failure.message for part in _ERRORS_OF_TYPES):
+            return True
+        values = (*operation.args, *operation.kwargs.values())
+        known = failure.confirmed and not any(
+            value is UNKNOWN or isinstance(value, Scalar | NamedResult) for value in values
+        )
+        return known and any(part in failure.message for part in _ERRORS_OF_KINDS)
 
     def learn(self, fact: Equality) -> None:
         """Take in an equality of sizes that an operator proved; soft ones prove nothing."""
@@ -493,6 +517,11 @@ class TensorOperations(Questions):
 
     def tensor_get_item(self, container: Tensor, key: Value, node: ast.AST, frame: Frame) -> Value:
         if container.spec.shape is None or key is UNKNOWN:
+            return self._opaque(container.history, [container])
+        if isinstance(key, str):
+            # A text is taken for a sequence of indices, none of which is one.
+            operation = self.operation("operator.getitem", (container, key), {}, node, frame, None)
+            self.report(operation, Failure("TypeError", "new(): invalid data type 'str'", confirmed=True))
             return self._opaque(container.history, [container])
         selected = selection.item(self.interpreter, container, key, node, frame)
         if selected is not None:
@@ -612,6 +641,8 @@ class TensorOperations(Questions):
     def iterate_tensor(self, value: Tensor, node: ast.AST, frame: Frame) -> Iteration:
         shape = self.resolved_spec(value.spec).shape
         if not shape:
+            if shape is not None:
+                self.operate("Tensor.__iter__", (value,), {}, node, frame)
             return Iteration((UNKNOWN,), exact=False)
         element = self.tensor_get_item(value, 0, node, frame)
         count = shape[0]

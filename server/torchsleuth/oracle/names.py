@@ -276,7 +276,10 @@ _KINDS = {
     inspect.Parameter.KEYWORD_ONLY: "name",
     inspect.Parameter.VAR_KEYWORD: "names",
 }
-_WITH_PARAMETERS = ("torch.nn.", "torch.optim.", "torch.utils.data.", "torch.distributions.", "torch.amp.")
+_WITH_PARAMETERS = (
+    "torch.nn.", "torch.optim.", "torch.utils.data.", "torch.distributions.", "torch.amp.", "torch.Tensor.", "torch.save",
+    "torch.load",
+)  # fmt: skip
 
 
 @cache

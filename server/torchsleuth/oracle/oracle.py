@@ -25,7 +25,7 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from torchsleuth.oracle import modules, names, published
+from torchsleuth.oracle import modules, names, overloads, published
 from torchsleuth.oracle.autocast import casting, moved
 from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
@@ -309,6 +309,10 @@ class Oracle:
     def signature(self, path: str) -> tuple[Parameter, ...] | None:
         """The parameters of a library function, constructor (without self) or method (with it), None where they are not known."""
         return names.signature(path)
+
+    def overloads(self, path: str) -> tuple[tuple[Parameter, ...], ...]:
+        """The ways to call an operator of PyTorch's own, those of a method without its tensor."""
+        return overloads.overloads(path)
 
     def nearest(self, path: str, name: str) -> tuple[str, ...]:
         """The names of a library module or class that a name which it has not may be a slip for."""

@@ -37,6 +37,9 @@ _APART = (
 )
 """What a repair does not cause: codes of repairs, and of the findings that it can only uncover."""
 
+_OF_ALL_KINDS = frozenset({"TS199"})
+"""Codes whose findings have nothing in common."""
+
 Place = tuple[str, str, int]
 """What is said, of which file, and of which offset in it."""
 
@@ -255,7 +258,7 @@ def together(
     still fails with only one of them."""
     groups: dict[str, list[Diagnostic]] = {}
     for diagnostic, own in fixes.items():
-        if own:
+        if own and diagnostic.code not in _OF_ALL_KINDS:
             groups.setdefault(diagnostic.code, []).append(diagnostic)
     found = dict(fixes)
     for members in groups.values():

@@ -26,9 +26,12 @@ from torchsleuth.interp.trace import LibraryCall, Misuse
 from torchsleuth.interp.values import Array, Instance, LibraryModule, LibraryObject, Tensor, is_module
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import renamed
+from torchsleuth.rules.describe import shape_text
 from torchsleuth.rules.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.spec import DType
 
 CODE = "TS815"
 
@@ -75,9 +78,29 @@ def _called(analysis: Analysis, misuse: Misuse) -> Finding | None:
     if isinstance(misuse.value, LibraryModule):
         what = message("type.called.list", text=text, kind=misuse.value.type_name)
         return Finding(misuse.site.span, what, (), tuple(_in_sequence(analysis, misuse.value)))
+    if isinstance(misuse.value, DType):
+        return _dtype(source, misuse, node, text)
     new = f"{text}[{source.segment(node.args[0])}]" if len(node.args) == 1 and not node.keywords else text
     fix = Candidate(message("fix.replace", old=source.segment(node), new=new), (edits.replace(source, node, new),))
-    return Finding(misuse.site.span, message("type.called", text=text), (), [fix])
+    what = message("type.called", text=text)
+    if isinstance(misuse.value, Tensor):
+        attribute = isinstance(node.func, ast.Attribute) and not node.args and not node.keywords
+        key = "type.called.tensor.attribute" if attribute else "type.called.tensor.index"
+        hint = message(key) if attribute or new != text else ""
+        what = message("type.called.tensor", text=text, shape=shape_text(misuse.value.spec), hint=hint)
+    return Finding(misuse.site.span, what, (), [fix] if new != text or not node.args + node.keywords else [])
+
+
+def _dtype(source: SourceText, misuse: Misuse, node: ast.Call, text: str) -> Finding:
+    """``x.dtype()``, and ``torch.float32(x)``."""
+    if len(node.args) != 1:
+        fix = Candidate(
+            message("fix.replace", old=source.segment(node), new=text), (edits.replace(source, node, text),)
+        )
+        return Finding(misuse.site.span, message("type.called.dtype.attribute", text=text), (), [fix])
+    new = f"{source.segment(node.args[0])}.to({text})"
+    fix = Candidate(message("fix.replace", old=source.segment(node), new=new), (edits.replace(source, node, new),))
+    return Finding(misuse.site.span, message("type.called.dtype", text=text), (), [fix])
 
 
 def _in_sequence(analysis: Analysis, modules: LibraryModule) -> Iterator[Candidate]:

@@ -24,21 +24,25 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import replace
 
-from torchsleuth.interp.signatures import Misfit
+from torchsleuth.interp.signatures import ALIKE, Misfit
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.interp.values import ClassValue, Function, Instance, LibraryModule
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native, plain_name
 
 CODE = "TS820"
 _SHOWN = 8
-_ALIKE = 0.6
 _OTHER_WORDS = {
     "learning_rate": "lr",
     "learningrate": "lr",
     "axis": "dim",
+    "axes": "dim",
+    "shape": "size",
+    "ord": "p",
     "num_classes": "out_features",
     "units": "out_features",
     "input_dim": "in_features",
@@ -77,6 +81,8 @@ def _finding(analysis: Analysis, misuse: Misuse, call: ast.Call, callee: object,
         start = source.start_of(keyword)
         edit = Edit(source.path, start, replace(start, column=start.column + len(found.name)), near)
         fixes.append(Candidate(message("fix.replace", old=found.name, new=near), (edit,), safe=safe))
+    if found.kind == "kinds":
+        fixes += _sizes(source, call, found)
     text = message(
         f"misfit.{found.kind}",
         callee=subject,
@@ -91,6 +97,16 @@ def _finding(analysis: Analysis, misuse: Misuse, call: ast.Call, callee: object,
     return Finding(source.span(keyword or call), text, _defined(analysis, callee, subject), fixes)
 
 
+def _sizes(source: SourceText, call: ast.Call, found: Misfit) -> Iterator[Candidate]:
+    """``torch.randint(0, 10, (5,))``: one size is a tuple of one."""
+    for parameter, given in zip(found.parameters, call.args):
+        if parameter.name == "size" and not isinstance(given, ast.Tuple | ast.List):
+            text = source.segment(given)
+            yield Candidate(
+                message("fix.replace", old=text, new=f"({text},)"), (edits.replace(source, given, f"({text},)"),)
+            )
+
+
 def _meant(found: Misfit, given: set[str | None]) -> tuple[str, bool]:
     """The parameter that an unknown keyword is meant for, and whether it is only misspelt."""
     placed = [one.name for one in found.parameters if one.kind in ("place", "either")][: found.given]
@@ -103,7 +119,7 @@ def _meant(found: Misfit, given: set[str | None]) -> tuple[str, bool]:
     if other in free:
         return other or "", False
     plain = {plain_name(name): name for name in free}
-    alike = difflib.get_close_matches(plain_name(found.name), plain, 1, _ALIKE)
+    alike = difflib.get_close_matches(plain_name(found.name), plain, 1, ALIKE)
     return (plain[alike[0]], True) if alike else ("", False)
 
 

@@ -22,6 +22,8 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
+from torchsleuth.rules.kinds import DTYPES
+from torchsleuth.rules.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
@@ -41,7 +43,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         source = analysis.source_of(call.site.span.path)
         for part, name in ((node, given), *_options(node)):
             right = meant(name) if isinstance(name, str) else None
-            if right is not None:
+            if isinstance(name, str) and name.removeprefix("torch.") in DTYPES and call.path != "torch.device":
+                seen.add(call.site.span)
+                new, imports = spelled(analysis, source.path, f"torch.{name.removeprefix('torch.')}")
+                change = (*imports, edits.replace(source, part, new))
+                fix = Candidate(message("fix.replace", old=source.segment(part), new=new), change)
+                yield Finding(source.span(part), message("device.dtype", name=name, right=new), (), (fix,))
+            elif right is not None:
                 seen.add(call.site.span)
                 text = message("device.misspelt", name=name, right=right)
                 yield Finding(source.span(part), text, (), tuple(_renamed(source, part, str(name), right)))

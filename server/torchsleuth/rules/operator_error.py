@@ -25,6 +25,7 @@ from dataclasses import replace
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
+from torchsleuth.rules import kinds
 from torchsleuth.rules.constructors import change_argument
 from torchsleuth.rules.operands import (
     appended,
@@ -52,10 +53,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             finding = replace(
                 finding, message=message("constructed", name=name, given=operands(failure.operation)[0].text())
             )
+        finding = replace(finding, message=kinds.explained(analysis, failure) or finding.message)
         yield replace(finding, candidates=_candidates(analysis, failure, finding))
 
 
 def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) -> Iterator[Candidate]:
+    yield from kinds.converted(analysis, failure)
     yield from _called(analysis, failure)
     yield from one_part(analysis, failure)
     if "NoneType" in finding.message:
@@ -179,7 +182,7 @@ def _made_plain(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candid
     if "Boolean value of Tensor" in error:
         for suffix in (".any()", ".all()"):
             yield from suffixed(analysis, given[0], suffix, safe=False)
-    elif "only one element tensors" in error or "cannot be converted to Scalar" in error:
+    elif any(part in error for part in ("only one element tensors", "cannot be converted to Scalar", "format string")):
         for suffix in (".mean()", ".sum()"):
             yield from suffixed(analysis, given[0], suffix, safe=False)
 

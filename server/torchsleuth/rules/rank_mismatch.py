@@ -45,6 +45,7 @@ from torchsleuth.syntax import edits
 
 CODE = "TS108"
 _BY_INDEX = ("gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "take_along_dim")
+_OF_NONE = {"Tensor.__iter__": "rank.iterated", "Tensor.__len__": "rank.counted"}
 _DIMENSIONS = re.compile(r"\dd$")
 
 
@@ -56,6 +57,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         operation = failure.operation
         user = layer_text(operation.module) if operation.module is not None else operator_text(operation)
+        single = _OF_NONE.get(operation.target)
+        if single is not None:
+            text = message(single, tensor=given[0].text())
+            yield Finding(operation.site.span, text, trail(analysis, failure), _candidates(analysis, failure, given))
+            continue
         text = message(
             "rank.wrong",
             tensors=", ".join(used.described() for used in given[:2] if used.spec.shape is not None),

@@ -94,6 +94,8 @@ def _len(interp: Interpreter, call: Arguments) -> Value:
         return len(value.items)
     if isinstance(value, Tensor):
         shape = interp.resolved_spec(value.spec).shape
+        if shape == ():
+            interp.operate("Tensor.__len__", (value,), {}, call.node, call.frame)
         return shape[0] if shape else interp.fresh_size()
     if isinstance(value, LibraryModule) and value.children is not None:
         return len(value.children)

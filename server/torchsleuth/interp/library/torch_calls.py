@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import misuse
+from torchsleuth.interp import demands, misuse
 from torchsleuth.interp.batch import plain
 from torchsleuth.interp.graph import AutogradFault, Cut, cut_of, is_leaf
 from torchsleuth.interp.library import (
@@ -47,7 +47,7 @@ from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, parse
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.legacy import named_type
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, NotASpec, TensorSpec
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, Native, NotASpec, TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -286,6 +286,7 @@ def _math(interp: Interpreter, name: str, call: Arguments) -> Value:
 
     def number(value: Value) -> Value:
         """Functions of numbers take tensors of one element, and lose their graph."""
+        demands.as_number(interp, value, "float", call.node, call.frame)
         return Scalar("float", interp.cut(value, "float", site)) if isinstance(value, Tensor) else value
 
     values = [number(interp.resolved(value)) for value in call.args]
@@ -351,6 +352,8 @@ def _legacy(interp: Interpreter, name: str, call: Arguments) -> Value:
         interp.trace.undecided += 1
         return Tensor(UNKNOWN_TENSOR.with_(dtype=dtype, device=CPU, requires_grad=False))
     if name == "from_numpy":
+        if call.args and isinstance(call.args[0], Tensor | ListValue):
+            interp.operate("torch.from_numpy", call.args, {}, call.node, call.frame)
         return Tensor(UNKNOWN_TENSOR.with_(device=CPU, requires_grad=False))
     return UNKNOWN
 
@@ -476,6 +479,8 @@ def _like(interp: Interpreter, path: str, call: Arguments) -> Value:
 
 def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
     spec = interp.resolved_spec(tensor.spec)
+    parameters = interp.oracle.signature(f"torch.Tensor.{name}")
+    misuse.misfits(interp, parameters and parameters[1:], Native(f"torch.Tensor.{name}", "function"), call)
     if name in ("size",):
         return _size(interp, tensor, spec, call)
     if name in ("dim", "ndimension"):
