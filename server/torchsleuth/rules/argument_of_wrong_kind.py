@@ -1,7 +1,7 @@
 """argument-of-wrong-kind: a module, a tensor or a tuple where Python or PyTorch takes something else.
 
 What it finds
-    `x.size[0]` and `x.shape(0)`; `self.layers(x)` of a ModuleList; `state.to(device)` of a tuple of tensors; a model in the place of its parameters or of the
+    `x.size[0]`, `x.shape(0)`, `x.T()` and `x(0)`; `self.layers(x)` of a ModuleList; `state.to(device)` of a tuple of tensors; a model in the place of its parameters or of the
     optimizer; labels as the second argument of DataLoader.
 Why it hurts
     TypeError or AttributeError, such as "'torch.Size' object is not callable" or "'Net' object is not iterable".

@@ -3,8 +3,8 @@
 What it finds
     A parameter without default that is left out (`nn.Conv2d(3, 8)` without its kernel_size), a keyword that there is not
     (`nn.LSTM(8, 16, num_layer=2)`), too many arguments (`nn.Linear(8, 4)(x, y)`), or one that is given twice; of the
-    installed PyTorch's layers, losses, optimizers, schedules, datasets and functionals, and of modules of one's own, made
-    or called.
+    installed PyTorch's layers, losses, optimizers, schedules, datasets, functionals and operators (`x.sum(dims=1)`,
+    `torch.randint(0, 10, 5)`), and of modules of one's own, made or called.
 Why it hurts
     TypeError as soon as the line is reached, often only after the data were loaded.
 Example

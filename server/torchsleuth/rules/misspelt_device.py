@@ -2,7 +2,7 @@
 
 What it finds
     `.to("gpu")`, `torch.device("CUDA:0")`, `device="Cpu"`: names of a device in a string that differ from PyTorch's own by their case, or
-    are what people call it.
+    are what people call it; and the name of a dtype (`.to("float32")`).
 Why it hurts
     RuntimeError: "Expected one of cpu, cuda, … device type at start of device string: gpu".
 Example

@@ -1,7 +1,8 @@
 """operator-error: an operator that PyTorch refuses.
 
 What it finds
-    Any other error that the installed PyTorch raises for these shapes, dtypes and arguments.
+    Any other error that the installed PyTorch raises for these shapes, dtypes and arguments; lists, texts and None in
+    arithmetic, dtypes by their names, conditions and texts of several numbers.
 Why it hurts
     The script stops at this line.
 Example
@@ -9,7 +10,7 @@ Example
 Use instead
     an index that exists
 Fix safety
-    No fix is offered: which of the operands is meant is not evident.
+    Most have no fix, as it is not evident which of the operands is meant.
 References
     the documentation of the operator
 """
