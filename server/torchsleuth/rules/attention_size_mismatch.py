@@ -2,7 +2,7 @@
 
 What it finds
     embed_dim that num_heads does not divide, embeddings of another width than the layer was built for, masks of another
-    shape than the sequences.
+    shape than the sequences, such as those of padding in the place of those from step to step, and masks of integers.
 Why it hurts
     PyTorch stops while the layer is built, or in its forward.
 Example
@@ -11,7 +11,7 @@ Use instead
     nn.MultiheadAttention(embed_dim=130, num_heads=10)
 Fix safety
     Safe where a size follows from the others. The number of heads is the author's choice: the nearest ones that divide
-    embed_dim are offered as unsafe.
+    embed_dim are offered as unsafe, and so is what a mask of integers is read as.
 References
     torch.nn.MultiheadAttention, torch.nn.TransformerEncoderLayer
 """
@@ -32,6 +32,7 @@ from torchsleuth.rules.operands import (
     Operand,
     birth,
     layers_behind,
+    lineage,
     operand,
     operands,
     replaced,
@@ -41,10 +42,13 @@ from torchsleuth.rules.operands import (
     sized_otherwise,
     source_at,
     suffixed,
+    written,
 )
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.tensors import dims
 
 CODE = "TS111"
 _NAMES = {"MultiheadAttention": ("embed_dim", "num_heads")}
@@ -52,6 +56,24 @@ _WIDTH = ("d_model", "nhead")
 _TAKE_BATCH_FIRST = ("MultiheadAttention", "TransformerEncoderLayer", "TransformerDecoderLayer", "Transformer")
 _SHAPES = re.compile(r"is torch\.Size\(\[(.+?)\]\), but should be \((.+?)\)")
 _PADDING = ("key_padding_mask", "src_key_padding_mask", "tgt_key_padding_mask")
+_MASKS = {
+    "MultiheadAttention": {5: "attn_mask"},
+    "TransformerEncoder": {1: "mask"},
+    "TransformerEncoderLayer": {1: "src_mask"},
+    "TransformerDecoder": {2: "tgt_mask", 3: "memory_mask"},
+    "TransformerDecoderLayer": {2: "tgt_mask", 3: "memory_mask"},
+    "Transformer": {2: "src_mask", 3: "tgt_mask", 4: "memory_mask"},
+}
+"""Layer → the positions and names of its masks from step to step."""
+_FOR_PADDING = {
+    "attn_mask": "key_padding_mask",
+    **dict.fromkeys(("mask", "src_mask"), "src_key_padding_mask"),
+    "tgt_mask": "tgt_key_padding_mask",
+    "memory_mask": "memory_key_padding_mask",
+}
+"""A mask from step to step → the one that says which steps are padding."""
+_LEFT_OUT = frozenset({"eq", "triu", "logical_not", "invert", "bitwise_not"})
+"""Operators that make a mask of what is to be left out, where others make one of what is to be seen."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -62,6 +84,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield plain
         elif not given:
             yield _heads(analysis, failure, module, plain)
+        elif "only bool and floating types of" in error:
+            yield Finding(plain.at, plain.message, plain.related, _of_integers(analysis, failure, module))
         elif "mask" in error and "shape" in error:
             yield Finding(plain.at, plain.message, plain.related, _for_mask(analysis, failure, module))
         elif given[0].spec.shape:
@@ -157,6 +181,7 @@ def _heads_text(analysis: Analysis, module: LibraryModule, call: ast.AST, count:
 
 def _for_mask(analysis: Analysis, failure: OperatorFailure, module: LibraryModule) -> Iterator[Candidate]:
     """Repairs of a mask of another size than the sequences."""
+    yield from _of_padding(analysis, failure, module)
     found = _SHAPES.search(failure.failure.message)
     mask = operand(failure.operation, 5, "attn_mask", "mask", "src_mask", "tgt_mask")
     key = operand(failure.operation, 3, *_PADDING)
@@ -176,11 +201,64 @@ def _for_mask(analysis: Analysis, failure: OperatorFailure, module: LibraryModul
         if square:
             yield from _cut(analysis, mask, wanted, operands(failure.operation))
             yield from sized_otherwise(analysis, mask.tensor, mask.shape[0], wanted[0])
-            for axis in (0, 1):
+            for axis in (0, 1) if not _of_sequence(mask, operands(failure.operation)) else ():
                 yield from resized(analysis, mask.tensor, axis, wanted[axis])
             yield from _squares(analysis, mask, wanted)
             if mask.node is not None and all(isinstance(size, int) for size in mask.shape):
                 yield from suffixed(analysis, mask, f"[:{wanted[0]}, :{wanted[1]}]", safe=False)
+
+
+def _of_padding(analysis: Analysis, failure: OperatorFailure, module: LibraryModule) -> Iterator[Candidate]:
+    """A mask of each sample's padding under the name of one from step to step, under its own."""
+    operation = failure.operation
+    names, call = _MASKS.get(module.type_name, {}), operation.site.node
+    given = operands(operation)
+    for mask in given:
+        name = names.get(mask.name, "") if isinstance(mask.name, int) else mask.name
+        node = mask.node
+        sequences = {tuple(map(dims.text, used.shape[:2])) for used in given if len(used.shape) == 3}
+        shape = tuple(map(dims.text, mask.shape))
+        if name not in _FOR_PADDING or node is None or len(shape) != 2 or not {shape, shape[::-1]} & sequences:
+            continue
+        source, new = source_at(analysis, operation.site), f"{_FOR_PADDING[name]}="
+        keyword = (
+            next((part for part in call.keywords if part.value is node), None) if isinstance(call, ast.Call) else None
+        )
+        if keyword is None and not (isinstance(call, ast.Call) and call.args and call.args[-1] is node):
+            continue
+        start = source.start_of(node if keyword is None else keyword)
+        named = Edit(source.path, start, source.start_of(node), new)
+        title = message("fix.replace", old=name, new=_FOR_PADDING[name])
+        if mask.spec.dtype == "bool":
+            yield Candidate(title, (named,))
+        else:
+            for text in _booleans(analysis, mask, node):
+                yield Candidate(title, (named, edits.replace(source, node, text)), safe=False)
+
+
+def _of_integers(analysis: Analysis, failure: OperatorFailure, module: LibraryModule) -> Iterator[Candidate]:
+    """A mask of zeros and ones where booleans are wanted."""
+    yield from _of_padding(analysis, failure, module)
+    for mask in operands(failure.operation):
+        if mask.node is not None and not (mask.spec.dtype or "bool").startswith(("bool", "float", "bfloat")):
+            for text in _booleans(analysis, mask, mask.node):
+                yield replaced(analysis, mask.site, mask.node, text, safe=False)
+
+
+def _booleans(analysis: Analysis, mask: Operand, node: ast.expr) -> tuple[str, ...]:
+    """A mask of numbers as one that is True for what is left out: its zeros, as of a tokenizer, unless it was made as its
+    ones, such as by a comparison with the padding."""
+    made = {operation.target.rpartition(".")[2] for _, operation in lineage(analysis, mask.tensor)}
+    text = written(source_at(analysis, mask.site), node)
+    texts = f"{text} == 0", f"{text}.bool()"
+    return texts[::-1] if made & _LEFT_OUT else texts
+
+
+def _of_sequence(mask: Operand, given: list[Operand]) -> bool:
+    """Whether a mask was computed of a sequence, such as of its padding: it has no size of its own."""
+    born = birth(mask.tensor)
+    others = (birth(used.tensor) for used in given if used.tensor is not mask.tensor)
+    return born is not None and any(other is not None and other.call is born.call for other in others)
 
 
 def _cut(analysis: Analysis, mask: Operand, wanted: list[int], given: list[Operand]) -> Iterator[Candidate]:

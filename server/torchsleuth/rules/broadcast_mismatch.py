@@ -46,6 +46,7 @@ from torchsleuth.rules.operands import (
     short,
     size_texts,
     sized_otherwise,
+    sliced_otherwise,
     source_at,
     squeezed,
     suffixed,
@@ -53,6 +54,7 @@ from torchsleuth.rules.operands import (
     widened,
 )
 from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.reshape_size_mismatch import batch_kept
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.spatial import padded, resampled, strided
 from torchsleuth.syntax import edits
@@ -109,6 +111,11 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
     yield from cut_to_part(analysis, failure.operation)
     sides = ((right, left), (left, right)) if isinstance(node, ast.AugAssign) else _smaller_first(left, right)
     usable = [(used, other) for used, other in sides if used.node is not None and not _is_target(node, used.node)]
+    for used, other in sides:
+        if used.shape and other.shape and not same(used.shape[0], other.shape[0]):
+            yield from batch_kept(analysis, used.tensor, other.shape[0])
+    for used, other in usable:
+        yield from sliced_otherwise(analysis, used, other)
     for used, other in sides:
         yield from kept_dimension(analysis, used, other)
         yield from reduced_otherwise(analysis, used, other)

@@ -35,11 +35,23 @@ def casts(analysis: Analysis, used: Operand, dtype: str) -> Iterator[Candidate]:
             ):
                 yield appended(analysis, shown.site, shown.site.node, ".abs()", safe=False)
         return
-    here = list(suffixed(analysis, used, f".{METHODS[dtype]}()")) if dtype in METHODS else []
+    here = [made for name in _of_dtype(used, dtype) for made in suffixed(analysis, used, f".to({name}.dtype)")][:1]
+    here += suffixed(analysis, used, f".{METHODS[dtype]}()") if dtype in METHODS else ()
     there = list(born_as(analysis, used.tensor, dtype))
     # What else is in the tensor that it is a part of may need the dtype that it has.
     part = any(operation.target.rpartition(".")[2] in _PICKS for _, operation in lineage(analysis, used.tensor))
     yield from (*here, *there) if part else (*there, *here)
+
+
+def _of_dtype(used: Operand, dtype: str) -> Iterator[str]:
+    """What a module was called with that has another dtype than the usual one: it is that of the whole model."""
+    frame, own = used.site.frame, {part.id for part in ast.walk(used.node or ast.Pass()) if isinstance(part, ast.Name)}
+    if frame.function is None or frame.function.name != "forward" or dtype not in ("float64", "float16", "bfloat16"):
+        return
+    for argument in frame.function.node.args.args:
+        value = frame.names.get(argument.arg)
+        if isinstance(value, Tensor) and value.spec.dtype == dtype and argument.arg not in own:
+            yield argument.arg
 
 
 def unconverted(analysis: Analysis, used: Operand) -> Iterator[Candidate]:

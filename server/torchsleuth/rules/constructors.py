@@ -433,6 +433,15 @@ def written_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
 def _kept(node: ast.Attribute, frame: Frame) -> tuple[ast.expr, Frame] | None:
     """Where the value of ``self.size`` was written: what ``__init__`` assigns to it, once; where that is a parameter of
     it, or a field of one, the argument of the call that made the object."""
+    found, owner = kept_in_init(node, frame), frame.receiver
+    if found is None or not isinstance(owner, Instance):
+        return None
+    method, value = found
+    return (value, frame) if isinstance(value, _LITERALS) else _given(method, value, owner)
+
+
+def kept_in_init(node: ast.Attribute, frame: Frame) -> tuple[ast.FunctionDef, ast.expr] | None:
+    """The ``__init__`` that assigns to ``self.size``, and what, if that is the only place of the class that does."""
     owner, function = frame.receiver, frame.function
     if not isinstance(owner, Instance) or not isinstance(node.value, ast.Name) or function is None:
         return None
@@ -448,10 +457,7 @@ def _kept(node: ast.Attribute, frame: Frame) -> tuple[ast.expr, Frame] | None:
         for target, value in _pairs(statement)
         if isinstance(target, ast.Attribute) and target.attr == node.attr
     ]
-    if len(given) != 1 or given[0][0].name != "__init__":
-        return None
-    method, value = given[0]
-    return (value, frame) if isinstance(value, _LITERALS) else _given(method, value, owner)
+    return given[0] if len(given) == 1 and given[0][0].name == "__init__" else None
 
 
 def _pairs(statement: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:

@@ -316,6 +316,14 @@ def _loss_weight(analysis: Analysis, loss: LibraryModule, stray: Tensor, home: D
             name = expression_text(node, "the weight")
             edit = edits.insert_after_node(source, node, f".to({device})")
             yield Candidate(message("fix.to_device", tensor=name, device=device), (edit,))
+    while frame.returned is loss and frame.call is not None and frame.caller is not None:
+        # A function that builds the loss and knows no device: the loss that it returns, moved as a whole.
+        made, frame = frame.call, frame.caller
+        device = device_expression(frame, home)
+        if device is not None:
+            edit = edits.insert_after_node(analysis.source_of(frame.path), made, f".to({device})")
+            yield Candidate(message("fix.to_device", tensor=expression_text(made, "the loss"), device=device), (edit,))
+            return
 
 
 RULE = Rule(

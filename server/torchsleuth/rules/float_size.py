@@ -22,13 +22,14 @@ from collections.abc import Hashable, Iterator
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import LibraryCall
-from torchsleuth.interp.values import ListValue, Scalar, Site, SliceValue, Value
+from torchsleuth.interp.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import passed_for
 from torchsleuth.rules.operands import replaced, short, source_at
 from torchsleuth.rules.operators import failures, own_words
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
+from torchsleuth.syntax.text import SourceText
 
 CODE = "TS312"
 _ALL: tuple[str, ...] = ("*",)
@@ -108,8 +109,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _source(analysis: Analysis, site: Site, node: ast.expr | None) -> Hashable:
     """The place that a float comes from: a division, what a variable is set to, else where it is given."""
-    for frame, division in _divisions(analysis, site, node):
-        return frame.path, division.lineno, division.col_offset
+    for path, division in _divisions(analysis, site, node):
+        return path, division.lineno, division.col_offset
     value = _set_to(analysis, site, node) if isinstance(node, ast.Name) else None
     return site.span if value is None else (site.frame.path, value.lineno, value.col_offset)
 
@@ -210,15 +211,15 @@ def _finding(
         parameter=name,
     )
     places: list[Related] = []
-    for where, division in _divisions(analysis, site, node):
+    for path, division in _divisions(analysis, site, node):
         if division is not node and not places:
-            places.append(related(analysis.source_of(where.path), division, message("size.divided")))
+            places.append(related(analysis.source_of(path), division, message("size.divided")))
     return Finding(site.span, text, (*places, *more), _candidates(analysis, site, name, node))
 
 
 def _candidates(analysis: Analysis, site: Site, name: str, node: ast.expr | None) -> Iterator[Candidate]:
-    for where, division in _divisions(analysis, site, node):
-        yield from _repairs(analysis, where, division)
+    for path, division in _divisions(analysis, site, node):
+        yield from _repairs(analysis.source_of(path), division)
     if isinstance(node, ast.Name):
         yield from _whole_variable(analysis, site, node)
     if name == "lengths":
@@ -258,8 +259,7 @@ def _whole_lengths(analysis: Analysis, site: Site) -> Iterator[Candidate]:
         yield replaced(analysis, site, node, f"[{', '.join((*whole[:-1], rest))}]", safe=False)
 
 
-def _repairs(analysis: Analysis, frame: Frame, division: ast.BinOp) -> Iterator[Candidate]:
-    source = analysis.source_of(frame.path)
+def _repairs(source: SourceText, division: ast.BinOp) -> Iterator[Candidate]:
     between = source.slice(source.end_of(division.left), source.start_of(division.right))
     if between.count("/") == 1:
         offset = source.offset(source.end_of(division.left)) + between.index("/")
@@ -268,21 +268,53 @@ def _repairs(analysis: Analysis, frame: Frame, division: ast.BinOp) -> Iterator[
         yield Candidate(message("fix.replace", old=short(text), new=short(text.replace("/", "//"))), (edit,))
 
 
-def _divisions(analysis: Analysis, site: Site, node: ast.expr | None) -> Iterator[tuple[Frame, ast.BinOp]]:
-    """The divisions that a value comes from: in the expression, in what its names were assigned, in the caller."""
+def _divisions(analysis: Analysis, site: Site, node: ast.expr | None) -> Iterator[tuple[str, ast.BinOp]]:
+    """The divisions that a value comes from, each with its file: in the expression, in what its names were assigned, in the
+    class of the object that it is an attribute of, in the caller."""
     frame: Frame | None = site.frame
     for _ in range(4):
         if node is None or frame is None:
             return
         within = list(_quotients(node))
-        for division in within or [part for value in _assignments(analysis, frame, node) for part in _quotients(value)]:
-            yield frame, division
+        values = [] if within else _assignments(analysis, frame, node)
+        for division in within or [part for value in values for part in _quotients(value)]:
+            yield frame.path, division
+        yield from _of_attribute(frame, node)
         if within:
             return
         outer = passed_for(node, frame)
         if outer is None:
             return
         node, frame = outer
+
+
+def _of_attribute(frame: Frame, node: ast.expr) -> Iterator[tuple[str, ast.BinOp]]:
+    """The divisions of a property, or of what the methods of a class assign to an attribute: ``cfg.head_dim``."""
+    owner = _object(frame, node.value) if isinstance(node, ast.Attribute) else None
+    for base in owner.cls.mro() if owner is not None else ():
+        for method in base.node.body if isinstance(base, ClassValue) else ():
+            if not isinstance(method, ast.FunctionDef) or not isinstance(node, ast.Attribute):
+                continue
+            for part in ast.walk(method):
+                result = isinstance(part, ast.Return) and method.name == node.attr
+                kept = isinstance(part, ast.Assign) and any(
+                    isinstance(target, ast.Attribute) and target.attr == node.attr for target in part.targets
+                )
+                if isinstance(part, ast.Return | ast.Assign) and part.value is not None and (result or kept):
+                    yield from ((base.path, division) for division in _quotients(part.value))
+
+
+def _object(frame: Frame, node: ast.expr) -> Instance | None:
+    """The object that an expression of names and attributes stands for."""
+    value: Value = None
+    if isinstance(node, ast.Name):
+        value = next(
+            (names[node.id] for names in (frame.names, *frame.closure, frame.globals) if node.id in names), None
+        )
+    elif isinstance(node, ast.Attribute):
+        owner = _object(frame, node.value)
+        value = owner.slots.get(node.attr) if owner is not None else None
+    return value if isinstance(value, Instance) else None
 
 
 def _quotients(node: ast.AST) -> Iterator[ast.BinOp]:

@@ -33,6 +33,7 @@ from torchsleuth.rules.constructors import passed_for
 from torchsleuth.rules.operands import birth, operands, replaced, size_nodes, source_at, tensors_above
 from torchsleuth.rules.operators import family_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 
 CODE = "TS117"
@@ -59,16 +60,19 @@ def _plain(analysis: Analysis, failure: OperatorFailure) -> Finding | None:
 
 
 def _finding(analysis: Analysis, failure: OperatorFailure, plain: Finding) -> Finding:
-    own = iter(plain.candidates)
+    # The size of the last batch, as a number, is what no batch was meant to have.
+    own = (made for made in plain.candidates if not any(edit.new_text.isdigit() for edit in made.edits))
     candidates = chain(_from_tensor(failure, analysis), islice(own, 4), _dropped(analysis), own)
     return Finding(plain.at, message("batch.last", error=plain.message), plain.related, candidates)
 
 
 def _from_tensor(failure: OperatorFailure, analysis: Analysis) -> Iterator[Candidate]:
-    """Operands that were made for a full batch, made for the batch at hand: with ``x.size(0)`` of a tensor above."""
+    """Operands that were made for a full batch, made for the batch at hand: with ``x.size(0)`` of a tensor above; several
+    of one function, such as both states of an LSTM, at once."""
     given = [used for used in operands(failure.operation) if used.spec.shape]
     batches = {used.shape[0] for used in given if isinstance(used.shape[0], int)}
-    seen: set[tuple[int, int, str]] = set()
+    found: dict[tuple[int, int, str], Candidate] = {}
+    alike: dict[tuple[int, str, object], dict[tuple[int, int, str], Edit]] = {}
     for used in given:
         born = birth(used.tensor)
         for node in size_nodes(born) if born is not None else []:
@@ -78,13 +82,17 @@ def _from_tensor(failure: OperatorFailure, analysis: Analysis) -> Iterator[Candi
                 for name in tensors_above(frame, node) if isinstance(value, int) and value > min(batches) else ():
                     new = f"{name}.size(0)"
                     key = (node.lineno, node.col_offset, new)
-                    if key not in seen:
-                        seen.add(key)
-                        yield replaced(analysis, Site(frame.source.span(node), node, frame), node, new)
+                    if key not in found:
+                        found[key] = replaced(analysis, Site(frame.source.span(node), node, frame), node, new)
+                        alike.setdefault((id(frame), new, value), {})[key] = found[key].edits[0]
                 outer = passed_for(node, frame)
                 if outer is None:
                     break
                 node, frame = outer
+    for changes in alike.values():
+        if len(changes) > 1:
+            yield Candidate(found[next(iter(changes))].title, tuple(changes.values()))
+    yield from found.values()
 
 
 def _value(frame: Frame, node: ast.expr) -> Value:

@@ -50,6 +50,7 @@ from torchsleuth.rules.operands import (
     written,
 )
 from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.reshape_size_mismatch import batch_kept
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.spatial import resampled
 from torchsleuth.syntax import edits
@@ -143,6 +144,8 @@ def _candidates(analysis: Analysis, prediction: Operand, target: Operand, classe
     if classes:
         yield from _to_mask(analysis, prediction, target)
     yield from _kept_batch(analysis, prediction.tensor, target.shape)
+    if target.shape:
+        yield from batch_kept(analysis, prediction.tensor, target.shape[0])
     if prediction.shape and target.shape and not same(prediction.shape[0], target.shape[0]):
         yield from joined_otherwise(analysis, prediction.tensor)
     if not classes:

@@ -51,6 +51,7 @@ from torchsleuth.rules.operands import (
     written,
 )
 from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.orders import permuted_before
 from torchsleuth.rules.results import both_directions, state_unpacked
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
@@ -137,6 +138,11 @@ def _for_linear(
             yield from _keep_batch(analysis, layer, used)
         if len(shape) > 2 and same(dims.product(shape[1:]), wanted):
             yield from _flattened(analysis, layer, used)
+        if len(shape) > 2 and same(shape[1], wanted):
+            last = (0, *range(2, len(shape)), 1)
+            yield from permuted_before(analysis, used, last)
+            if len(shape) > 3:  # Channels last; exchanged with one of height and width, they would turn the image.
+                yield from suffixed(analysis, used, f".permute{last}", safe=False)
         for suffix, other in transposed(shape):
             if same(other[-1], wanted):
                 yield from suffixed(analysis, used, suffix, safe=False)

@@ -40,6 +40,7 @@ from torchsleuth.rules.operands import (
     suffixed_at_birth,
 )
 from torchsleuth.rules.operators import failures, generic, trail
+from torchsleuth.rules.orders import permuted_before
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
@@ -111,12 +112,15 @@ def _candidates(
     features = used.shape[axis] if axis < len(used.shape) else None
     built = given_argument(module, position, name)
     if len(used.shape) == 3 and isinstance(built, int) and same(used.shape[1 if axis == -1 else 2], built):
+        yield from permuted_before(analysis, used, (0, 2, 1))
         if axis == -1:
             yield from suffixed_at_birth(analysis, used, ".transpose(1, 2)")
         yield from _turned(analysis, failure, used)
     rank = len(used.shape)
-    if rank > 3 and isinstance(built, int) and same(used.shape[1 if axis == -1 else -1], built):
+    elsewhere = rank > 2 and isinstance(built, int) and same(used.shape[1 if axis == -1 else -1], built)
+    if rank > 3 and elsewhere:
         last, first = (0, *range(2, rank), 1), (0, rank - 1, *range(1, rank - 1))
+        yield from permuted_before(analysis, used, last if axis == -1 else first)
         yield from _turned(analysis, failure, used, *((last, first) if axis == -1 else (first, last)))
     node = argument_node(module, position, name)
     if isinstance(features, int):
@@ -126,7 +130,8 @@ def _candidates(
         if written.startswith(("(", "[")) and node is not None and module.site is not None:
             sizes = used.shape[-len(getattr(node, "elts", [0])) :]
             yield replaced(analysis, module.site, node, f"[{', '.join(dims.text(size) for size in sizes)}]")
-        yield from change_argument(analysis, module, position, name, features)
+        for made in change_argument(analysis, module, position, name, features):
+            yield Candidate(made.title, made.edits, safe=not elsewhere)
     for layer in layers_behind(analysis, used.tensor, "Conv", "Linear"):
         other = "out_features" if layer.type_name == "Linear" else "out_channels"
         if isinstance(built, int):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -384,21 +384,49 @@ def sized_otherwise(analysis: Analysis, tensor: Tensor, wrong: Size, wanted: Siz
     born = birth(tensor)
     if born is None:
         return
-    frame, source, changes = born.site.frame, source_at(analysis, born.site), dict[Span, Edit]()
-    for argument in (*born.call.args, *(keyword.value for keyword in born.call.keywords)):
-        for part in ast.walk(argument):
-            edit = _of_other_axis(source, frame, part, wrong, wanted) if isinstance(part, ast.expr) else None
-            if edit is not None:
-                changes[Span(edit.path, edit.start, edit.end)] = edit
+    given = (*born.call.args, *(keyword.value for keyword in born.call.keywords))
+    yield from _of_other_axes(analysis, born.site, given, {}, wrong, wanted, safe=False)
+
+
+def sliced_otherwise(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """A part of a table for as many steps as another dimension of the other operand has: ``self.pe[: x.size(1)]`` for
+    ``self.pe[: x.size(0)]``."""
+    shift = len(other.shape) - len(used.shape)
+    if not isinstance(used.node, ast.Subscript) or shift < 0:
+        return
+    near = {other.node.id: other.shape} if isinstance(other.node, ast.Name) else {}
+    for index, size in enumerate(used.shape):
+        wanted = other.shape[index + shift]
+        if size != 1 and wanted != 1 and not same(size, wanted):
+            yield from _of_other_axes(analysis, used.site, [used.node.slice], near, size, wanted)
+
+
+def _of_other_axes(
+    analysis: Analysis,
+    site: Site,
+    nodes: Iterable[ast.expr],
+    near: Mapping[str, Shape],
+    wrong: Size,
+    wanted: Size,
+    safe: bool = True,
+) -> Iterator[Candidate]:
+    source, changes = source_at(analysis, site), dict[Span, Edit]()
+    for part in (part for node in nodes for part in ast.walk(node)):
+        edit = _of_other_axis(source, site.frame, part, near, wrong, wanted) if isinstance(part, ast.expr) else None
+        if edit is not None:
+            changes[Span(edit.path, edit.start, edit.end)] = edit
     if changes:
         first = next(iter(changes))
         old = source.text[source.offset(first.start) : source.offset(first.end)]
         title = message("fix.replace", old=short(old), new=changes[first].new_text)
-        yield Candidate(title, tuple(changes.values()), safe=False)
+        yield Candidate(title, tuple(changes.values()), safe)
 
 
-def _of_other_axis(source: SourceText, frame: Frame, node: ast.expr, wrong: Size, wanted: Size) -> Edit | None:
-    """A size of a tensor, where it is wrong, written as that of the dimension which has the wanted size."""
+def _of_other_axis(
+    source: SourceText, frame: Frame, node: ast.expr, near: Mapping[str, Shape], wrong: Size, wanted: Size
+) -> Edit | None:
+    """A size of a tensor, where it is wrong, written as that of the dimension which has the wanted size. `near`: shapes
+    of variables at that moment."""
     place, value = node, node
     if isinstance(node, ast.Name):
         scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
@@ -413,13 +441,13 @@ def _of_other_axis(source: SourceText, frame: Frame, node: ast.expr, wrong: Size
         if isinstance(given[0].targets[0], ast.Tuple):
             names = [ast.unparse(part) for part in given[0].targets[0].elts]
             owner = _shape_owner(value)
-            shape = _shape_in(frame, owner)
+            shape = _shape_in(frame, owner, near)
             axis = _axis_of(shape, wanted)
             if owner is None or axis is None or len(names) != len(shape) or names[axis] == "_":
                 return None
             return edits.replace(source, node, names[axis]) if same(shape[names.index(node.id)], wrong) else None
     owner, axis = _size_owner(value)
-    shape = _shape_in(frame, owner)
+    shape = _shape_in(frame, owner, near)
     other = _axis_of(shape, wanted)
     if owner is None or other is None or not -len(shape) <= axis < len(shape) or not same(shape[axis], wrong):
         return None
@@ -465,7 +493,9 @@ def _size_owner(node: ast.expr) -> tuple[ast.Name | None, int]:
     return owner, place
 
 
-def _shape_in(frame: Frame, owner: ast.Name | None) -> Shape:
+def _shape_in(frame: Frame, owner: ast.Name | None, near: Mapping[str, Shape]) -> Shape:
+    if owner is not None and owner.id in near:
+        return near[owner.id]
     value = frame.names.get(owner.id) if owner is not None else None
     return value.spec.shape or () if isinstance(value, Tensor) else ()
 

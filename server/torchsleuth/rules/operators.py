@@ -38,6 +38,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("TS110", r"input_size\. Expected|inconsistent input_size|Expected hidden|Expected input to be 2D or 3D|hx should also be"),
     ("TS110", r"batch_size must match|(?:Input batch size|input) .*hidden\d?|LSTM: Expected|GRU: Expected|RNN: Expected"),
     ("TS111", r"embed_dim|embedding dimension|attn_mask|key_padd|num_heads|equal to d_model|src and tgt|padding_mask|key's sequence"),
+    ("TS111", r"only bool and floating types of"),
     ("TS109", r"running_mean should|running_var should|normalized_shape=|num_groups|weight to be a vector of size|match num_features"),
     ("TS112", r"Kernel size can't be greater|Output size is too small|Padding size should be less"),
     ("TS102", r"to have \d+ channels|expected weight to be at least|divisible by groups|expected input\[.*channels"),

@@ -26,11 +26,11 @@ from itertools import combinations
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.modules import parts_of
 from torchsleuth.interp.trace import Operation, OperatorFailure
-from torchsleuth.interp.values import Instance, LibraryModule, Site
+from torchsleuth.interp.values import Instance, LibraryModule, Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import change_argument, given_argument, passed_for
 from torchsleuth.rules.describe import expression_text, operand_node, shape_text
-from torchsleuth.rules.operands import layers_behind, replaced, same
+from torchsleuth.rules.operands import layers_behind, lineage, replaced, same
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
@@ -126,6 +126,28 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
     yield from wide
     for size, value in zip(sizes, values):
         yield from _where_written(analysis, failure, size, _divisors(value, operation.specs[0].shape))
+
+
+def batch_kept(analysis: Analysis, tensor: Tensor, batch: dims.Size) -> Iterator[Candidate]:
+    """The view on the way to a tensor that made more or fewer rows, for its -1, than there were samples: with sizes that
+    hold what there is of each sample."""
+    for made, operation in lineage(analysis, tensor):
+        if operation.module is not None or operation.target.rpartition(".")[2] not in ("view", "reshape"):
+            continue
+        node, before, after = operation.site.node, operation.specs[0].shape or (), made.spec.shape or ()
+        if len(before) < 2 or not same(before[0], batch) or not after or same(after[0], batch):
+            return
+        sizes = _sizes(operation.target, node)[1] if isinstance(node, ast.Call) else []
+        values, features = _values(operation.args, len(sizes)), dims.product(before[1:])
+        if not values or values[0] != -1 or not isinstance(features, int):
+            return
+        source = analysis.source_of(operation.site.span.path)
+        yield from _equal_sides(source, sizes, values, before)
+        for index in range(1, len(sizes)):
+            rest = dims.product([value for place, value in enumerate(values) if place not in (0, index)])  # type: ignore[misc]
+            if isinstance(rest, int) and rest > 0 and features % rest == 0 and features // rest != values[index]:
+                yield replaced(analysis, operation.site, sizes[index], str(features // rest))
+        return
 
 
 def _kept(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.values import LibraryModule, Tensor
+from torchsleuth.interp.trace import Operation
+from torchsleuth.interp.values import LibraryModule, Site, Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.constructors import argument_node, names_for
+from torchsleuth.rules.constructors import argument_node, kept_in_init, names_for
 from torchsleuth.rules.describe import layer_text
-from torchsleuth.rules.operands import Operand, layers_behind, package_name, replaced, same, source_at, written
+from torchsleuth.rules.operands import Operand, layers_behind, lineage, package_name, replaced, same, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
@@ -24,6 +25,7 @@ def padded(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candid
         return
     if all(isinstance(a, int) and isinstance(b, int) and a > b for a, b in zip(used.shape[2:], other.shape[2:])):
         return
+    yield from _causal(analysis, used.tensor)
     for layer in layers_behind(analysis, used.tensor, "Conv", "MaxPool", "AvgPool"):
         if layer.type_name.startswith(("MaxPool", "AvgPool")):
             if (layer.kwargs.get("stride") or next(iter(layer.args[1:]), None)) == 1:
@@ -34,6 +36,36 @@ def padded(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candid
             yield from padding(analysis, layer)
     yield from _padded_together(analysis, used.tensor)
     yield from _doubled(analysis, used)
+
+
+def _causal(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
+    """A convolution that sees only the past, with as many steps in front of its input as its kernel reaches back:
+    ``(kernel_size - 1) * dilation``."""
+    after: Operation | None = None
+    for _, operation in lineage(analysis, tensor):
+        layer = after.module if after is not None else None
+        if layer is not None and after is not None and operation.target.endswith("functional.pad"):
+            call, amounts = operation.site.node, operation.args[1] if len(operation.args) > 1 else None
+            given = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
+            front = isinstance(amounts, tuple) and len(amounts) == 2 and amounts[1] == 0
+            if front and isinstance(given, ast.Tuple | ast.List) and len(given.elts) == 2:
+                yield from _reach(analysis, operation.site, given.elts[0], after.site, layer)
+        after = operation if operation.module is not None and operation.module.type_name == "Conv1d" else None
+
+
+def _reach(analysis: Analysis, site: Site, amount: ast.expr, called: Site, layer: LibraryModule) -> Iterator[Candidate]:
+    """What a convolution reaches back, where the steps in front are counted: in ``__init__``, by what the layer is built
+    with there, else by what the layer says of itself."""
+    nodes = [argument_node(layer, place, name) for place, name in ((2, "kernel_size"), (5, "dilation"))]
+    kept = kept_in_init(amount, site.frame) if isinstance(amount, ast.Attribute) else None
+    built = kept is not None and layer.site is not None and layer.site.node in ast.walk(kept[0])
+    if kept is not None and built and all(nodes):
+        source = source_at(analysis, site)
+        kernel, dilation = (source.segment(node) for node in nodes if node is not None)
+        yield replaced(analysis, site, kept[1], f"({kernel} - 1) * {dilation}")
+    elif isinstance(called.node, ast.Call) and isinstance(called.node.func, ast.Attribute | ast.Name):
+        name = ast.unparse(called.node.func)
+        yield replaced(analysis, site, amount, f"({name}.kernel_size[0] - 1) * {name}.dilation[0]")
 
 
 def _doubled(analysis: Analysis, used: Operand) -> Iterator[Candidate]:

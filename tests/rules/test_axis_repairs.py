@@ -1,0 +1,228 @@
+"""The first fix of mistaken axes, masks, views and batches is the one that an expert would write."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.test_repairs import repaired
+
+HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
+CASES = {
+    "positions for as many steps as there are samples": (
+        """\
+class Positions(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.register_buffer("pe", torch.zeros(500, width))
+
+    def forward(self, x):
+        x = x + self.pe[: x.size(0)]
+        return x
+
+Positions(32)(torch.randn(6, 24, 32))
+""",
+        "self.pe[: x.size(1)]",
+    ),
+    "positions for as many steps as there are samples, counted before": (
+        """\
+def forward(x, table):
+    batch, steps, width = x.shape
+    return x + table[:, :batch]
+
+forward(torch.randn(6, 24, 32), torch.zeros(1, 500, 32))
+""",
+        "table[:, :steps]",
+    ),
+    "padding under the name of a mask from step to step": (
+        """\
+layer = nn.TransformerDecoderLayer(64, 4, batch_first=True)
+tokens = torch.randint(0, 90, (6, 14))
+out = nn.TransformerDecoder(layer, 2)(nn.Embedding(90, 64)(tokens), torch.randn(6, 36, 64), tgt_mask=tokens == 0)
+""",
+        "tgt_key_padding_mask=tokens == 0)",
+    ),
+    "padding in the place of a mask from step to step": (
+        """\
+layer = nn.TransformerEncoderLayer(64, 4, batch_first=True)
+tokens = torch.randint(0, 90, (6, 14))
+attention_mask = (tokens != 0).long()
+out = nn.TransformerEncoder(layer, 2)(nn.Embedding(90, 64)(tokens), attention_mask)
+""",
+        ", src_key_padding_mask=attention_mask == 0)",
+    ),
+    "padding in numbers": (
+        """\
+tokens = torch.randint(0, 90, (6, 14))
+padding = (tokens == 0).long()
+x = nn.Embedding(90, 64)(tokens)
+out = nn.MultiheadAttention(64, 4, batch_first=True)(x, x, x, key_padding_mask=padding)[0]
+""",
+        "key_padding_mask=padding.bool())",
+    ),
+    "a view that makes more rows than there are samples": (
+        """\
+class Decoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(12, 64 * 4 * 4)
+        self.up = nn.Sequential(nn.ConvTranspose2d(64, 16, 4, 2, 1), nn.ReLU(), nn.ConvTranspose2d(16, 1, 4, 2, 1))
+
+    def forward(self, z):
+        return self.up(self.fc(z).view(-1, 64, 2, 2))
+
+loss = F.mse_loss(Decoder()(torch.randn(16, 12)), torch.rand(16, 1, 16, 16))
+""",
+        "view(-1, 64, 4, 4)",
+    ),
+    "channels that were to be put last": (
+        """\
+class Block(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.conv, self.norm, self.mlp = nn.Conv2d(dim, dim, 3, padding=1), nn.LayerNorm(dim), nn.Linear(dim, dim)
+
+    def forward(self, x):
+        shortcut = x
+        x = self.conv(x)
+        x = self.norm(x)
+        x = self.mlp(x)
+        x = x.permute(0, 3, 1, 2)
+        return shortcut + x
+
+Block(24)(torch.randn(4, 24, 16, 16))
+""",
+        "        x = x.permute(0, 2, 3, 1)\n        x = self.norm(x)",
+    ),
+    "channels that were to be put last for a layer": (
+        """\
+def mixed(x, mix):
+    x = mix(x)
+    x = x.permute(0, 3, 1, 2)
+    return x
+
+mixed(torch.randn(4, 24, 16, 16), nn.Linear(24, 8))
+""",
+        "    x = x.permute(0, 2, 3, 1)\n    x = mix(x)",
+    ),
+    "a causal convolution that is padded by its dilation": (
+        """\
+class Causal(nn.Module):
+    def __init__(self, width, kernel, dilation):
+        super().__init__()
+        self.pad = dilation
+        self.conv = nn.Conv1d(width, width, kernel, dilation=dilation)
+
+    def forward(self, x):
+        return x + F.relu(self.conv(F.pad(x, (self.pad, 0))))
+
+Causal(8, 3, 2)(torch.randn(4, 8, 40))
+""",
+        "self.pad = (kernel - 1) * dilation",
+    ),
+    "a causal convolution that is padded by a number": (
+        """\
+class Causal(nn.Module):
+    def __init__(self, width, kernel, dilation):
+        super().__init__()
+        self.conv = nn.Conv1d(width, width, kernel, dilation=dilation)
+
+    def forward(self, x):
+        return x + self.conv(F.pad(x, (2, 0)))
+
+Causal(8, 3, 2)(torch.randn(4, 8, 40))
+""",
+        "F.pad(x, ((self.conv.kernel_size[0] - 1) * self.conv.dilation[0], 0))",
+    ),
+    "noise of a generator": (
+        """\
+generator = nn.Sequential(nn.ConvTranspose2d(100, 32, 4, 1, 0), nn.ReLU(), nn.ConvTranspose2d(32, 3, 4, 2, 1))
+noise = torch.randn(8, 100)
+image = generator(noise)
+""",
+        "torch.randn(8, 100, 1, 1)",
+    ),
+    "both states of an LSTM made for full batches": (
+        """\
+class Net(nn.Module):
+    def __init__(self, batch_size):
+        super().__init__()
+        self.batch_size = batch_size
+        self.lstm = nn.LSTM(4, 32, 2, batch_first=True)
+
+    def forward(self, x):
+        h = torch.zeros(2, self.batch_size, 32)
+        c = torch.zeros(2, self.batch_size, 32)
+        return self.lstm(x, (h, c))[0]
+
+BATCH = 16
+net = Net(BATCH)
+for x in torch.utils.data.DataLoader(torch.randn(50, 30, 4), batch_size=BATCH):
+    net(x)
+""",
+        "        h = torch.zeros(2, x.size(0), 32)\n        c = torch.zeros(2, x.size(0), 32)",
+    ),
+    "the loss of a function that knows no device": (
+        """\
+def build_loss(frequencies):
+    return nn.BCEWithLogitsLoss(pos_weight=1 / torch.tensor(frequencies))
+
+def main():
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    criterion = build_loss([0.1, 0.2, 0.5])
+    return criterion(torch.randn(4, 3, device=device), torch.ones(4, 3, device=device))
+
+main()
+""",
+        "criterion = build_loss([0.1, 0.2, 0.5]).to(device)",
+    ),
+    "the dtype of a model that was converted as a whole": (
+        """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.time, self.out = nn.Linear(1, 8), nn.Linear(8, 8)
+
+    def forward(self, x, t):
+        return self.out(x + self.time(t.float().unsqueeze(1)))
+
+Net().to(torch.bfloat16)(torch.randn(4, 8, dtype=torch.bfloat16), torch.arange(4))
+""",
+        "t.float().unsqueeze(1).to(x.dtype)",
+    ),
+    "a property that is divided": (
+        """\
+from dataclasses import dataclass
+
+@dataclass
+class Config:
+    dim: int = 48
+    heads: int = 6
+
+    @property
+    def head_dim(self):
+        return self.dim / self.heads
+
+class Split(nn.Module):
+    def __init__(self, cfg):
+        super().__init__()
+        self.cfg = cfg
+
+    def forward(self, x):
+        return x.view(x.size(0), self.cfg.heads, self.cfg.head_dim)
+
+Split(Config())(torch.randn(4, 48))
+""",
+        "return self.dim // self.heads",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES.keys())
+def test_the_first_fix(text: str, expected: str) -> None:
+    assert expected in repaired(HEAD + text)
+
+
+def test_a_batch_is_not_made_as_large_as_the_last_one() -> None:
+    text = HEAD + CASES["both states of an LSTM made for full batches"][0]
+    with pytest.raises(StopIteration):
+        repaired(text, "16 to 2")
