@@ -171,6 +171,8 @@ ENGLISH: dict[str, str] = {
     "activation.here": "{activation} is applied here",
     "logits.here": "the values are computed here",
     "constructed": "{name}(…) makes the module, and takes {given} for an option: make it first, then call it with the tensors",
+    "tensor.of_tensors": "torch.tensor makes a tensor of numbers, and is given {count} tensors of shape {shape}: stack them",
+    "constructed.here": "the module is made here",
     "nll.target.log": "{target} holds log probabilities, and {loss} takes them for probabilities: pass log_target=True",
     "nll.target.plain": "{target} holds probabilities, and {loss} with log_target=True takes them for their logarithm: leave it out",
     "nll.target.logits": "{target} is the raw output of {layer}, and {loss} wants probabilities as its target: apply softmax",
@@ -251,6 +253,7 @@ ENGLISH: dict[str, str] = {
     "parameter.replaced.parameter": "a parameter",
     "parameter.replaced.module": "a module",
     "method.uncalled": "`{text}` is {what} itself, not what a call of it gives: it needs parentheses",
+    "method.flag": "`{text}` is the method that sets the mode, which is always true: the mode itself is `{new}`",
     "method.uncalled.method": "the method",
     "method.uncalled.class": "the class",
     "parameters.spent": "nothing is left in this iterator: line {line} has gone through all of it",
@@ -366,6 +369,8 @@ ENGLISH: dict[str, str] = {
     "grad.rewrapped": "{call} makes a new tensor without the graph: the backward() of {tensor} never reaches the model",
     "grad.rewrapped.part": "{call} makes a new tensor without the graph: as a term of {tensor}, it trains nothing",
     "grad.frozen": "{tensor} has no gradient: {cut} froze every parameter that it depends on",
+    "grad.not_required": "{tensor} has no gradient: {name}, which the optimizer is to change, does not require grad",
+    "grad.not_required.given": "{name} is given to the optimizer here",
     "grad.term.first_order": (
         "this term of the loss trains nothing: without create_graph=True, the gradient in it is a constant for backward()"
     ),

@@ -548,6 +548,66 @@ def test_predicted_classes_that_are_compared_become_probabilities() -> None:
     assert "p, t = chosen[:, c], (target == c).float()" in repaired(text)
 
 
+def test_the_picture_that_is_optimised_is_made_to_require_grad() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        net = nn.Conv2d(3, 8, 3).requires_grad_(False)
+        canvas = torch.rand(1, 3, 16, 16)
+        optimizer = torch.optim.Adam([canvas], lr=0.05)
+        net(canvas).pow(2).mean().backward()
+    """
+    assert "canvas.requires_grad_()\noptimizer = torch.optim.Adam([canvas], lr=0.05)\n" in repaired(text)
+
+
+def test_batches_are_counted_where_there_is_a_name_for_it() -> None:
+    text = """
+        import torch
+        from torch.utils.data import DataLoader, TensorDataset
+
+        loader = DataLoader(TensorDataset(torch.randn(60, 4), torch.rand(60)), batch_size=10)
+        for i, {names} in loader:
+            print(i, x.shape, y.shape)
+    """
+    for names in ("(x, y)", "x, y"):
+        assert "for i, (x, y) in enumerate(loader):" in repaired(text.replace("{names}", names))
+
+
+def test_layers_that_are_given_tensors_are_made_first() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.a, self.b, self.c = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4)
+
+            def forward(self, x):
+                x = nn.ReLU(self.a(x))
+                x = nn.ReLU(self.b(x))
+                return self.c(x)
+
+        Net()(torch.randn(2, 4))
+    """
+    assert "x = nn.ReLU()(self.a(x))\n        x = nn.ReLU()(self.b(x))\n" in repaired(text)
+
+
+def test_tensors_of_a_batch_are_stacked() -> None:
+    text = """
+        import torch
+        from torch.utils.data import DataLoader, TensorDataset
+
+        def collate(batch):
+            return torch.tensor([row for row, in batch])
+
+        for rows in DataLoader(TensorDataset(torch.randn(60, 4)), batch_size=10, collate_fn=collate):
+            print(rows.shape)
+    """
+    assert "return torch.stack([row for row, in batch])" in repaired(text)
+
+
 def test_weights_that_are_stepped_by_hand_stay_leaves() -> None:
     text = """
         import torch

@@ -36,6 +36,8 @@ TEXTS = {
     "a forward hook sees what the module makes": "kept = {}\ndef hook(module, args, output):\n    kept['a'] = output.detach()\n"
     "net[0].register_forward_hook(hook)\nnet(x)\ny = kept['a']\n",
     "a forward hook may replace the output": "net[0].register_forward_hook(lambda m, i, o: o[:3])\ny = net[0](x)\n",
+    "modules are named after their places": "whole = nn.ModuleDict({'a': net, 'b': nn.Linear(5, 2), 'c': net[0]})\n"
+    "y = torch.zeros(sum(n.startswith('a.') for n, _ in whole.named_modules()), len(list(whole.named_modules())))\n",
     "a hook that was removed is not called": "handle = net[0].register_forward_hook(lambda m, i, o: o[:3])\nhandle.remove()\ny = net[0](x)\n",
     "a pre-hook may replace the arguments": "net[0].register_forward_pre_hook(lambda m, args: (args[0][:2],))\ny = net[0](x)\n",
     "a backward hook is called with gradients": "class Cam:\n    def __init__(self, layer):\n        self.gradient = None\n"

@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from torchsleuth.interp import misuse
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.values import UNKNOWN, AnyIndex, Scalar, SliceValue, Tensor, Value
 from torchsleuth.tensors.dims import Dim
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 def as_number(interp: Interpreter, value: Value, kind: str, node: ast.AST, frame: Frame) -> None:
     """``int(x)``, ``float(x)`` or ``if x:``. `kind`: int, float or bool. Only tensors of one element are numbers."""
+    if kind == "bool":
+        misuse.asks_mode(interp, value, node, frame)
     if isinstance(value, Tensor):
         count = interp.resolved_spec(value.spec).numel()
         if isinstance(count, int) and count != 1:

@@ -249,11 +249,26 @@ def holds(interp: Interpreter, path: str, value: Value, node: ast.AST, frame: Fr
 
 
 def computes_with(interp: Interpreter, path: str, call: Arguments) -> None:
-    """``F.relu(self.conv)``: a module for a tensor."""
+    """``F.relu(self.conv)``: a module for a tensor; and ``training=self.train``."""
     name = path.rpartition(".")[2]
     functional = path.startswith("torch.nn.functional.") or path in _FUNCTIONAL
     if functional and call.args and is_module(call.args[0]) and not name.startswith("_"):
         _report(interp, Misuse("untensor", interp.site(call.node, call.frame), (path, call.args[0])))
+    given = [*call.node.args, *(word.value for word in call.node.keywords)] if isinstance(call.node, ast.Call) else []
+    for value in (*call.args, *call.kwargs.values()) if functional else ():
+        for node in given if isinstance(value, Bound) else ():
+            asks_mode(interp, value, node, call.frame)
+
+
+def asks_mode(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> None:
+    """``if self.train:``. The method is always true; the mode is ``self.training``."""
+    if (
+        isinstance(value, Bound)
+        and is_module(value.receiver)
+        and isinstance(node, ast.Attribute)
+        and node.attr == "train"
+    ):
+        _report(interp, Misuse("flag", interp.site(node, frame), value))
 
 
 def takes_array(interp: Interpreter, module: LibraryModule, call: Arguments) -> None:
@@ -286,6 +301,7 @@ def _report(interp: Interpreter, misuse: Misuse) -> None:
 __all__ = [
     "KEYS",
     "absent",
+    "asks_mode",
     "computes_with",
     "holds",
     "takes_array",

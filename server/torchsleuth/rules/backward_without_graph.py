@@ -29,10 +29,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from torchsleuth.interp.graph import AutogradFault
+from torchsleuth.interp.library.optim import trained_parts
+from torchsleuth.interp.values import Site, Tensor
 from torchsleuth.messages import message
-from torchsleuth.rules.graphs import cut_places, cut_text, faults, gradient_is_used, name_of, uncut
+from torchsleuth.rules.graphs import call_place, cut_places, cut_text, faults, gradient_is_used, name_of, uncut
+from torchsleuth.rules.loops import is_simple, name_in, statement_of
 from torchsleuth.rules.rewrites import as_loss, as_tensors
-from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.syntax import edits
 
 CODE = "TS401"
 _KEYS = {"frozen": "grad.frozen", "first_order": "grad.first_order"}
@@ -50,10 +55,37 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if cut is None:
             yield Finding(fault.at.span, message("grad.no_graph.plain", tensor=tensor))
             continue
+        wanted = next(_optimised(analysis), None) if not severed and cut.kind == "frozen" else None
+        if wanted is not None:
+            optimizer, name = wanted
+            yield _not_required(analysis, fault, optimizer, name)
+            continue
         key = "grad.severed" if severed else _KEYS.get(cut.kind, "grad.no_graph")
         text = message(key, tensor=tensor, cut=cut_text(analysis, cut))
         repairs = chain(as_loss(analysis, fault), uncut(analysis, cut), as_tensors(analysis, fault))
         yield Finding(fault.at.span, text, cut_places(analysis, cut), repairs)
+
+
+def _optimised(analysis: Analysis) -> Iterator[tuple[Site, str]]:
+    """The tensors that an optimizer was given although they do not require grad, by their names, and where."""
+    for optimizer in analysis.trace.optimizers:
+        for part in trained_parts(optimizer):
+            if isinstance(part, Tensor) and not part.parameter and part.spec.requires_grad is False:
+                name = name_in(optimizer.site.frame, part) if optimizer.site is not None else None
+                if name is not None and optimizer.site is not None:
+                    yield optimizer.site, name
+
+
+def _not_required(analysis: Analysis, fault: AutogradFault, optimizer: Site, name: str) -> Finding:
+    """A loss of frozen parameters and of a tensor that was to be changed instead of them."""
+    source, statement = analysis.source_of(optimizer.span.path), statement_of(analysis, optimizer)
+    text = message("grad.not_required", tensor=name_of(analysis, fault), name=f"`{name}`")
+    places = (call_place(analysis, optimizer, message("grad.not_required.given", name=f"`{name}`")),)
+    fixes: list[Candidate] = []
+    if statement is not None and is_simple(statement, analysis, source.path):
+        line = f"{name}.requires_grad_()"
+        fixes.append(Candidate(message("fix.insert", text=line), (edits.insert_line_before(source, statement, line),)))
+    return Finding(fault.at.span, text, places, fixes)
 
 
 RULE = Rule(

@@ -3,9 +3,9 @@
 What it finds
     `model.parameters` given to an optimizer, iterated over or clipped; `loss.item` in a sum, a comparison or a format;
     `with torch.no_grad:`; a method of one's own in a loop or a computation; `model = Net`, whose parameters are asked for;
-    `model.state_dict` that is copied or saved.
+    `model.state_dict` that is copied or saved; `self.train` where the mode is asked for, which is `self.training`.
 Why it hurts
-    TypeError, such as "'method' object is not iterable", or AttributeError "__enter__".
+    TypeError, such as "'method' object is not iterable", or AttributeError "__enter__". A condition is always true.
 Example
     optimizer = torch.optim.Adam(model.parameters, lr=1e-3)
 Use instead
@@ -32,6 +32,7 @@ CODE = "TS811"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _unmade(analysis)
+    yield from _modes(analysis)
     for misuse in analysis.misuses("uncalled"):
         source = analysis.source_of(misuse.site.span.path)
         node = _written(misuse)
@@ -44,6 +45,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             edit = edits.insert_after_node(source, node, "()")
             fixes = (Candidate(message("fix.parentheses", text=text), (edit,)),)
         yield Finding(source.span(node), message("method.uncalled", text=" ".join(text.split()), what=what), (), fixes)
+
+
+def _modes(analysis: Analysis) -> Iterator[Finding]:
+    """``self.train`` where ``self.training`` is meant."""
+    for misuse in analysis.misuses("flag"):
+        source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
+        if isinstance(node, ast.Attribute):
+            text, new = source.segment(node), f"{source.segment(node.value)}.training"
+            fix = Candidate(message("fix.replace", old=text, new=new), (edits.replace(source, node, new),))
+            yield Finding(source.span(node), message("method.flag", text=text, new=new), (), (fix,))
 
 
 def _unmade(analysis: Analysis) -> Iterator[Finding]:

@@ -28,12 +28,14 @@ from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules import kinds
 from torchsleuth.rules.constructors import change_argument
+from torchsleuth.rules.describe import shape_text
 from torchsleuth.rules.operands import (
     appended,
     layers_behind,
     lineage,
     operands,
     replaced,
+    short,
     source_at,
     suffixed,
     written,
@@ -41,7 +43,7 @@ from torchsleuth.rules.operands import (
 from torchsleuth.rules.operators import failures, generic
 from torchsleuth.rules.results import one_part, state_unpacked
 from torchsleuth.rules.returns import returned
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 
 CODE = "TS199"
@@ -55,6 +57,17 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 finding, message=message("constructed", name=name, given=operands(failure.operation)[0].text())
             )
         finding = replace(finding, message=kinds.explained(analysis, failure) or finding.message)
+        if _holds_tensors(failure):
+            parts = operands(failure.operation)
+            text = message("tensor.of_tensors", count=len(parts), shape=shape_text(parts[0].spec))
+            finding = replace(finding, message=text)
+        layer = _made_of_tensors(failure)
+        if layer is not None and layer.site is not None and isinstance(layer.site.node, ast.Call):
+            source, node = analysis.source_of(layer.site.span.path), layer.site.node
+            given = f"`{short(source.segment(node.args[0]))}`" if node.args else "the tensor"
+            text = message("constructed", name=layer.type_name, given=given)
+            places = (related(source, node, message("constructed.here")), *finding.related)
+            finding = replace(finding, message=text, related=places)
         yield replace(finding, candidates=_candidates(analysis, failure, finding))
 
 
@@ -62,6 +75,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) 
     yield from kinds.converted(analysis, failure)
     yield from _called(analysis, failure)
     yield from one_part(analysis, failure)
+    yield from _stacked(analysis, failure)
     if "NoneType" in finding.message:
         yield from returned(analysis, finding.at.path)
     yield from state_unpacked(analysis, failure)
@@ -70,6 +84,21 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) 
     yield from _gathered(analysis, failure)
     yield from _with_offsets(analysis, failure)
     yield from _enough_for_shuffle(analysis, failure)
+
+
+def _holds_tensors(failure: OperatorFailure) -> bool:
+    """``torch.tensor([x, y])`` of tensors that are no numbers."""
+    plain = failure.operation.target == "torch.tensor" and "only one element" in failure.failure.message
+    return plain and len({given.spec.shape for given in operands(failure.operation)}) == 1
+
+
+def _stacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """``torch.stack([x, y])``"""
+    call = failure.operation.site.node
+    if _holds_tensors(failure) and isinstance(call, ast.Call) and len(call.args) == 1:
+        name = source_at(analysis, failure.operation.site).segment(call.func)
+        if name.endswith("tensor"):
+            yield replaced(analysis, failure.operation.site, call.func, f"{name.removesuffix('tensor')}stack")
 
 
 def _enough_for_shuffle(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
@@ -117,19 +146,34 @@ def _with_offsets(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
 def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
     """``nn.CrossEntropyLoss()(output, target)`` where tensors are given to the constructor: of the module that fails, or
     of one that is given to it."""
-    operation = failure.operation
-    given = operation.args[0] if operation.args else None
+    operation, given = failure.operation, _made_of_tensors(failure)
     made = operation.module.site if operation.module is not None else None
-    if isinstance(given, LibraryModule) and any(isinstance(value, Tensor) for value in given.args):
+    if given is not None:
         site = given.site
     else:
         site = made if made is not None and made.span == operation.site.span and operation.tensors else None
     node = site.node if site is not None else None
-    if isinstance(node, ast.Call) and site is not None:
-        source = analysis.source_of(site.span.path)
-        new = f"{source.segment(node.func)}()"
-        title = message("fix.replace", old=source.segment(node.func), new=new)
-        yield Candidate(title, (edits.insert_after_node(source, node.func, "()"),))
+    if not isinstance(node, ast.Call) or site is None:
+        return
+    source, name = analysis.source_of(site.span.path), ast.unparse(node.func)
+    title = message("fix.replace", old=name, new=f"{name}()")
+    function = site.frame.function.node if site.frame.function is not None else None
+    alike = [
+        part
+        for part in ast.walk(function if given is not None and function is not None else node)
+        if isinstance(part, ast.Call) and len(part.args) == 1 and ast.unparse(part.func) == name
+    ]
+    if len(alike) > 1:
+        title = message("fix.together", title=title, count=len(alike) - 1)
+    found = alike if len(alike) > 1 else [node]
+    yield Candidate(title, tuple(edits.insert_after_node(source, part.func, "()") for part in found))
+
+
+def _made_of_tensors(failure: OperatorFailure) -> LibraryModule | None:
+    """``nn.ReLU(x)`` where its result is wanted: a module that was given a tensor for an option."""
+    given = failure.operation.args[0] if failure.operation.args else None
+    fits = isinstance(given, LibraryModule) and any(isinstance(value, Tensor) for value in given.args)
+    return given if fits and isinstance(given, LibraryModule) else None
 
 
 def _is_made(failure: OperatorFailure) -> bool:

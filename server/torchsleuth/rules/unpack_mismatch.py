@@ -137,7 +137,10 @@ def _written_value(analysis: Analysis, found: Unpacking, target: ast.AST) -> ast
             getattr(target, "end_col_offset", 0),
         )
         return None if nested else statement.value
-    return statement.iter if isinstance(statement, ast.For | ast.comprehension) else None
+    if not isinstance(statement, ast.For | ast.comprehension):
+        return None
+    place = getattr(target, "lineno", 0), getattr(target, "col_offset", 0)
+    return statement.iter if (statement.target.lineno, statement.target.col_offset) == place else None
 
 
 def _candidates(
@@ -152,6 +155,7 @@ def _candidates(
         return replaced(analysis, found.site, target, f"({inner})" if wrapped and len(parts) > 1 else inner, safe)
 
     count, wanted = found.count, len(names)
+    yield from _enumerated(analysis, found, target)
     if isinstance(found.value, DictValue) and value is not None:
         made = edits.insert_after_node(source, value, ".values()")
         yield Candidate(message("fix.append", expression=short(source.segment(value)), suffix=".values()"), (made,))
@@ -173,6 +177,24 @@ def _candidates(
         if len(unused) >= wanted - count > 0:
             dropped = set(unused[-(wanted - count) :])
             yield write([name for index, name in enumerate(names) if index not in dropped], False)
+
+
+def _enumerated(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List) -> Iterator[Candidate]:
+    """``for i, (x, y) in enumerate(loader)`` where only the names for it are there, grouped or not."""
+    loop = _statement(analysis, found, target)
+    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Tuple) or isinstance(loop.iter, ast.Constant):
+        return
+    source, names = (
+        source_at(analysis, found.site),
+        [source_at(analysis, found.site).segment(part) for part in target.elts],
+    )
+    counted = edits.replace(source, loop.iter, f"enumerate({source.segment(loop.iter)})")
+    title = message("fix.replace", old=short(source.segment(loop.iter)), new=short(counted.new_text))
+    if len(loop.target.elts) == 2 and source.span(loop.target.elts[1]) == source.span(target):
+        yield Candidate(title, (counted,))
+    elif source.span(loop.target) == source.span(target) and found.count + 1 == len(names) > 2:
+        group = edits.replace(source, target, f"{names[0]}, ({', '.join(names[1:])})")
+        yield Candidate(title, (group, counted), safe=False)
 
 
 def _chunked(analysis: Analysis, found: Unpacking, value: ast.expr | None, wanted: int) -> Iterator[Candidate]:

@@ -323,6 +323,17 @@ def descendants(module: Value, seen: set[int] | None = None) -> Iterator[Value]:
         yield from descendants(part, seen)
 
 
+def named_descendants(module: Value, prefix: str = "", seen: set[int] | None = None) -> Iterator[tuple[str, Value]]:
+    """What ``named_modules()`` gives: the module as "", and every module below it, once each."""
+    seen = set() if seen is None else seen
+    if not isinstance(module, LibraryModule | Instance) or module.identity in seen:
+        return
+    seen.add(module.identity)
+    yield prefix, module
+    for name, part in named_children(module):
+        yield from named_descendants(part, f"{prefix}.{name}" if prefix else name, seen)
+
+
 def _children_known(module: Value) -> bool:
     """Whether `named_children` are all the children that there are."""
     if isinstance(module, LibraryModule):
@@ -537,8 +548,12 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
         chosen: dict[str, list[Any]] = {"items": pairs, "keys": [k for k, _ in pairs], "values": [v for _, v in pairs]}
         return _listed(interp, module, chosen[name], False)
     if name in ("named_children", "named_modules", "items"):
-        pairs = named_children(module) if name != "named_modules" else [("", part) for part in descendants(module)]
-        return _listed(interp, module, pairs, name == "named_modules")
+        if name != "named_modules":
+            return _listed(interp, module, named_children(module), False)
+        plain = not call.args and not call.kwargs
+        return _listed(
+            interp, module, [(key if plain else UNKNOWN, part) for key, part in named_descendants(module)], True
+        )
     if name in ("keys", "values"):
         return _listed(interp, module, [pair[0 if name == "keys" else 1] for pair in named_children(module)], False)
     if name in ("append", "extend", "insert"):
