@@ -32,6 +32,11 @@ ENGLISH: dict[str, str] = {
         "{rate} is the raw output of {layer}, which may be negative; with log_input=False, {loss} takes a rate"
     ),
     "likelihood.variance": "{variance} is the raw output of {layer} and may be negative, which no variance is: use .exp()",
+    "loss.weights": (
+        "{loss} is one number here, the mean over the batch, and all weights {weights} are multiplied by it: no sample counts "
+        "more than another"
+    ),
+    "loss.weights.mean": "the mean is taken here",
     "loss.signs": "{target} is 0 or 1, but {loss} wants 1 and -1: nothing is learnt where it is 0",
     "loss.exchanged": (
         "{prediction} is the prediction, but {loss} takes the prediction first and the target second: {target} stands in its place"
@@ -294,6 +299,10 @@ ENGLISH: dict[str, str] = {
         "step to step is lost; make it before the loops"
     ),
     "optimizer.each_step.loop": "each iteration of this loop makes one",
+    "scheduler.batches": (
+        "{name} is made for {made} steps, one a batch, and is stepped {taken} times, once an epoch: it never gets past its "
+        "beginning"
+    ),
     "scheduler.made": "the schedule is made here",
     "scheduler.epochs.cosine": (
         "T_max={epochs} is the number of epochs, but this steps after every batch, {taken} times: the learning rate goes down "
@@ -431,6 +440,7 @@ ENGLISH: dict[str, str] = {
     "fix.soft_argmax": "Use the expected position instead: a soft argmax",
     "fix.straight_through": "Let the gradient pass straight through",
     "fix.pick_by": "Pick by {index}",
+    "fix.divide_stream": "Divide what the loop goes through among the workers",
     "fix.insert": "Insert {text}",
     "fix.wrap": "Wrap in {text}",
     "fix.in_place": "Change it in place under no_grad(): {text}",
@@ -759,6 +769,11 @@ ENGLISH: dict[str, str] = {
     "data.batch_of_one": "{layer} gets a last batch of one sample in training mode, and raises: one value has no variance",
     "data.unshuffled": "the samples have an order, and training goes through them in that order in every epoch",
     "data.trained": "the model is trained on these batches",
+    "data.stream": (
+        "each of the {workers} workers goes through all of {dataset}, so that every sample comes {workers} times: divide them "
+        "with get_worker_info()"
+    ),
+    "data.stream.loop": "nothing here depends on the worker",
     "data.rng": "each of the {workers} workers gets a copy of `self.{name}` of {dataset}, and draws the same numbers, in every epoch",
     "data.rng.used": "the numbers are drawn here",
     "data.set_epoch": "the DistributedSampler is never told the epoch: it gives the same order in every one",

@@ -608,6 +608,24 @@ def test_tensors_of_a_batch_are_stacked() -> None:
     assert "return torch.stack([row for row, in batch])" in repaired(text)
 
 
+def test_a_schedule_for_all_batches_steps_after_each() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        model, batches = nn.Linear(4, 1), [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(10)]
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+        cycle = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=0.1, epochs=5, steps_per_epoch=len(batches))
+        for epoch in range(5):
+            for x, y in batches:
+                optimizer.zero_grad()
+                nn.functional.mse_loss(model(x), y).backward()
+                optimizer.step()
+            cycle.step()
+    """
+    assert "        optimizer.step()\n        cycle.step()\n" in repaired(text)
+
+
 def test_weights_that_are_stepped_by_hand_stay_leaves() -> None:
     text = """
         import torch

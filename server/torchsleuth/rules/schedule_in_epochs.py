@@ -1,12 +1,14 @@
-"""schedule-in-epochs: a schedule that counts epochs, and is stepped after every batch.
+"""schedule-in-epochs: a schedule that counts epochs, and is stepped after every batch, or the other way round.
 
 What it finds
     CosineAnnealingLR whose T_max is the number of epochs, stepped in the loop over batches; PolynomialLR that is made for
     the number of epochs, and LinearLR that falls to zero in that time; StepLR and ExponentialLR that have multiplied the
-    learning rate away when the loops end, and would not have with one step an epoch.
+    learning rate away when the loops end, and would not have with one step an epoch. OneCycleLR and CosineAnnealingLR that
+    are made for all batches of all epochs, and stepped once an epoch.
 Why it hurts
     The schedule is over after a few batches. From then on the learning rate is zero, or so small that nothing is learned;
-    with CosineAnnealingLR it goes up and down all the time. Nothing is raised.
+    with CosineAnnealingLR it goes up and down all the time. A schedule in batches that steps once an epoch never gets past
+    its beginning. Nothing is raised.
 Example
     scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
     for epoch in range(epochs):
@@ -29,10 +31,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.trace import LoopPoint
-from torchsleuth.interp.values import LibraryObject
+from torchsleuth.interp.trace import Event, LoopPoint
+from torchsleuth.interp.values import LibraryObject, Site
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Example, Finding, Rule, related
+from torchsleuth.rules.graphs import last_assignment
+from torchsleuth.rules.loops import is_alone, is_simple, statement_of
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.rules.schedules import (
     is_one_of_several,
     is_set_back,
@@ -43,6 +47,7 @@ from torchsleuth.rules.schedules import (
     product,
     with_batches,
 )
+from torchsleuth.syntax import edits
 
 CODE = "TS536"
 NOTHING = 1e-8
@@ -57,7 +62,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         call = scheduler.site.node if scheduler.site is not None else None
         points = loops_since(event, scheduler)
-        if scheduler.site is None or not isinstance(call, ast.Call) or len(points) < 2:
+        if scheduler.site is None or not isinstance(call, ast.Call) or not points:
+            continue
+        if len(points) == 1:
+            finding = _in_batches(analysis, event, scheduler, points[0])
+            if finding is not None:
+                seen.add(event.site.span)
+                yield finding
             continue
         text = _fault(scheduler, points)
         if text is None or not is_unconditional(analysis, event.site, points):
@@ -71,6 +82,74 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if length is not None:
             fixes += with_batches(analysis, event, points, scheduler, length)
         yield Finding(event.site.span, text, (related(source, call, message("scheduler.made")),), tuple(fixes))
+
+
+def _in_batches(analysis: Analysis, event: Event, scheduler: LibraryObject, epochs: LoopPoint) -> Finding | None:
+    """A schedule made for each batch of each epoch, and stepped once an epoch."""
+    place = {"OneCycleLR": (2, "total_steps"), "CosineAnnealingLR": (1, "T_max")}.get(scheduler.type_name)
+    optimizer, taken = scheduler.argument(0, "optimizer"), iterations(epochs)
+    steps = [one for one in analysis.events("step") if one.subject is optimizer and one.certain]
+    inner = {
+        one.loops[1].span: one for one in steps if len(one.loops) == 2 and one.loops[0].execution == epochs.execution
+    }
+    if place is None or not isinstance(taken, int) or taken < 2 or len(inner) != 1 or scheduler.site is None:
+        return None
+    step = next(iter(inner.values()))
+    batches, made = iterations(step.loops[1]), scheduler.argument(*place)
+    if made is None and scheduler.type_name == "OneCycleLR":
+        made = product([scheduler.argument(3, "epochs"), scheduler.argument(4, "steps_per_epoch")])
+    if not isinstance(batches, int) or batches < 2 or made != taken * batches:
+        return None
+    if not _counts_batches(analysis, scheduler.site, place[1]):
+        return None
+    if not is_unconditional(analysis, event.site, [epochs]) or is_set_back(analysis, scheduler, [epochs]):
+        return None
+    if is_one_of_several(analysis, event, [epochs]):
+        return None
+    source, call = analysis.source_of(scheduler.site.span.path), scheduler.site.node
+    text = message("scheduler.batches", name=scheduler.type_name, made=made, taken=taken)
+    places = (related(source, call, message("scheduler.made")),)
+    return Finding(event.site.span, text, places, _each_batch(analysis, event, step, scheduler, place[1]))
+
+
+def _counts_batches(analysis: Analysis, site: Site, name: str) -> bool:
+    """Whether the number of steps is written as one of batches, and is not just as large: ``epochs * len(loader)``."""
+    given = {word.arg: word.value for word in site.node.keywords} if isinstance(site.node, ast.Call) else {}
+    if "steps_per_epoch" in given:
+        return True
+    whole = given.get(name)
+    if isinstance(whole, ast.Name):
+        whole = last_assignment(analysis, whole, site)
+    calls = [part.func for part in ast.walk(whole) if isinstance(part, ast.Call)] if whole is not None else []
+    return any(isinstance(called, ast.Name) and called.id == "len" for called in calls)
+
+
+def _each_batch(
+    analysis: Analysis, event: Event, step: Event, scheduler: LibraryObject, name: str
+) -> Iterator[Candidate]:
+    """The step of the schedule behind that of the optimizer, in the loop over the batches; or a schedule in epochs."""
+    early, behind = statement_of(analysis, event.site), statement_of(analysis, step.site)
+    path = event.site.span.path
+    if step.site.frame is event.site.frame and early is not None and is_alone(early, analysis, path):
+        source = analysis.source_of(path)
+        if behind is not None and is_simple(behind, analysis, path):
+            text = source.segment(early)
+            changes = (edits.remove_line(source, early.lineno), edits.insert_line_after(source, behind, text))
+            yield Candidate(message("fix.move_after", text=text, line=behind.end_lineno), changes)
+    call = scheduler.site.node if scheduler.site is not None else None
+    given = {word.arg: word.value for word in call.keywords} if isinstance(call, ast.Call) else {}
+    source = analysis.source_of(scheduler.site.span.path) if scheduler.site is not None else analysis.source
+    if "steps_per_epoch" in given:
+        value = given["steps_per_epoch"]
+        title = message("fix.replace", old=source.segment(value), new="1")
+        yield Candidate(title, (edits.replace(source, value, "1"),))
+    whole = given.get(name)
+    if isinstance(whole, ast.BinOp) and isinstance(whole.op, ast.Mult):
+        for one, other in ((whole.left, whole.right), (whole.right, whole.left)):
+            if isinstance(other, ast.Call) and isinstance(other.func, ast.Name) and other.func.id == "len":
+                new = source.segment(one)
+                title = message("fix.replace", old=source.segment(whole), new=new)
+                yield Candidate(title, (edits.replace(source, whole, new),))
 
 
 def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
