@@ -175,6 +175,7 @@ ENGLISH: dict[str, str] = {
     "bce.activation": "{tensor} is the output of {activation}, not between 0 and 1 as {loss} wants it: use sigmoid",
     "activation.here": "{activation} is applied here",
     "logits.here": "the values are computed here",
+    "sequential.pair": "{layer} in a Sequential hands on a pair, (output, state), but {user} takes a tensor: pick the output between them",
     "constructed": "{name}(…) makes the module, and takes {given} for an option: make it first, then call it with the tensors",
     "tensor.of_tensors": "torch.tensor makes a tensor of numbers, and is given {count} tensors of shape {shape}: stack them",
     "constructed.here": "the module is made here",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.check import engine
 from tests.rules.test_repairs import repaired
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
@@ -214,6 +215,129 @@ Split(Config())(torch.randn(4, 48))
 """,
         "return self.dim // self.heads",
     ),
+    "a weight of each sample for images": (
+        """\
+real, fake = torch.randn(10, 3, 16, 16), torch.randn(10, 3, 16, 16)
+alpha = torch.rand(real.size(0), 1)
+mixed = alpha * real + (1 - alpha) * fake
+""",
+        "alpha = torch.rand(real.size(0), 1, 1, 1)",
+    ),
+    "a number in the size of a head": (
+        """\
+class Head(nn.Module):
+    def __init__(self, classes, anchors=3):
+        super().__init__()
+        self.classes, self.anchors = classes, anchors
+        self.head = nn.Conv2d(64, anchors * (4 + classes), 1)
+
+    def forward(self, x):
+        b, _, h, w = x.shape
+        return self.head(x).view(b, self.anchors, 5 + self.classes, h, w)
+
+Head(4)(torch.randn(4, 64, 8, 8))
+""",
+        "anchors * (5 + classes)",
+    ),
+    "a decoder of the widths in the order of the encoder": (
+        """\
+def decoder(widths):
+    layers = []
+    for inside, outside in zip(widths, widths[1:] + [1]):
+        layers += [nn.ConvTranspose2d(inside, outside, 2, stride=2), nn.ReLU()]
+    return nn.Sequential(*layers)
+
+widths = [16, 32, 64]
+image = decoder(widths)(torch.randn(6, 64, 8, 8))
+""",
+        "decoder(widths[::-1])",
+    ),
+    "sums for each graph": (
+        """\
+def pooled(x, h, graph, count):
+    sums = torch.zeros(count, x.size(1))
+    return sums.index_add(0, graph, h)
+
+pooled(torch.randn(35, 9), torch.randn(35, 32), torch.randint(0, 5, (35,)), 5)
+""",
+        "torch.zeros(count, h.size(1))",
+    ),
+    "an inverted mask": (
+        """\
+error, mask = torch.rand(8, 50), torch.rand(8, 50) < 0.4
+visible = 1 - mask
+shown = (error * visible).sum() / visible.sum()
+""",
+        "visible = ~mask",
+    ),
+    "a number of columns from the command line": (
+        """\
+import argparse
+
+class Scale(nn.Module):
+    def __init__(self, columns):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(columns))
+
+    def forward(self, x):
+        return x * self.weight
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--n-columns", type=int, default=7)
+args = parser.parse_args()
+Scale(args.n_columns)(torch.randn(4, 21))
+""",
+        "default=21",
+    ),
+    "a recurrent layer in a Sequential": (
+        """\
+model = nn.Sequential(nn.LSTM(6, 32, batch_first=True), nn.Linear(32, 3))
+loss = F.cross_entropy(model(torch.randn(16, 40, 6)), torch.randint(0, 3, (16,)))
+""",
+        "        return output[:, -1]\n\n\nmodel = nn.Sequential(nn.LSTM(6, 32, batch_first=True), LastStep(), nn.Linear(32, 3))",
+    ),
+    "a recurrent layer in a Sequential, for each step": (
+        """\
+model = nn.Sequential(nn.GRU(6, 32, batch_first=True), nn.Linear(32, 3))
+loss = F.cross_entropy(model(torch.randn(16, 40, 6)).transpose(1, 2), torch.randint(0, 3, (16, 40)))
+""",
+        "        return output\n\n\nmodel = nn.Sequential(nn.GRU(6, 32, batch_first=True), AllSteps(), nn.Linear(32, 3))",
+    ),
+    "weights of as many classes as there are": (
+        """\
+import numpy as np
+
+labels = np.loadtxt("labels.txt", dtype=int)
+counts = np.bincount(labels)
+loss = nn.CrossEntropyLoss(torch.tensor(len(labels) / counts))(nn.Linear(4, 3)(torch.randn(8, 4)), torch.randint(0, 3, (8,)))
+""",
+        "torch.tensor(len(labels) / counts).float()",
+    ),
+    "a tensor of a module of an object that the script makes": (
+        """\
+class Graph(nn.Module):
+    def __init__(self, adj):
+        super().__init__()
+        self.adj = adj
+        self.mix = nn.Linear(8, 8)
+
+    def forward(self, x):
+        h = self.mix(x)
+        return self.adj @ h
+
+class Experiment:
+    def __init__(self, adj):
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.model = Graph(adj).to(self.device)
+
+    def run(self, x):
+        return self.model(x.to(self.device))
+
+experiment = Experiment(torch.rand(20, 20))
+experiment.run(torch.randn(20, 8))
+""",
+        'self.register_buffer("adj", adj)',
+    ),
 }
 
 
@@ -226,3 +350,27 @@ def test_a_batch_is_not_made_as_large_as_the_last_one() -> None:
     text = HEAD + CASES["both states of an LSTM made for full batches"][0]
     with pytest.raises(StopIteration):
         repaired(text, "16 to 2")
+
+
+def test_a_class_knows_nothing_of_the_object_that_the_script_makes() -> None:
+    text = HEAD + CASES["a tensor of a module of an object that the script makes"][0]
+    found = engine().analyze("script.py", text).diagnostics
+    titles = [fix.title for diagnostic in found for fix in diagnostic.fixes]
+    assert any("h.device" in title for title in titles)
+    assert not any("experiment.device" in title for title in titles)
+
+
+def test_what_a_recurrent_layer_hands_on_is_said() -> None:
+    text = HEAD + CASES["a recurrent layer in a Sequential"][0]
+    found = engine().analyze("script.py", text).diagnostics
+    assert [diagnostic.message.partition(":")[0] for diagnostic in found] == [
+        "LSTM in a Sequential hands on a pair, (output, state), but Linear takes a tensor"
+    ]
+
+
+@pytest.mark.parametrize("cast", [".float()", ", dtype=torch.float32"])
+def test_weights_of_the_dtype_of_the_scores(cast: str) -> None:
+    text = HEAD + CASES["weights of as many classes as there are"][0]
+    old = "torch.tensor(len(labels) / counts)"
+    new = f"{old}{cast}" if cast.startswith(".") else f"{old[:-1]}{cast})"
+    assert not engine().analyze("script.py", text.replace(old, new)).diagnostics

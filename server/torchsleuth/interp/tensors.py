@@ -174,6 +174,8 @@ class TensorOperations(Questions):
             shape = operation.specs[0].shape if len(operation.specs) == 1 else None
             target = None if shape is None else library.functional_form(self.interpreter, module, shape)
         if target is None:
+            if library.is_loss(module.path):
+                self.trace.operations.append(operation)  # Whatever its weights are, it is a loss of these operands.
             self.demand(operation)
             return self._undecided(operation, place)
         return self._apply(operation, target, place)

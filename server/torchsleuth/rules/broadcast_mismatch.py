@@ -37,6 +37,7 @@ from torchsleuth.rules.operands import (
     birth,
     broadcast,
     layers_behind,
+    made_wider,
     operands,
     replaced,
     resized,
@@ -120,6 +121,10 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
         yield from kept_dimension(analysis, used, other)
         yield from reduced_otherwise(analysis, used, other)
     for used, other in usable:
+        missing = len(other.shape) - len(used.shape)
+        fits = missing > 0 and broadcast((*used.shape, *(1,) * missing), other.shape) is not None
+        if fits and used.shape and (missing > 1 or used.shape[-1] == 1):
+            yield from made_wider(analysis, used, missing)
         for suffix in widened(used.shape, other.shape):
             yield from suffixed(analysis, used, suffix)
             yield from assigned(analysis, used, suffix)

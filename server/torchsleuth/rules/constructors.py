@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import copy
+import operator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 
 from torchsleuth.interp.frames import Frame
@@ -18,8 +20,16 @@ from torchsleuth.syntax.trees import index
 
 _LITERALS = (ast.Constant, ast.Tuple, ast.List)
 """What a number, or a list of them, is written as."""
+_SUBSCRIPTED = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Tuple, ast.List)
+"""What an index can stand behind."""
 _SIZED = ("Linear", "Conv1d", "Conv2d", "Conv3d", "Embedding", "LSTM", "GRU", "RNN", "Norm", "Norm1d", "Norm2d")
 """Ends of the names of layers whose first arguments are sizes."""
+_ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
+}  # fmt: skip
+_NEAR = 8
+"""How large a number may be that is taken for a mistaken one."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
@@ -75,9 +85,11 @@ def change_argument(
         if step == 0:
             names += _of_predecessor(analysis, module, name)
             names += _sums(module, node, wanted)
+        names += _renumbered(given_argument(module, position, name), node, frame, wanted)
         names += resized_texts(given_argument(module, position, name), node, frame, wanted)
         outer = passed_for(node, frame)
         yield from _carried(analysis, node, frame)
+        yield from _reversed(analysis, node, frame)
         for new in (*names, str(wanted)):
             key = f"{node.lineno}:{node.col_offset}:{' * '.join(sorted(new.split(' * ')))}"
             if new != old and key not in seen:
@@ -114,6 +126,32 @@ def _carried(analysis: Analysis, node: ast.expr, frame: Frame) -> Iterator[Candi
         source = analysis.source_of(frame.path)
         line = f"{node.id} = {source.segment(gives)}"
         yield Candidate(message("fix.insert", text=line), (edits.insert_line_after(source, loop.body[-1], line),))
+
+
+def _reversed(analysis: Analysis, node: ast.expr, frame: Frame) -> Iterator[Candidate]:
+    """A layer that a loop over a list of widths builds, such as those of a decoder, of the list from its end:
+    ``build(widths[::-1])``."""
+    around = edits.path_to(analysis.tree(frame.path), node)
+    loops = [part for part in around if isinstance(part, ast.For | ast.ListComp | ast.GeneratorExp)]
+    over = [part.iter if isinstance(part, ast.For) else part.generators[0].iter for part in loops]
+    indexed = [part.value for part in ast.walk(node) if isinstance(part, ast.Subscript)] if loops else []
+    seen: set[str] = set()
+    for part in (inner for outer in (*over, *indexed) for inner in ast.walk(outer)):
+        sizes = _local(frame, part.id) if isinstance(part, ast.Name) else None
+        items = sizes.items if isinstance(sizes, ListValue) else sizes
+        if (
+            not isinstance(part, ast.Name)
+            or part.id in seen
+            or not isinstance(items, tuple)
+            or not all(map(is_int, items))
+        ):
+            continue
+        seen.add(part.id)
+        place = passed_for(part, frame)
+        if len(items) > 1 and items != items[::-1] and place is not None and isinstance(place[0], _SUBSCRIPTED):
+            source, given = analysis.source_of(place[1].path), place[0]
+            title = message("fix.append", expression=source.segment(given), suffix="[::-1]")
+            yield Candidate(title, (edits.insert_after_node(source, given, "[::-1]"),), safe=False)
 
 
 def _of_predecessor(analysis: Analysis, module: LibraryModule, name: str) -> list[str]:
@@ -288,6 +326,41 @@ def _sums(module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[str]:
     for (one, a), (two, b) in combinations(named.items(), 2):
         if a + b == wanted:
             yield f"{one} + {two}"
+
+
+def _renumbered(given: object, node: ast.expr, frame: Frame, wanted: int) -> Iterator[str]:
+    """A size with another number in the expression that gives it: ``anchors * (5 + classes)`` for
+    ``anchors * (4 + classes)``."""
+    node = copy.deepcopy(node)
+    parts = list(ast.walk(node)) if isinstance(node, ast.BinOp) else []
+    if not any(isinstance(part, ast.Name) for part in parts) or _computed(node, frame) != given:
+        return
+    for part in parts:
+        old = part.value if isinstance(part, ast.Constant) else None
+        if not isinstance(part, ast.Constant) or not isinstance(old, int) or isinstance(old, bool):
+            continue
+        for number in sorted(range(1, 2 * _NEAR), key=lambda number: abs(number - old)):
+            part.value = number
+            fits, text = number != old and _computed(node, frame) == wanted, ast.unparse(node)
+            part.value = old
+            if fits:
+                yield text
+                break
+
+
+def _computed(node: ast.expr, frame: Frame) -> int | None:
+    """What an expression of numbers, names and attributes gives."""
+    value: object = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(node, ast.Name | ast.Attribute):
+        value = held(node, frame)
+    if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+        left, right = _computed(node.left, frame), _computed(node.right, frame)
+        if left is None or right is None or (isinstance(node.op, ast.FloorDiv | ast.Mod) and right == 0):
+            return None
+        if isinstance(node.op, ast.Pow) and not 0 <= right <= _NEAR:
+            return None
+        return _ARITHMETIC[type(node.op)](left, right)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def resized_texts(given: object, node: ast.expr, frame: Frame, wanted: int) -> Iterator[str]:
@@ -559,10 +632,11 @@ def _number(scope: ast.AST, name: str) -> ast.expr | None:
 
 
 def _field(node: ast.Attribute, frame: Frame) -> ast.expr | None:
-    """The number that a field of a configuration object was given, by its constructor's call or by its class."""
-    if not isinstance(node.value, ast.Name):
-        return None
-    owner = next((names[node.value.id] for names in (frame.names, frame.globals) if node.value.id in names), None)
+    """The number that a field of a configuration object was given, by its constructor's call or by its class; the default of
+    an argument of the command line."""
+    owner = held(node.value, frame)
+    if isinstance(owner, LibraryObject) and owner.type_name == "Namespace":
+        return _default(node.attr, frame)
     if not isinstance(owner, Instance) or owner.cls.path != frame.path or owner.is_module:
         return None
     call = owner.site.node if owner.site is not None else None
@@ -575,6 +649,26 @@ def _field(node: ast.Attribute, frame: Frame) -> ast.expr | None:
             if statement.target.id == node.attr and isinstance(statement.value, _LITERALS):
                 return statement.value
     return None
+
+
+def held(node: ast.expr, frame: Frame) -> Value:
+    """What names and attributes of objects stand for: ``self.cfg``."""
+    if isinstance(node, ast.Name):
+        scopes = (frame.names, *frame.closure, frame.globals)
+        return next((names[node.id] for names in scopes if node.id in names), None)
+    owner = held(node.value, frame) if isinstance(node, ast.Attribute) else None
+    return owner.slots.get(node.attr) if isinstance(owner, Instance) and isinstance(node, ast.Attribute) else None
+
+
+def _default(name: str, frame: Frame) -> ast.expr | None:
+    """The number that ``add_argument("--name", default=…)`` gives an argument, if one call of the file does."""
+    found: list[ast.expr] = []
+    for node in index(parse(frame.source)).nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            flags = [part.value for part in node.args if isinstance(part, ast.Constant)]
+            if name in {str(flag).lstrip("-").replace("-", "_") for flag in flags}:
+                found += [keyword.value for keyword in node.keywords if keyword.arg == "default"]
+    return found[0] if len(found) == 1 and isinstance(found[0], _LITERALS) else None
 
 
 def constructor_related(

@@ -150,7 +150,7 @@ def _made_there(analysis: Analysis, conflict: DeviceConflict, stray: Tensor, hom
     born = birth(stray)
     if born is None or born.name not in FACTORIES or any(keyword.arg == "device" for keyword in born.call.keywords):
         return
-    device = device_expression(born.site.frame, home)
+    device = device_expression(born.site.frame, home, born.call)
     if device is None and born.site.frame is conflict.operation.site.frame:
         device = device_of_another(conflict, stray)
     if device is not None:
@@ -179,7 +179,7 @@ def _where_used(
         if node is None:
             break
         source = analysis.source_of(frame.path)
-        device = device_expression(frame, home) if home != CPU else '"cpu"'
+        device = device_expression(frame, home, node) if home != CPU else '"cpu"'
         if device is None and frame is here:
             device = device_of_another(conflict, stray)
         if device is not None:
@@ -259,7 +259,7 @@ def _moved_module(
     for site in (*(module.site for module in reversed(left)), layer.site):
         if site is None or not isinstance(site.node, ast.Call):
             continue
-        device = device_expression(site.frame, home)
+        device = device_expression(site.frame, home, site.node)
         if device is not None:
             source = analysis.source_of(site.span.path)
             edit = edits.insert_after_node(source, site.node, f".to({device})")
@@ -308,7 +308,7 @@ def _loss_weight(analysis: Analysis, loss: LibraryModule, stray: Tensor, home: D
         return
     call, frame = loss.site.node, loss.site.frame
     source = analysis.source_of(frame.path)
-    device = device_expression(frame, home)
+    device = device_expression(frame, home, call)
     nodes = [*call.args, *(keyword.value for keyword in call.keywords)]
     values = [*loss.args, *loss.kwargs.values()]
     for node, value in zip(nodes, values):
@@ -319,7 +319,7 @@ def _loss_weight(analysis: Analysis, loss: LibraryModule, stray: Tensor, home: D
     while frame.returned is loss and frame.call is not None and frame.caller is not None:
         # A function that builds the loss and knows no device: the loss that it returns, moved as a whole.
         made, frame = frame.call, frame.caller
-        device = device_expression(frame, home)
+        device = device_expression(frame, home, made)
         if device is not None:
             edit = edits.insert_after_node(analysis.source_of(frame.path), made, f".to({device})")
             yield Candidate(message("fix.to_device", tensor=expression_text(made, "the loss"), device=device), (edit,))

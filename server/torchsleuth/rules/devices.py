@@ -10,7 +10,9 @@ from torchsleuth.interp.values import Instance, LibraryModule, Site, Tensor, Val
 from torchsleuth.rules.describe import argument_nodes
 from torchsleuth.rules.operands import Operand, called_module, operands
 from torchsleuth.rules.rule import Analysis
+from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.syntax.trees import index
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.device import conflict as different
 
@@ -35,9 +37,9 @@ def node_of(conflict: DeviceConflict, value: object) -> ast.expr | None:
     """The expression of an operand, if the operation was written with it."""
     operation = conflict.operation
     nodes = argument_nodes(operation) if operation.written else []
-    for index, argument in enumerate(operation.args):
-        if argument is value and index < len(nodes):
-            return nodes[index]
+    for place, argument in enumerate(operation.args):
+        if argument is value and place < len(nodes):
+            return nodes[place]
     node = operation.site.node
     if isinstance(node, ast.Call):
         for keyword in node.keywords:
@@ -49,22 +51,46 @@ def node_of(conflict: DeviceConflict, value: object) -> ast.expr | None:
     )
 
 
-def device_expression(frame: Frame, home: Device) -> str | None:
-    """How a device is called in a frame: a variable, an attribute of self, a field of another object."""
+def device_expression(frame: Frame, home: Device, at: ast.AST | None = None) -> str | None:
+    """How a device is called in a frame: a variable, an attribute of self, a field of another object. `at`: what it is
+    written for; a name that is bound only there, or behind it, is none."""
     scopes = [frame.names, *frame.closure, frame.globals]
     for names in scopes:
         for name, value in names.items():
-            if isinstance(name, str) and is_device(value, home):
+            if isinstance(name, str) and is_device(value, home) and _is_bound(frame, name, at):
                 return name
     fields: list[tuple[str, Value]] = []
     for names in scopes:
         for name, value in names.items():
-            if isinstance(name, str) and isinstance(value, Instance):
+            # The object that a script makes at its end is not for its classes to know.
+            known = names is not frame.globals or frame.function is None or _is_read(frame, name)
+            if isinstance(name, str) and isinstance(value, Instance) and known and _is_bound(frame, name, at):
                 fields += [(f"{name}.{field}", held) for field, held in value.slots.items()]
     named = next((name for name, value in fields if is_device(value, home)), None)
     if named is None and not home.symbolic and home.kind != "cpu":
         return f'"{home}"'
     return named
+
+
+def _is_bound(frame: Frame, name: str, at: ast.AST | None) -> bool:
+    """Whether a name of a frame has its value where something is written."""
+    own = frame.function is None or (name in frame.names and not isinstance(frame.function.node, ast.Lambda))
+    if at is None or not own:
+        return True
+    scope = index(parse(frame.source)).nodes if frame.function is None else ast.walk(frame.function.node)
+    lines = [
+        part.lineno
+        for part in scope
+        if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store)
+    ]
+    return not lines or min(lines) < getattr(at, "lineno", 0)
+
+
+def _is_read(frame: Frame, name: object) -> bool:
+    """Whether a function of the file reads a global name."""
+    functions = (node for node in index(parse(frame.source)).nodes if isinstance(node, ast.FunctionDef))
+    parts = (part for function in functions for part in ast.walk(function))
+    return any(isinstance(part, ast.Name) and part.id == name for part in parts)
 
 
 def is_device(value: Value, home: Device) -> bool:

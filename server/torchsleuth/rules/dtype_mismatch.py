@@ -31,7 +31,17 @@ from torchsleuth.rules.activations import losses
 from torchsleuth.rules.casts import METHODS, born_as, casts
 from torchsleuth.rules.constructors import argument_node, constructor_related, given_argument
 from torchsleuth.rules.describe import call_trail, expression_text, layer_text, operator_text
-from torchsleuth.rules.operands import Operand, appended, operand, operands, short, suffixed
+from torchsleuth.rules.operands import (
+    Operand,
+    appended,
+    operand,
+    operands,
+    replaced,
+    short,
+    source_at,
+    suffixed,
+    written,
+)
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Span
@@ -141,6 +151,11 @@ def _asked(analysis: Analysis, operation: Operation) -> str:
 def _candidates(
     analysis: Analysis, failure: OperatorFailure, given: list[Operand], odd: Operand, wanted: str
 ) -> Iterator[Candidate]:
+    node = failure.operation.site.node
+    if odd.spec.dtype == "bool" and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        if isinstance(node.left, ast.Constant) and node.left.value == 1 and odd.node is node.right:
+            source = source_at(analysis, odd.site)
+            yield replaced(analysis, odd.site, node, f"~{written(source, node.right)}")
     if "require" in failure.failure.message:
         yield from born_as(analysis, odd.tensor, "float32")
     else:

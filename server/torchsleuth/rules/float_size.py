@@ -24,7 +24,7 @@ from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.interp.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value
 from torchsleuth.messages import message
-from torchsleuth.rules.constructors import passed_for
+from torchsleuth.rules.constructors import held, passed_for
 from torchsleuth.rules.operands import replaced, short, source_at
 from torchsleuth.rules.operators import failures, own_words
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
@@ -290,8 +290,8 @@ def _divisions(analysis: Analysis, site: Site, node: ast.expr | None) -> Iterato
 
 def _of_attribute(frame: Frame, node: ast.expr) -> Iterator[tuple[str, ast.BinOp]]:
     """The divisions of a property, or of what the methods of a class assign to an attribute: ``cfg.head_dim``."""
-    owner = _object(frame, node.value) if isinstance(node, ast.Attribute) else None
-    for base in owner.cls.mro() if owner is not None else ():
+    owner = held(node.value, frame) if isinstance(node, ast.Attribute) else None
+    for base in owner.cls.mro() if isinstance(owner, Instance) else ():
         for method in base.node.body if isinstance(base, ClassValue) else ():
             if not isinstance(method, ast.FunctionDef) or not isinstance(node, ast.Attribute):
                 continue
@@ -302,19 +302,6 @@ def _of_attribute(frame: Frame, node: ast.expr) -> Iterator[tuple[str, ast.BinOp
                 )
                 if isinstance(part, ast.Return | ast.Assign) and part.value is not None and (result or kept):
                     yield from ((base.path, division) for division in _quotients(part.value))
-
-
-def _object(frame: Frame, node: ast.expr) -> Instance | None:
-    """The object that an expression of names and attributes stands for."""
-    value: Value = None
-    if isinstance(node, ast.Name):
-        value = next(
-            (names[node.id] for names in (frame.names, *frame.closure, frame.globals) if node.id in names), None
-        )
-    elif isinstance(node, ast.Attribute):
-        owner = _object(frame, node.value)
-        value = owner.slots.get(node.attr) if owner is not None else None
-    return value if isinstance(value, Instance) else None
 
 
 def _quotients(node: ast.AST) -> Iterator[ast.BinOp]:

@@ -28,6 +28,8 @@ _MAX_TEXT = 40
 _SIZED = frozenset("zeros ones empty full rand randn randint".split())
 FACTORIES = _SIZED | frozenset("tensor as_tensor arange linspace eye randperm normal tril_indices triu_indices".split())
 """Functions that make a tensor, and take a device."""
+_BY_CHANCE = (" * 3", " * 4")
+"""Ends of what a size may be by chance alone, where it is not one of two halves."""
 
 
 @dataclass(frozen=True)
@@ -365,17 +367,34 @@ def resized(analysis: Analysis, tensor: Tensor, axis: int, wanted: Size) -> Iter
     if not -len(nodes) <= axis < len(nodes):
         return
     site, node, given = born.site, nodes[axis], born.shape[axis]
-    frame = site.frame
-    for _ in range(3):
-        constant = isinstance(node, ast.Constant)
+    frame, later = site.frame, list[Candidate]()
+    for _ in range(5):
+        constant, number = isinstance(node, ast.Constant), str(wanted)
         options = [*([] if constant else names_for(frame, wanted, node)), *size_texts(frame, wanted, node)]
         options += resized_texts(given, node, frame, wanted)
-        for new in (*options, str(wanted)):
-            yield replaced(analysis, Site(frame.source.span(node), node, frame), node, new, safe=False)
         outer = passed_for(node, frame)
+        for new in (*options, number):
+            made = replaced(analysis, Site(frame.source.span(node), node, frame), node, new, safe=False)
+            if outer is None or not (new == number or new.endswith(_BY_CHANCE)):
+                yield made
+            else:  # The number is written elsewhere: rather there.
+                later.append(made)
         if outer is None:
-            return
+            break
         node, frame = outer
+    yield from later
+
+
+def made_wider(analysis: Analysis, used: Operand, missing: int) -> Iterator[Candidate]:
+    """Sizes of 1 behind the others, where a tensor is made: ``torch.rand(8, 1, 1, 1)``."""
+    born = birth(used.tensor)
+    sizes = size_nodes(born) if born is not None else []
+    if born is not None and sizes and same_shape(born.shape, used.shape):
+        source = source_at(analysis, born.site)
+        edit = edits.insert_after_node(source, sizes[-1], ", 1" * missing)
+        old, at = source.segment(born.call), source.offset(edit.start) - source.offset(source.start_of(born.call))
+        new = old[:at] + edit.new_text + old[at:]
+        yield Candidate(message("fix.replace", old=short(old), new=short(new)), (edit,))
 
 
 def sized_otherwise(analysis: Analysis, tensor: Tensor, wrong: Size, wanted: Size) -> Iterator[Candidate]:

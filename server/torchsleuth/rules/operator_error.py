@@ -28,20 +28,22 @@ from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules import kinds
 from torchsleuth.rules.constructors import change_argument
-from torchsleuth.rules.describe import shape_text
+from torchsleuth.rules.describe import layer_text, shape_text
 from torchsleuth.rules.operands import (
     appended,
     layers_behind,
     lineage,
     operands,
     replaced,
+    resized,
+    same,
     short,
     source_at,
     suffixed,
     written,
 )
 from torchsleuth.rules.operators import failures, generic
-from torchsleuth.rules.results import one_part, state_unpacked
+from torchsleuth.rules.results import last_step, one_part, pair_in_sequence, state_unpacked
 from torchsleuth.rules.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
@@ -68,12 +70,17 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             text = message("constructed", name=layer.type_name, given=given)
             places = (related(source, node, message("constructed.here")), *finding.related)
             finding = replace(finding, message=text, related=places)
+        before = pair_in_sequence(analysis, failure)
+        if before is not None and failure.operation.module is not None:
+            kind, user = ast.unparse(before[1].func).rpartition(".")[2], layer_text(failure.operation.module)
+            finding = replace(finding, message=message("sequential.pair", layer=kind, user=user))
         yield replace(finding, candidates=_candidates(analysis, failure, finding))
 
 
 def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) -> Iterator[Candidate]:
     yield from kinds.converted(analysis, failure)
     yield from _called(analysis, failure)
+    yield from last_step(analysis, failure)
     yield from one_part(analysis, failure)
     yield from _stacked(analysis, failure)
     if "NoneType" in finding.message:
@@ -83,6 +90,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) 
     yield from _folded_alike(analysis, failure)
     yield from _gathered(analysis, failure)
     yield from _with_offsets(analysis, failure)
+    yield from _wide_as_added(analysis, failure)
     yield from _enough_for_shuffle(analysis, failure)
 
 
@@ -132,6 +140,16 @@ def _gathered(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
         sizes = ", ".join(f"{rows}.size({axis})" for axis in range(2, len(table.shape)))
         places = f"{places}{'.unsqueeze(-1)' * rest}.expand(-1, -1, {sizes})"
     yield replaced(analysis, operation.site, call, f"{rows}.gather(1, {places})", safe=False)
+
+
+def _wide_as_added(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """What rows are added to, such as a sum for each graph, made as wide as the rows."""
+    operation, given = failure.operation, operands(failure.operation)
+    dim = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
+    if "source tensor shape must match" in failure.failure.message and len(given) == 3:
+        for axis, (size, wanted) in enumerate(zip(given[0].shape, given[2].shape)):
+            if axis != dim and not same(size, wanted):
+                yield from resized(analysis, given[0].tensor, axis, wanted)
 
 
 def _with_offsets(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:

@@ -31,14 +31,11 @@ from torchsleuth.rules.operands import (
     Operand,
     append,
     appended,
-    birth,
+    made_wider,
     operands,
     package_name,
     replaced,
     same,
-    same_shape,
-    short,
-    size_nodes,
     source_at,
     squeezed,
     suffixed,
@@ -231,23 +228,9 @@ def _layer(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Itera
     missing = int(found[0][0]) + 2 - len(used.shape)
     channels = given_argument(layer, 0, "in_channels")
     if missing > 1 and len(used.shape) == 2 and isinstance(channels, int) and same(used.shape[1], channels):
-        yield from _map_of_one(analysis, used, missing)
-
-
-def _map_of_one(analysis: Analysis, used: Operand, missing: int) -> Iterator[Candidate]:
-    """Vectors of as many features as a convolution takes channels, as maps of one point: ``torch.randn(8, 100, 1, 1)``, the
-    noise of a generator."""
-    born = birth(used.tensor)
-    sizes = size_nodes(born) if born is not None else []
-    if born is not None and sizes and same_shape(born.shape, used.shape):
-        source = source_at(analysis, born.site)
-        edit = edits.insert_after_node(source, sizes[-1], ", 1" * missing)
-        old = source.segment(born.call)
-        start = source.offset(source.start_of(born.call))
-        at = source.offset(edit.start) - start
-        new = old[:at] + edit.new_text + old[at:]
-        yield Candidate(message("fix.replace", old=short(old), new=short(new)), (edit,))
-    yield from suffixed(analysis, used, f"[:, :{', None' * missing}]", safe=born is None or not sizes)
+        # Vectors as maps of one point, such as the noise of a generator.
+        yield from made_wider(analysis, used, missing)
+        yield from suffixed(analysis, used, f"[:, :{', None' * missing}]", safe=False)
 
 
 def _product(analysis: Analysis, failure: OperatorFailure, name: str, given: list[Operand]) -> Iterator[Candidate]:

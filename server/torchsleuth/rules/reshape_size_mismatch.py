@@ -121,8 +121,9 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
                 yield Candidate(title, (edits.replace(source, size, "-1"),))
             new = str(total // product)
             title = message("fix.size", old=source.segment(size), new=new)
-            yield Candidate(title, (edits.replace(source, size, new),))
-            yield from _where_written(analysis, failure, size, [new])
+            there = list(_where_written(analysis, failure, size, [new]))
+            yield from there  # Rather than here, where the size has a name.
+            yield Candidate(title, (edits.replace(source, size, new),), safe=not there)
     yield from wide
     for size, value in zip(sizes, values):
         yield from _where_written(analysis, failure, size, _divisors(value, operation.specs[0].shape))

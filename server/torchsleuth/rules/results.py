@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.interp.values import DictValue, NamedResult, Tensor, Value
 from torchsleuth.messages import message
+from torchsleuth.rules.activations import place_in_list
 from torchsleuth.rules.operands import lineage, package_name, replaced, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
 
 _SCORES = ("logits", "out")
+_RECURRENT = ("RNN", "LSTM", "GRU")
 
 
 def one_part(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
@@ -71,6 +74,43 @@ def state_unpacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Can
         if states and isinstance(value, tuple) and len(value) == 2:
             new = f"({name.id}, _)"
             yield Candidate(message("fix.replace", old=name.id, new=new), (edits.replace(source, name, new),))
+
+
+def pair_in_sequence(analysis: Analysis, failure: OperatorFailure) -> tuple[SourceText, ast.Call] | None:
+    """The recurrent layer in a Sequential that hands its pair of output and state to the layer behind it, which fails."""
+    operation = failure.operation
+    layer = operation.module
+    place = place_in_list(analysis, layer) if layer is not None and "not tuple" in failure.failure.message else None
+    if place is None or operation.written or place[2] == 0:
+        return None
+    source, elements, index = place
+    before = elements[index - 1]
+    recurrent = isinstance(before, ast.Call) and ast.unparse(before.func).endswith(_RECURRENT)
+    return (source, before) if recurrent and isinstance(before, ast.Call) else None
+
+
+def last_step(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """A module between a recurrent layer and the next one of a Sequential, which picks the output of the last step."""
+    found = pair_in_sequence(analysis, failure)
+    if found is None or failure.operation.module is None or failure.operation.module.site is None:
+        return
+    (source, before), site = found, failure.operation.module.site
+    package = package_name(site, "torch.nn")
+    first = any(part.arg == "batch_first" and ast.unparse(part.value) == "True" for part in before.keywords)
+    outer = edits.path_to(analysis.tree(source.path), before)
+    statement = next((part for part in outer if isinstance(part, ast.stmt)), None)
+    if package is None or statement is None or getattr(statement, "decorator_list", []):
+        return
+    last = "[:, -1]" if first else "[-1]"
+    for name, step in (("LastStep", last), ("AllSteps", "")):
+        if name not in site.frame.globals:
+            lines = f"class {name}({package}.Module):", "    def forward(self, result):", "        output, _ = result"
+            text = "\n".join((*lines, f"        return output{step}", "", "", ""))
+            changes = (
+                edits.insert(source, source.start_of(statement), text.replace("\n", edits.line_ending(source))),
+                edits.insert_after_node(source, before, f", {name}()"),
+            )
+            yield Candidate(message("fix.insert", text=f"{name}()"), changes, safe=False)
 
 
 def both_directions(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
