@@ -62,6 +62,7 @@ ENGLISH: dict[str, str] = {
     "rnn.rank": "{layer} takes sequences of vectors, with 3 dimensions, but {tensor} is given",
     "rnn.state": "{layer} wants a hidden state of shape {wanted} for {input}, but {state} is given",
     "output.small": "{tensor} is {shape}, smaller than {kernel}, the kernel of {layer}: nothing would be left of it",
+    "attention.batch": "{single} is one sample, but {other} holds {size}: {layer} takes as many of each, expand the one",
     "attention.heads": "{width}={size} is no multiple of {heads}={count} in {layer}: each head needs as many features",
     "attention.width": "{tensor} has {got} features, but {layer} was built with {argument}={built}",
     "unpack.keys": "the batch is a dict: {names} get its keys {keys}, not what they stand for",

@@ -338,6 +338,89 @@ experiment.run(torch.randn(20, 8))
 """,
         'self.register_buffer("adj", adj)',
     ),
+    "features of a map that is pooled once more": (
+        """\
+class Reader(nn.Module):
+    def __init__(self, height=32, channels=32):
+        super().__init__()
+        pools = [nn.MaxPool2d((2, 1)) for _ in range(3)]
+        self.cnn = nn.Sequential(nn.Conv2d(1, channels, 3, padding=1), *pools)
+        self.rnn = nn.LSTM(channels * (height // 4), 48, batch_first=True)
+
+    def forward(self, x):
+        f = self.cnn(x)
+        b, c, h, w = f.shape
+        return self.rnn(f.permute(0, 3, 1, 2).reshape(b, w, c * h))[0]
+
+Reader()(torch.rand(4, 1, 32, 64))
+""",
+        "channels * (height // 8)",
+    ),
+    "queries for a batch": (
+        """\
+queries, memory = nn.Embedding(10, 32), torch.randn(6, 64, 32)
+decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(32, 4, batch_first=True), 2)
+found = decoder(queries.weight.unsqueeze(0), memory)
+""",
+        "decoder(queries.weight.unsqueeze(0).expand(memory.size(0), -1, -1), memory)",
+    ),
+    "queries for a batch that comes second": (
+        """\
+query, memory = torch.randn(10, 1, 32), torch.randn(64, 6, 32)
+found, _ = nn.MultiheadAttention(32, 4)(query, memory, memory)
+""",
+        "(query.expand(-1, memory.size(1), -1), memory, memory)",
+    ),
+    "as many classes as the teacher has": (
+        """\
+class Student(nn.Module):
+    def __init__(self, classes=10):
+        super().__init__()
+        self.fc = nn.Linear(16, classes)
+
+    def forward(self, x):
+        return self.fc(x)
+
+x = torch.randn(8, 16)
+with torch.no_grad():
+    guide = F.softmax(nn.Linear(16, 20)(x), dim=1)
+loss = F.kl_div(F.log_softmax(Student()(x), dim=1), guide, reduction="batchmean")
+""",
+        "classes=20",
+    ),
+    "padding of the steps": (
+        """\
+clips = [torch.randn(20, 13), torch.randn(31, 13), torch.randn(25, 13)]
+longest = max(len(clip) for clip in clips)
+batch = torch.stack([F.pad(clip, (0, longest - len(clip))) for clip in clips])
+""",
+        "F.pad(clip, (0, 0, 0, longest - len(clip)))",
+    ),
+    "keys of a batch turned around": (
+        """\
+q, k = torch.randn(7, 18, 32), torch.randn(7, 50, 32)
+scores = q @ k.T
+""",
+        "q @ k.transpose(-2, -1)",
+    ),
+    "a batch of one tensor in a model": (
+        """\
+from torch.utils.data import DataLoader, TensorDataset
+
+class Coder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(24, 24)
+
+    def forward(self, x):
+        return self.net(x)
+
+model = Coder()
+for batch in DataLoader(TensorDataset(torch.randn(96, 24)), batch_size=32):
+    loss = F.mse_loss(model(batch), batch)
+""",
+        "for (batch,) in DataLoader",
+    ),
 }
 
 
@@ -374,3 +457,10 @@ def test_weights_of_the_dtype_of_the_scores(cast: str) -> None:
     old = "torch.tensor(len(labels) / counts)"
     new = f"{old}{cast}" if cast.startswith(".") else f"{old[:-1]}{cast})"
     assert not engine().analyze("script.py", text.replace(old, new)).diagnostics
+
+
+def test_queries_of_one_sample_are_said_to_be_so() -> None:
+    text = HEAD + CASES["queries for a batch"][0]
+    (found,) = engine().analyze("script.py", text).diagnostics
+    assert found.code == "TS111"
+    assert "(1, 10, 32) is one sample, but `memory` (6, 64, 32) holds 6" in found.message

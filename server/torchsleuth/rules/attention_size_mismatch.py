@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.interp.values import LibraryModule
@@ -84,6 +84,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield plain
         elif not given:
             yield _heads(analysis, failure, module, plain)
+        elif (pair := _batches(module, given)) is not None:
+            yield _of_batches(analysis, failure, module, *pair)
         elif "only bool and floating types of" in error:
             yield Finding(plain.at, plain.message, plain.related, _of_integers(analysis, failure, module))
         elif "mask" in error and "shape" in error:
@@ -114,6 +116,45 @@ def _dividing(analysis: Analysis, module: LibraryModule, width: int, heads: int)
         for wanted in options:
             for made in islice(change_argument(analysis, module, place, names[place], wanted), count):
                 yield Candidate(made.title, made.edits, safe=False)
+
+
+def _batches(module: LibraryModule, given: list[Operand]) -> tuple[Operand, Operand, int] | None:
+    """Two sequences of different numbers of samples, the one of a single sample first, and the dimension of those."""
+    axis = 0 if module.kwargs.get("batch_first", _inner_batch_first(module)) is True else 1
+    sequences = [used for used in given if len(used.shape) == 3]
+    single = next((used for used in sequences if used.shape[axis] == 1), None)
+    other = next((used for used in sequences if used.shape[axis] != 1), None)
+    return None if single is None or other is None else (single, other, axis)
+
+
+def _inner_batch_first(module: LibraryModule) -> object:
+    """What the layer that a stack of them was built with says."""
+    layer = module.args[0] if module.args else None
+    return layer.kwargs.get("batch_first") if isinstance(layer, LibraryModule) else None
+
+
+def _of_batches(
+    analysis: Analysis, failure: OperatorFailure, module: LibraryModule, single: Operand, other: Operand, axis: int
+) -> Finding:
+    """One sample, such as learned queries, that meets a batch."""
+    text = message(
+        "attention.batch",
+        single=single.described("the input"),
+        other=other.described("the other input"),
+        size=dims.text(other.shape[axis]),
+        layer=layer_text(module),
+    )
+    turned = _turned(analysis, failure, module, operands(failure.operation))
+    candidates = chain(_expanded(analysis, single, other, axis), turned)
+    return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
+
+
+def _expanded(analysis: Analysis, single: Operand, other: Operand, axis: int) -> Iterator[Candidate]:
+    """``queries.expand(memory.size(0), -1, -1)``."""
+    names = [f"{other.node.id}.size({axis})"] if isinstance(other.node, ast.Name) else []
+    texts = [*names, *size_texts(single.site.frame, other.shape[axis], single.node or single.site.node)]
+    for text in texts[:1]:
+        yield from suffixed(analysis, single, f".expand({text}, -1, -1)" if axis == 0 else f".expand(-1, {text}, -1)")
 
 
 def _width(

@@ -41,6 +41,7 @@ from torchsleuth.rules.operands import (
     operands,
     replaced,
     resized,
+    reversed_alone,
     rotated,
     same,
     same_shape,
@@ -110,6 +111,8 @@ def _place(left: Shape, right: Shape) -> tuple[int, str, str]:
 def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, right: Operand) -> Iterator[Candidate]:
     node = failure.operation.site.node
     yield from cut_to_part(analysis, failure.operation)
+    for used in (right, left):
+        yield from reversed_alone(analysis, used)
     sides = ((right, left), (left, right)) if isinstance(node, ast.AugAssign) else _smaller_first(left, right)
     usable = [(used, other) for used, other in sides if used.node is not None and not _is_target(node, used.node)]
     for used, other in sides:
@@ -145,7 +148,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
     for used, other in ((left, right), (right, left)):
         yield from strided(analysis, used, other)
         yield from padded(analysis, used, other)
-    for used, other in sides:
+    for used, other in sorted(sides, key=lambda pair: pair[0].spec.requires_grad is False):
         yield from _layer(analysis, used, other)
     for used, other in sides:
         yield from _born(analysis, used, other)
@@ -211,7 +214,10 @@ def _layer(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candid
             name = (
                 "out_channels" if convolution else "embedding_dim" if layer.type_name == "Embedding" else "out_features"
             )
-            for made in change_argument(analysis, layer, 1, name, wanted):
+            ways = list(change_argument(analysis, layer, 1, name, wanted))
+            if layer.type_name == "Linear":  # A number of outputs, where it was written, before what is computed of it.
+                ways.sort(key=lambda made: not made.edits[0].new_text.isdigit())
+            for made in ways:
                 yield Candidate(made.title, made.edits, safe=False)
         return
 

@@ -341,21 +341,23 @@ def _renumbered(given: object, node: ast.expr, frame: Frame, wanted: int) -> Ite
             continue
         for number in sorted(range(1, 2 * _NEAR), key=lambda number: abs(number - old)):
             part.value = number
-            fits, text = number != old and _computed(node, frame) == wanted, ast.unparse(node)
+            fits, text = number != old and _computed(node, frame, exact=True) == wanted, ast.unparse(node)
             part.value = old
             if fits:
                 yield text
                 break
 
 
-def _computed(node: ast.expr, frame: Frame) -> int | None:
-    """What an expression of numbers, names and attributes gives."""
+def _computed(node: ast.expr, frame: Frame, exact: bool = False) -> int | None:
+    """What an expression of numbers, names and attributes gives; `exact`: None where a division leaves something."""
     value: object = node.value if isinstance(node, ast.Constant) else None
     if isinstance(node, ast.Name | ast.Attribute):
         value = held(node, frame)
     if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
-        left, right = _computed(node.left, frame), _computed(node.right, frame)
+        left, right = _computed(node.left, frame, exact), _computed(node.right, frame, exact)
         if left is None or right is None or (isinstance(node.op, ast.FloorDiv | ast.Mod) and right == 0):
+            return None
+        if exact and isinstance(node.op, ast.FloorDiv) and left % right:
             return None
         if isinstance(node.op, ast.Pow) and not 0 <= right <= _NEAR:
             return None

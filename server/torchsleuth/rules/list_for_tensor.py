@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.data import option
 from torchsleuth.interp.pipeline import DataFault
-from torchsleuth.interp.values import Function, ListValue, Tensor
+from torchsleuth.interp.values import Function, ListValue, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import constructions, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
@@ -96,9 +96,20 @@ def _bound(fault: DataFault, made: ListValue) -> Iterator[tuple[str, Frame]]:
             yield node.value.id, fault.at.frame
     while frame is not None:
         for name, value in frame.names.items():
-            if value is made and isinstance(name, str):
+            if isinstance(name, str) and (value is made or _is_like(value, made)):
                 yield name, frame
         frame = frame.caller
+
+
+def _is_like(value: Value, made: ListValue) -> bool:
+    """Whether a value is another batch of the same samples: a loop variable holds the last one in the end."""
+    slots = ("collated", "getitem")
+    return (
+        isinstance(value, ListValue)
+        and "collated" in value.slots
+        and len(value.items or ()) == len(made.items or ())
+        and all(value.slots.get(slot) == made.slots.get(slot) for slot in slots)
+    )
 
 
 def _unpacked(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[Candidate]:

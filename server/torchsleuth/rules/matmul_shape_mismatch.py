@@ -42,6 +42,7 @@ from torchsleuth.rules.operands import (
     operands,
     replaced,
     resized,
+    reversed_alone,
     same,
     source_at,
     squeezed,
@@ -292,6 +293,8 @@ def _inner(shape: Shape) -> int:
 
 def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
     inner = left.shape[-1], right.shape[_inner(right.shape)]
+    for used in (right, left):
+        yield from reversed_alone(analysis, used)
     for used, mine, wanted in ((left, *inner), (right, *inner[::-1])):
         if same(dims.multiply(mine, 2), wanted):
             yield from both_directions(analysis, used.tensor)

@@ -191,6 +191,14 @@ def replaced(analysis: Analysis, site: Site, node: ast.AST, new: str, safe: bool
     return Candidate(title, (edits.replace(source, node, new),), safe)
 
 
+def reversed_alone(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
+    """``k.transpose(-2, -1)`` for ``k.T``, which turns all the dimensions around, also that of the batch."""
+    node = used.node
+    if isinstance(node, ast.Attribute) and node.attr == "T" and len(used.shape) > 2:
+        text = f"{source_at(analysis, used.site).segment(node.value)}.transpose(-2, -1)"
+        yield replaced(analysis, used.site, node, text)
+
+
 def exchanged(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
     """The operands in the other order."""
     if left.node is None or right.node is None:

@@ -61,6 +61,7 @@ _ORDERED = frozenset(
 """Losses for which it matters which argument is the prediction."""
 _PUT_OUT = frozenset({"logits", "softmax", "log_softmax", "sigmoid", "activation"})
 _RECURRENT = ("RNN", "LSTM", "GRU")
+_ATTENDING = ("MultiheadAttention", "Transformer")
 _COMPILED = tuple((code, re.compile(pattern)) for code, pattern in PATTERNS)
 
 
@@ -76,6 +77,12 @@ def family_of(failure: OperatorFailure) -> str:
     module = failure.operation.module
     if module is not None and module.type_name in _RECURRENT and "out of bounds" in failure.failure.message:
         return "TS110"
+    if (
+        module is not None
+        and module.type_name.startswith(_ATTENDING)
+        and "is invalid for input of size" in failure.failure.message
+    ):
+        return "TS111"  # Batches of two sizes, which are divided into heads.
     for code, pattern in _COMPILED:
         if pattern.search(failure.failure.message):
             return code
