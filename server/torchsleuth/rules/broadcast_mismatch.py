@@ -215,8 +215,8 @@ def _layer(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candid
                 "out_channels" if convolution else "embedding_dim" if layer.type_name == "Embedding" else "out_features"
             )
             ways = list(change_argument(analysis, layer, 1, name, wanted))
-            if layer.type_name == "Linear":  # A number of outputs, where it was written, before what is computed of it.
-                ways.sort(key=lambda made: not made.edits[0].new_text.isdigit())
+            if layer.type_name == "Linear":  # A number of outputs, where it was written, before a multiple of it.
+                ways.sort(key=lambda made: any(sign in made.edits[0].new_text for sign in "*/"))
             for made in ways:
                 yield Candidate(made.title, made.edits, safe=False)
         return

@@ -41,7 +41,7 @@ from torchsleuth.rules.operands import (
 )
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
-from torchsleuth.rules.spatial import padded, resampled, resampled_at_birth
+from torchsleuth.rules.spatial import padded, padded_steps, resampled, resampled_at_birth
 from torchsleuth.syntax import edits
 
 CODE = "TS106"
@@ -95,6 +95,8 @@ def _candidates(
     joins = name in _JOINS
     if joins and isinstance(call, ast.Call):
         yield from _other_dim(analysis, failure.operation, call, given)
+    if name == "stack":
+        yield from padded_steps(analysis, failure.operation.site)
     if name in _DIMENSION and isinstance(call, ast.Call):
         yield from _cat_along(analysis, failure, call, given)
     for used, others in ((odd, first), (first, odd)):

@@ -36,6 +36,7 @@ from torchsleuth.rules.loaders import affected, dataset_text, free_name, made_he
 from torchsleuth.rules.missing_len import windows
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.sample_type import made_at, where
+from torchsleuth.rules.spatial import padded_steps
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 
@@ -92,22 +93,8 @@ def _stacked(analysis: Analysis, fault: DataFault) -> Finding:
         changes = (*imports, renamed, edits.add_argument(source, call, "batch_first=True"))
         candidates.append(Candidate(message("fix.pad_sequence"), changes))
     return Finding(
-        fault.at.span, text, tuple(call_trail(fault.at.frame)), (*_padded_along(analysis, fault), *candidates)
+        fault.at.span, text, tuple(call_trail(fault.at.frame)), (*padded_steps(analysis, fault.at), *candidates)
     )
-
-
-def _padded_along(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
-    """Padding of the steps for one of the features: ``F.pad(x, (0, 0, 0, n))``, which counts from the last dimension."""
-    function, path = fault.at.frame.function, fault.at.span.path
-    scope: ast.AST = function.node if function is not None else analysis.tree(path)
-    source = analysis.source_of(path)
-    for part in ast.walk(scope):
-        named = isinstance(part, ast.Call) and ast.unparse(part.func).rpartition(".")[2] == "pad"
-        amounts = part.args[1] if isinstance(part, ast.Call) and named and len(part.args) > 1 else None
-        if isinstance(amounts, ast.Tuple | ast.List) and len(amounts.elts) == 2:
-            old = ", ".join(source.segment(element) for element in amounts.elts)
-            edit = edits.insert(source, source.start_of(amounts.elts[0]), "0, 0, ")
-            yield Candidate(message("fix.replace", old=old, new=f"0, 0, {old}"), (edit,))
 
 
 # -- the repair ------------------------------------------------------------------------------------

@@ -99,6 +99,19 @@ def _padded_together(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
         yield Candidate("; ".join(titles), changes)
 
 
+def padded_steps(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+    """Padding along the last dimension, written for the first one of two: ``F.pad(x, (0, 0, 0, n))``. `site`: where what
+    the function has padded is joined."""
+    function, source = site.frame.function, source_at(analysis, site)
+    for part in ast.walk(function.node if function is not None else analysis.tree(site.span.path)):
+        named = isinstance(part, ast.Call) and ast.unparse(part.func).rpartition(".")[2] == "pad"
+        amounts = part.args[1] if isinstance(part, ast.Call) and named and len(part.args) > 1 else None
+        if isinstance(amounts, ast.Tuple | ast.List) and len(amounts.elts) == 2:
+            old = ", ".join(source.segment(element) for element in amounts.elts)
+            edit = edits.insert(source, source.start_of(amounts.elts[0]), "0, 0, ")
+            yield Candidate(message("fix.replace", old=old, new=f"0, 0, {old}"), (edit,))
+
+
 def strided(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
     """The convolution behind an operand that is a whole number of times as large as the other one, with that stride."""
     factors = {
