@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import library, misuse, signatures
+from torchsleuth.interp import kinds, library, misuse, signatures
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.choices import Choices
@@ -186,6 +186,7 @@ class Calls(Choices):
             call = replace(call, kwargs=known)
         node = call.node if isinstance(call.node, ast.Call) else None
         if isinstance(callee, Function):
+            self._fits(callee, callee, call)
             return self.call_function(callee, call.args, call.kwargs, node, call.frame)
         if isinstance(callee, Bound):
             if node is not None and is_module(callee.receiver):
@@ -195,6 +196,7 @@ class Calls(Choices):
             if isinstance(callee.function, Function):
                 if node is not None and callee.function.name in LOOP_METHODS:
                     self.trace.own_calls.add(call.frame.source.span(node))
+                self._fits(callee, callee.function, call)
                 args = (callee.receiver, *call.args)
                 return self.call_function(callee.function, args, call.kwargs, node, call.frame)
             value = library.call_method(self.interpreter, callee.receiver, callee.function, call)
@@ -212,12 +214,15 @@ class Calls(Choices):
         if isinstance(callee, Instance):
             return self._call_instance(callee, call)
         misuse.calls(self.interpreter, callee, node, call.frame)
+        kinds.uses(self.interpreter, callee, "call", node and node.func, call.frame)
         if isinstance(callee, LibraryModule):
             return self.call_module(callee, call)
         if isinstance(callee, NamedResult):
             misuse.lacks(self.interpreter, callee, None, call.node, call.frame)
         if isinstance(callee, Native):
-            misuse.misfits(self.interpreter, self.oracle.signature(callee.path), callee, call)
+            parameters = self.oracle.signature(callee.path)
+            misuse.misfits(self.interpreter, parameters, callee, call)
+            kinds.numbers(self.interpreter, parameters or (), call)
             misuse.computes_with(self.interpreter, callee.path, call)
             value = library.call_native(self.interpreter, callee, call)
             self._record_call(callee.path, None, call, value)
@@ -235,6 +240,12 @@ class Calls(Choices):
             if not isinstance(called, ast.Attribute) or called.attr not in _LOOKING_ON:
                 self.may_move((*call.args, *call.kwargs.values()))
         return value
+
+    def _fits(self, callee: Function | Bound, function: Function, call: Arguments) -> None:
+        """Whether a function of the user's takes these arguments; decorators may change what it takes."""
+        if function.kind == "function" and not getattr(function.node, "decorator_list", None):
+            parameters = signatures.of(function, bound=isinstance(callee, Bound))
+            misuse.misfits(self.interpreter, parameters, callee, call)
 
     @staticmethod
     def _takes_unknown(callee: Value) -> bool:
@@ -491,7 +502,7 @@ class Calls(Choices):
             instance.site = self.site(node, frame)
         init = self.class_attribute(cls, "__init__")
         if isinstance(init, Function):
-            if instance.is_module and node is not None and cls.is_made_plainly():
+            if node is not None and cls.is_made_plainly():
                 misuse.misfits(self.interpreter, signatures.of(init), cls, Arguments(args, kwargs, node, frame, exact))
             self.call_function(init, (instance, *args), kwargs, node, frame)
         elif cls.is_dataclass:

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp import misuse
+from torchsleuth.interp import kinds, misuse
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.values import UNKNOWN, AnyIndex, Scalar, SliceValue, Tensor, Value
 from torchsleuth.tensors.dims import Dim
@@ -36,6 +36,7 @@ def as_truth(interp: Interpreter, test: ast.expr, frame: Frame) -> bool | None:
     """Whether a condition holds, None where that is not known."""
     value = interp.eval(test, frame)
     as_number(interp, value, "bool", test, frame)
+    kinds.decides(interp, value, test, frame)
     return interp.truth(value)
 
 

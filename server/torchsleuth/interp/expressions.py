@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import demands, library, misuse
+from torchsleuth.interp import demands, kinds, library, misuse
 from torchsleuth.interp.arithmetic import (
     MAX_SEQUENCE,
     NUMBERS,
@@ -307,12 +307,14 @@ class Expressions(Calls):
         if name is None:
             return UNKNOWN
         misuse.computes(self.interpreter, left, right, node, frame)
+        kinds.joins(self.interpreter, name, left, right, node, frame)
         if isinstance(left, Choice):
             return self.over(left, lambda one: self.binary(kind, one, right, node, frame, inplace), without_none=True)
         if isinstance(right, Choice):
             return self.over(right, lambda one: self.binary(kind, left, one, node, frame, inplace), without_none=True)
         if isinstance(left, Tensor) or isinstance(right, Tensor):
-            return self.tensor_binary(name, left, right, node, frame, inplace)
+            made = self.tensor_binary(name, left, right, node, frame, inplace)
+            return Scalar("str") if name == "mod" and isinstance(left, str) else made
         if name == "truediv" and (path := library.joined_path(left, right)) is not None:
             return path
         if isinstance(left, Array) or isinstance(right, Array):
@@ -541,6 +543,9 @@ class Expressions(Calls):
             module = Native(owner, "external" if container.kind == "external" else "package")
             return self._native_attribute(module, key, node, frame)
         misuse.indexes(self.interpreter, container, key, node, frame)
+        kinds.picks(self.interpreter, container, key, node, frame)
+        if isinstance(key, Tensor) and isinstance(container, ListValue | tuple):
+            demands.as_number(self.interpreter, key, "index", node, frame)
         items = container.elements if isinstance(container, ListValue) else container
         if isinstance(items, Several):
             one = library.parameter_at(self.interpreter, container, self.resolved(key))
@@ -646,6 +651,8 @@ class Expressions(Calls):
             scope = frame if position == 0 else inner
             sequence = self.eval(generator.iter, scope)
             misuse.consume(self.interpreter, sequence, generator.iter, scope)
+            parts = library.listed_parameters(self.interpreter, sequence) or ()
+            kinds.goes_through(self.interpreter, sequence, parts, generator.target, generator.iter, scope)
             iteration = self.iterate(sequence, generator.iter, scope)
             if len(node.generators) == 1 and not generator.ifs and not iteration.over_loader:
                 count = iteration.count
@@ -737,10 +744,11 @@ class Expressions(Calls):
                 return Scalar("str") if owner.symbolic else owner.kind
             return owner.index if name == "index" and not owner.symbolic else UNKNOWN
         if isinstance(owner, DType):
-            kinds = {"is_floating_point": ("float", "bfloat"), "is_complex": ("complex",)}
-            return owner.name.startswith(kinds[name]) if name in kinds else UNKNOWN
+            families = {"is_floating_point": ("float", "bfloat"), "is_complex": ("complex",)}
+            return owner.name.startswith(families[name]) if name in families else UNKNOWN
         if isinstance(owner, Bound) and isinstance(owner.function, str) and not name.startswith("_"):
             misuse.needs_result(self.interpreter, owner, node, frame)
+        kinds.looks_up(self.interpreter, owner, name, node, frame)
         return library.attribute(self.interpreter, owner, name, node, frame)
 
     def _native_init(self, call: Arguments) -> Value:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
-from torchsleuth.interp import demands, library, misuse, patterns, unparsed
+from torchsleuth.interp import demands, kinds, library, misuse, patterns, unparsed
 from torchsleuth.interp.autocast import Regions
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import Budget, OutOfBudget
@@ -170,6 +170,7 @@ class Interpreter(Importing):
 
     def do_Expr(self, node: ast.Expr, frame: Frame) -> None:
         value = self.eval(node.value, frame)
+        kinds.stands_alone(self, value, node, frame)
         call = node.value
         if isinstance(value, Tensor) and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
             name = call.func.attr
@@ -181,6 +182,9 @@ class Interpreter(Importing):
     def do_Assign(self, node: ast.Assign, frame: Frame) -> None:
         value = self.eval(node.value, frame)
         for target in node.targets:
+            if isinstance(target, ast.Tuple) and isinstance(value, LibraryObject):
+                count = library.measured(self, value, node, frame)
+                kinds.unpacks(self, value, count, target, node.value, frame)
             self.assign(target, value, frame)
         self.meet_statement(node, value, frame)
 
@@ -337,6 +341,7 @@ class Interpreter(Importing):
             self._record_parameters(node.target, value, frame)
         if not _leaves_early(node):
             misuse.consume(self, value, node.iter, frame)
+        kinds.goes_through(self, value, library.listed_parameters(self, value) or (), node.target, node.iter, frame)
         return self._loop(node, frame, _thinned(value, self.iterate(value, node.iter, frame)))
 
     do_AsyncFor = do_For
@@ -842,6 +847,7 @@ class Interpreter(Importing):
 
     def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
         self.check_attribute(owner, name, value, node, frame)
+        kinds.looks_up(self, owner, name, node, frame)
         if owner is UNKNOWN and name == "requires_grad":
             self.unknown_set()
         if isinstance(owner, Instance | ClassValue):

@@ -43,7 +43,7 @@ _FUNCTIONAL = frozenset(f"torch.{name}" for name in "relu sigmoid tanh softmax l
 _WITH_WEIGHTS = frozenset(
     "Linear Bilinear Conv1d Conv2d Conv3d Embedding LSTM GRU RNN LayerNorm BatchNorm1d BatchNorm2d".split()
 )
-_MOVES = frozenset("to cuda cpu float half double detach".split())
+MOVES = frozenset("to cuda cpu float half double detach".split())
 _MODULE_METHODS = frozenset("parameters named_parameters children modules state_dict train eval zero_grad".split())
 _OPTIMIZER_METHODS = frozenset({"step", "zero_grad", "state_dict"})
 _MANAGERS = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.autocast", "torch.amp.autocast")
@@ -57,7 +57,7 @@ PAIR = ("values", "indices")
 def needs_result(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> None:
     """A value that is iterated over, computed with, or formatted: a method is nothing of the kind."""
     if isinstance(value, Bound | Function) and _is_method(value):
-        _report(interp, Misuse("uncalled", interp.site(node, frame), value))
+        report(interp, Misuse("uncalled", interp.site(node, frame), value))
 
 
 def computes(interp: Interpreter, left: Value, right: Value, node: ast.AST, frame: Frame) -> None:
@@ -66,14 +66,14 @@ def computes(interp: Interpreter, left: Value, right: Value, node: ast.AST, fram
         if isinstance(other, Tensor | int | float | Scalar | Dim):
             needs_result(interp, one, node, frame)
             if isinstance(one, NamedResult) and one.of is None and one.fields == PAIR:
-                _report(interp, Misuse("pair", interp.site(node, frame), one))
+                report(interp, Misuse("pair", interp.site(node, frame), one))
 
 
 def enters(interp: Interpreter, manager: Value, node: ast.AST, frame: Frame) -> None:
     """``with manager:``. A class is none, and neither is a method."""
     plain = isinstance(manager, Native) and manager.path in _MANAGERS
     if plain or (isinstance(manager, Bound | Function) and _is_method(manager)):
-        _report(interp, Misuse("uncalled", interp.site(node, frame), manager))
+        report(interp, Misuse("uncalled", interp.site(node, frame), manager))
 
 
 def _is_method(value: Bound | Function) -> bool:
@@ -112,29 +112,29 @@ def consume(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> N
     place = tuple((point.execution, point.iteration) for point in interp.loop_points)
     before = state.slots["spent"]
     if isinstance(before, tuple) and not (before[0].node is node and before[1] == place):
-        _report(interp, Misuse("exhausted", interp.site(node, frame), value, before[0]))
+        report(interp, Misuse("exhausted", interp.site(node, frame), value, before[0]))
     interp.heap.set(state.slots, "spent", (interp.site(node, frame), place))
 
 
 def lacks_entry(interp: Interpreter, container: DictValue, key: Value, node: ast.AST, frame: Frame) -> None:
     """``checkpoint[key]`` of what torch.load has given."""
     if container.from_file and container.items and isinstance(key, str) and key not in container.items:
-        _report(interp, Misuse("key", interp.site(node, frame), (container, key)))
+        report(interp, Misuse("key", interp.site(node, frame), (container, key)))
 
 
 def refused(interp: Interpreter, saved: LibraryObject, node: ast.AST, frame: Frame) -> None:
     """torch.load of a file that holds an object of a class."""
-    _report(interp, Misuse("pickled", interp.site(node, frame), saved))
+    report(interp, Misuse("pickled", interp.site(node, frame), saved))
 
 
 def lacks(interp: Interpreter, owner: NamedResult, name: str | None, node: ast.AST, frame: Frame) -> None:
     """An attribute that a tuple with names has not, or a call of it (None)."""
     if owner.of is None and owner.fields == KEYS and name not in owner.fields:
         if name is None or not (hasattr(owner, name) or name.startswith("_")):
-            _report(interp, Misuse("result", interp.site(node, frame), owner))
+            report(interp, Misuse("result", interp.site(node, frame), owner))
     if owner.of is None and owner.fields == PAIR and name is not None and name not in PAIR:
         if not hasattr((), name) and not name.startswith(("_", "n_")):
-            _report(interp, Misuse("pair", interp.site(node, frame), owner))
+            report(interp, Misuse("pair", interp.site(node, frame), owner))
 
 
 def untold(interp: Interpreter, receiver: LibraryObject, call: Arguments) -> None:
@@ -142,23 +142,23 @@ def untold(interp: Interpreter, receiver: LibraryObject, call: Arguments) -> Non
     node = call.node
     bare = isinstance(node, ast.Call) and not (node.args or node.keywords or call.args or call.kwargs)
     if bare and receiver.path in _NEEDING:
-        _report(interp, Misuse("untold", interp.site(node, call.frame), receiver))
+        report(interp, Misuse("untold", interp.site(node, call.frame), receiver))
 
 
 def indexes(interp: Interpreter, container: Value, key: Value, node: ast.AST, frame: Frame) -> None:
     """``optimizer.param_groups["lr"]``: the groups are a list."""
     if isinstance(container, Bound) and container.function == "param_groups" and isinstance(key, str):
         if isinstance(container.receiver, LibraryObject) and container.receiver.path.startswith("torch.optim."):
-            _report(interp, Misuse("groups", interp.site(node, frame), container))
+            report(interp, Misuse("groups", interp.site(node, frame), container))
     if isinstance(container, Bound) and isinstance(container.receiver, Tensor) and _is_method(container):
-        _report(interp, Misuse("subscripted", interp.site(node, frame), container))
+        report(interp, Misuse("subscripted", interp.site(node, frame), container))
 
 
 def unmade(interp: Interpreter, cls: ClassValue, node: ast.AST, frame: Frame) -> None:
     """``model.parameters()`` where ``model`` is the class of it."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _MODULE_METHODS:
         if cls.is_module() and node.value.id != cls.name and node.attr not in cls.slots:
-            _report(interp, Misuse("unmade", interp.site(node, frame), cls))
+            report(interp, Misuse("unmade", interp.site(node, frame), cls))
 
 
 _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict"})
@@ -167,19 +167,19 @@ _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict"})
 def calls(interp: Interpreter, callee: Value, node: ast.AST | None, frame: Frame) -> None:
     """``x.shape(0)``, ``x.T()``: neither a tuple nor a tensor is a function; and a list of modules has no forward."""
     if isinstance(callee, LibraryModule) and callee.path in _LISTS and isinstance(node, ast.Call):
-        _report(interp, Misuse("called", interp.site(node, frame), callee))
+        report(interp, Misuse("called", interp.site(node, frame), callee))
     tensor = isinstance(callee, Tensor) and callee.spec.shape is not None and callee.argument is None
     dtype = isinstance(callee, DType)
-    if (tensor or dtype) and isinstance(node, ast.Call) and _is_certain(interp, frame):
-        _report(interp, Misuse("called", interp.site(node, frame), callee))
+    if (tensor or dtype) and isinstance(node, ast.Call) and is_certain(interp, frame):
+        report(interp, Misuse("called", interp.site(node, frame), callee))
     if type(callee) is tuple and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        _report(interp, Misuse("called", interp.site(node, frame), callee))
+        report(interp, Misuse("called", interp.site(node, frame), callee))
 
 
 def moves(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame: Frame) -> None:
     """``state.to(device)`` of a tuple of tensors."""
-    if type(owner) is tuple and name in _MOVES and owner and all(isinstance(part, Tensor) for part in owner):
-        _report(interp, Misuse("moved", interp.site(node, frame), owner))
+    if type(owner) is tuple and name in MOVES and owner and all(isinstance(part, Tensor) for part in owner):
+        report(interp, Misuse("moved", interp.site(node, frame), owner))
 
 
 def repeats(
@@ -197,7 +197,7 @@ def repeats(
     made = written is not None and all(isinstance(part, ast.Call) for part in written.elts)
     items = [item for item in sequence.items or () if is_module(item)]
     if made and items and any(holds_parameters(item) for item in items):
-        _report(interp, Misuse("repeated", interp.site(node, frame), items[0]))
+        report(interp, Misuse("repeated", interp.site(node, frame), items[0]))
 
 
 def assigned(interp: Interpreter, held: Value, value: Value, node: ast.AST, frame: Frame) -> None:
@@ -205,15 +205,15 @@ def assigned(interp: Interpreter, held: Value, value: Value, node: ast.AST, fram
     may be a parameter: that is a tensor, too."""
     if isinstance(value, Tensor) and not value.parameter and value.origin is not None:
         if is_module(held) or (isinstance(held, Tensor) and held.parameter):
-            _report(interp, Misuse("parameter", interp.site(node, frame), held))
+            report(interp, Misuse("parameter", interp.site(node, frame), held))
 
 
 def misfits(interp: Interpreter, parameters: tuple[Parameter, ...] | None, callee: Value, call: Arguments) -> None:
     """A call that Python refuses, as the arguments do not fit the parameters."""
     if parameters is not None and call.exact and signatures.is_written(call.node, len(call.args), call.kwargs):
         found = signatures.misfit(parameters, len(call.args), call.kwargs)
-        if found is not None and _is_certain(interp, call.frame):
-            _report(interp, Misuse("misfit", interp.site(call.node, call.frame), (callee, found)))
+        if found is not None and is_certain(interp, call.frame):
+            report(interp, Misuse("misfit", interp.site(call.node, call.frame), (callee, found)))
 
 
 def refuses_arguments(interp: Interpreter, operation: Operation, failure: Failure) -> bool:
@@ -230,10 +230,10 @@ def refuses_arguments(interp: Interpreter, operation: Operation, failure: Failur
     if any(value is UNKNOWN or isinstance(value, Scalar) for value in values):
         return False
     found = signatures.refused(failure.message, interp.oracle.overloads(operation.target), given, operation.kwargs)
-    if found is None or not _is_certain(interp, operation.site.frame):
+    if found is None or not is_certain(interp, operation.site.frame):
         return False
     callee = Native(f"torch.{operation.target}" if method else operation.target, "function")
-    _report(interp, Misuse("misfit", operation.site, (callee, found)))
+    report(interp, Misuse("misfit", operation.site, (callee, found)))
     return True
 
 
@@ -245,7 +245,7 @@ def holds(interp: Interpreter, path: str, value: Value, node: ast.AST, frame: Fr
         near: tuple[str, ...] = ()
         if isinstance(value, Native):
             near = interp.oracle.nearest("torch.nn", value.name) or (value.name,)
-        _report(interp, Misuse("unmodule", interp.site(node, frame), (path, value, near)))
+        report(interp, Misuse("unmodule", interp.site(node, frame), (path, value, near)))
 
 
 def computes_with(interp: Interpreter, path: str, call: Arguments) -> None:
@@ -253,7 +253,7 @@ def computes_with(interp: Interpreter, path: str, call: Arguments) -> None:
     name = path.rpartition(".")[2]
     functional = path.startswith("torch.nn.functional.") or path in _FUNCTIONAL
     if functional and call.args and is_module(call.args[0]) and not name.startswith("_"):
-        _report(interp, Misuse("untensor", interp.site(call.node, call.frame), (path, call.args[0])))
+        report(interp, Misuse("untensor", interp.site(call.node, call.frame), (path, call.args[0])))
     given = [*call.node.args, *(word.value for word in call.node.keywords)] if isinstance(call.node, ast.Call) else []
     for value in (*call.args, *call.kwargs.values()) if functional else ():
         for node in given if isinstance(value, Bound) else ():
@@ -268,16 +268,16 @@ def asks_mode(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) ->
         and isinstance(node, ast.Attribute)
         and node.attr == "train"
     ):
-        _report(interp, Misuse("flag", interp.site(node, frame), value))
+        report(interp, Misuse("flag", interp.site(node, frame), value))
 
 
 def takes_array(interp: Interpreter, module: LibraryModule, call: Arguments) -> None:
     """``model(x.numpy())``"""
     if call.args and isinstance(call.args[0], Array) and module.type_name in _WITH_WEIGHTS:
-        _report(interp, Misuse("untensor", interp.site(call.node, call.frame), (module.path, call.args[0])))
+        report(interp, Misuse("untensor", interp.site(call.node, call.frame), (module.path, call.args[0])))
 
 
-def _is_certain(interp: Interpreter, frame: Frame) -> bool:
+def is_certain(interp: Interpreter, frame: Frame) -> bool:
     """Whether no condition stands before it that may ask for the version of the library, or for the kind of the callee."""
     return interp.uncertain <= frame.outermost.certain
 
@@ -285,11 +285,11 @@ def _is_certain(interp: Interpreter, frame: Frame) -> bool:
 def absent(interp: Interpreter, owner: str, name: str, node: ast.AST, frame: Frame) -> None:
     """A name that a module or class of the library has not, and that is much like one that it has."""
     near = interp.oracle.nearest(owner, name)
-    if near and (_is_certain(interp, frame) or near[0].casefold() == name.casefold()):
-        _report(interp, Misuse("absent", interp.site(node, frame), (owner, name, near)))
+    if near and (is_certain(interp, frame) or near[0].casefold() == name.casefold()):
+        report(interp, Misuse("absent", interp.site(node, frame), (owner, name, near)))
 
 
-def _report(interp: Interpreter, misuse: Misuse) -> None:
+def report(interp: Interpreter, misuse: Misuse) -> None:
     """Record it, once a place, unless it is on a way through a function that may never be taken."""
     key = (misuse.kind, misuse.site.span)
     supposed = interp.entry and interp.uncertain > misuse.site.frame.outermost.certain
@@ -300,6 +300,7 @@ def _report(interp: Interpreter, misuse: Misuse) -> None:
 
 __all__ = [
     "KEYS",
+    "MOVES",
     "absent",
     "asks_mode",
     "computes_with",
@@ -311,6 +312,8 @@ __all__ = [
     "consume",
     "enters",
     "indexes",
+    "is_certain",
+    "report",
     "iterator",
     "lacks",
     "lacks_entry",

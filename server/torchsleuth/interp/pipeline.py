@@ -7,6 +7,8 @@ from typing import Any
 
 from torchsleuth.interp.values import Function, LibraryObject, Site, Value
 
+LOADER = "torch.utils.data.DataLoader"
+
 
 @dataclass(frozen=True)
 class Refusal:

@@ -91,14 +91,14 @@ def _nearest(ways: Ways, kind: str, name: str, given: int) -> tuple[Parameter, .
     return max(ways, key=fits, default=())
 
 
-def of(function: Function) -> tuple[Parameter, ...]:
-    """The parameters of a function of the user's, without that for the instance."""
+def of(function: Function, bound: bool = True) -> tuple[Parameter, ...]:
+    """The parameters of a function of the user's, without that for the instance where it is bound to one."""
     spec = function.node.args
     optional = len(spec.posonlyargs) + len(spec.args) - len(spec.defaults)
     found = [
         Parameter(argument.arg, "place" if index < len(spec.posonlyargs) else "either", index < optional)
         for index, argument in enumerate((*spec.posonlyargs, *spec.args))
-    ][1:]
+    ][int(bound) :]
     found += [Parameter(spec.vararg.arg, "places", False)] if spec.vararg else []
     found += [Parameter(one.arg, "name", default is None) for one, default in zip(spec.kwonlyargs, spec.kw_defaults)]
     found += [Parameter(spec.kwarg.arg, "names", False)] if spec.kwarg else []

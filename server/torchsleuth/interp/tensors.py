@@ -77,7 +77,7 @@ MAX_SIGHTINGS = 12
 _ERRORS_OF_TYPES = ("must be Tensor, not", "must be tuple of ints", "must be tuple of Tensors", "be list of Tensors")
 _ERRORS_OF_KINDS = (
     "unsupported operand type", "must be torch.dtype, not", "must be int, not", "must be bool, not", "must be Number, not",
-    "expected Tensor as element", "expected np.ndarray", "invalid data type 'str'", "0-d tensor", "format string",
+    "expected Tensor as element", "expected np.ndarray", "invalid data type 'str'", "0-d tensor", "format string", "of a single element",
 )  # fmt: skip
 """What is said of arguments that are no tensors; believed where they are all known."""
 

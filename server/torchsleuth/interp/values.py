@@ -579,6 +579,13 @@ class LibraryObject(Ref):
         self.args = args
         self.kwargs = kwargs
         self.site = site
+        self.iterates = False
+
+    def iterator(self) -> LibraryObject:
+        """What goes through it: the same but for its kind."""
+        made = LibraryObject(self.path, self.args, self.kwargs, self.site)
+        made.slots, made.iterates = self.slots, True
+        return made
 
     @property
     def type_name(self) -> str:

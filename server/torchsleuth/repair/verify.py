@@ -37,7 +37,7 @@ _APART = (
 )
 """What a repair does not cause: codes of repairs, and of the findings that it can only uncover."""
 
-_OF_ALL_KINDS = frozenset({"TS199"})
+_OF_ALL_KINDS = frozenset({"TS199", "TS825"})
 """Codes whose findings have nothing in common."""
 
 Place = tuple[str, str, int]

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.library.data import LOADER
 from torchsleuth.interp.library.optim import is_optimizer
 from torchsleuth.interp.trace import LibraryCall, Misuse
-from torchsleuth.interp.values import Array, Instance, LibraryModule, LibraryObject, Tensor, is_module
+from torchsleuth.interp.values import Array, ClassValue, Instance, LibraryModule, LibraryObject, Tensor, is_module
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import renamed
 from torchsleuth.rules.describe import shape_text
@@ -146,6 +146,11 @@ def _given(analysis: Analysis, call: LibraryCall) -> Finding | None:
     source, made, first = analysis.source_of(path), call.path.rpartition(".")[2], call.args[0] if call.args else None
     written = node.args[0]
     name = f"`{source.segment(written)}`"
+    if call.path == LOADER and isinstance(first, ClassValue):
+        text = message("method.uncalled", text=source.segment(written), what=message("method.uncalled.class"))
+        edit = edits.insert_after_node(source, written, "()")
+        fix = Candidate(message("fix.parentheses", text=source.segment(written)), (edit,))
+        return Finding(source.span(written), text, (), [fix])
     if call.path == LOADER:
         return _labels(analysis, call, node)
     if not is_module(first) or (isinstance(first, Instance) and first.cls.slots.get("__iter__") is not None):

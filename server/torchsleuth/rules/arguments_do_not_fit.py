@@ -83,6 +83,9 @@ def _finding(analysis: Analysis, misuse: Misuse, call: ast.Call, callee: object,
         fixes.append(Candidate(message("fix.replace", old=found.name, new=near), (edit,), safe=safe))
     if found.kind == "kinds":
         fixes += _sizes(source, call, found)
+    unbound = _without_self(analysis, callee) if found.kind == "many" else None
+    if unbound is not None:
+        return unbound
     text = message(
         f"misfit.{found.kind}",
         callee=subject,
@@ -121,6 +124,22 @@ def _meant(found: Misfit, given: set[str | None]) -> tuple[str, bool]:
     plain = {plain_name(name): name for name in free}
     alike = difflib.get_close_matches(plain_name(found.name), plain, 1, ALIKE)
     return (plain[alike[0]], True) if alike else ("", False)
+
+
+def _without_self(analysis: Analysis, callee: object) -> Finding | None:
+    """``def forward(x):`` in a class."""
+    cls = callee.cls if isinstance(callee, Instance) else None
+    method = cls.slots.get("forward") if cls is not None else None
+    if cls is None or not isinstance(method, Function) or isinstance(method.node, ast.Lambda):
+        return None
+    named = [argument.arg for argument in (*method.node.args.posonlyargs, *method.node.args.args)]
+    if not named or named[0] in ("self", "this", "cls", "module") or method.kind != "function":
+        return None
+    source = analysis.source_of(method.path)
+    first = method.node.args.args[0]
+    text = message("misfit.self", name=method.name, cls=cls.name, first=named[0])
+    fix = Candidate(message("fix.insert", text="self"), (edits.insert(source, source.start_of(first), "self, "),))
+    return Finding(source.span(first), text, (), [fix])
 
 
 def _signature(name: str, found: Misfit) -> str:

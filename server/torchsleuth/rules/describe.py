@@ -43,6 +43,8 @@ def argument_nodes(operation: Operation) -> list[ast.expr]:
         return [node.value, node.slice]
     if isinstance(node, ast.Compare):
         return [node.left, *node.comparators]
+    if isinstance(node, ast.Subscript) and operation.target == "Tensor.__index__":
+        return [node.slice]
     if operation.target in ("Tensor.__iter__", "Tensor.__format__"):
         return [node] if isinstance(node, ast.expr) else []
     if isinstance(node, ast.Call) and operation.target.startswith("Tensor.__"):

@@ -48,6 +48,9 @@ def explained(analysis: Analysis, failure: OperatorFailure) -> str | None:
     found = _ARRAY.search(error)
     if found is not None and isinstance(node, ast.Call) and node.args:
         return message("kinds.array", name=" ".join(source.segment(node.args[0]).split()), kind=found[1].lower())
+    if "of a single element" in error and operands(operation):
+        several = operands(operation)[0]
+        return message("kind.index.several", text=several.text().strip("`"), shape=shape_text(several.spec))
     if "invalid data type 'str'" in error and isinstance(node, ast.Subscript):
         held = operands(operation)[0]
         name, key = source.segment(node.value), source.segment(node.slice)

@@ -26,6 +26,7 @@ from torchsleuth.interp.values import Bound, Function
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.tensors.spec import Native
 
 CODE = "TS811"
 
@@ -37,9 +38,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         source = analysis.source_of(misuse.site.span.path)
         node = _written(misuse)
         text = source.segment(node)
-        what = message(
-            "method.uncalled.method" if isinstance(misuse.value, Bound | Function) else "method.uncalled.class"
-        )
+        method = isinstance(misuse.value, Bound | Function)
+        function = isinstance(misuse.value, Native) and misuse.value.kind == "function"
+        kind = "method" if method else "function" if function else "class"
+        what = message(f"method.uncalled.{kind}")
         fixes: tuple[Candidate, ...] = ()
         if isinstance(node, ast.Name | ast.Attribute):
             edit = edits.insert_after_node(source, node, "()")

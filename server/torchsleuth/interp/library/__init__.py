@@ -3,7 +3,7 @@
 from torchsleuth.interp.library.arrays import binary as array_binary
 from torchsleuth.interp.library.arrays import get_item as array_item
 from torchsleuth.interp.library.arrays import of_operands
-from torchsleuth.interp.library.data import iterate, object_item, refuses_list, takes_list
+from torchsleuth.interp.library.data import iterate, measured, object_item, refuses_list, takes_list
 from torchsleuth.interp.library.dictionaries import contains as has_entry
 from torchsleuth.interp.library.dictionaries import delete as delete_entry
 from torchsleuth.interp.library.dictionaries import item as dict_item
@@ -186,6 +186,7 @@ __all__ = [
     "set_child",
     "set_module_attribute",
     "set_requires_grad",
+    "measured",
     "refuses_list",
     "takes_list",
     "tensors_in",

@@ -13,7 +13,7 @@ from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import arrays, dictionaries, modules, parameters, vision
 from torchsleuth.interp.library.collate import MAX_LISTED, Collation, convert
-from torchsleuth.interp.pipeline import DataFault, Refusal
+from torchsleuth.interp.pipeline import LOADER, DataFault, Refusal
 from torchsleuth.interp.values import (
     UNKNOWN,
     AnyIndex,
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from torchsleuth.interp.trace import Operation
 
 PACKAGE = "torch.utils.data."
-LOADER = "torch.utils.data.DataLoader"
 ITERABLE = "torch.utils.data.IterableDataset"
 _OPTIONS = (
     "dataset batch_size shuffle sampler batch_sampler num_workers collate_fn pin_memory drop_last timeout "

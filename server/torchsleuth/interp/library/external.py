@@ -301,6 +301,8 @@ def _argparse(interp: Interpreter, parser: LibraryObject, name: str, call: Argum
                 default = None if optional else UNKNOWN
                 if action in ("store_true", "store_false"):
                     default = action == "store_false"
+            if isinstance(default, str) and "type" in call.kwargs:
+                default = _converted(default, call.kwargs["type"])
             interp.heap.set(parser.slots, "fields", {**fields, target: default})
         return UNKNOWN
     if name in ("parse_args", "parse_known_args"):
@@ -309,6 +311,17 @@ def _argparse(interp: Interpreter, parser: LibraryObject, name: str, call: Argum
     if name in ("add_argument_group", "add_mutually_exclusive_group"):
         return parser
     return UNKNOWN
+
+
+def _converted(default: str, kind: Value) -> Value:
+    """A default that is a text, as the type of its option reads it."""
+    name = kind.path if isinstance(kind, Native) else ""
+    try:
+        return {"builtins.int": int, "builtins.float": float, "builtins.str": str}.get(name, lambda text: UNKNOWN)(
+            default
+        )
+    except ValueError:
+        return UNKNOWN
 
 
 def _namespace(path: str, fields: Mapping[str, Value]) -> LibraryObject:

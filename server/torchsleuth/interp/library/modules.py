@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import misuse
+from torchsleuth.interp import kinds, misuse
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import Cut
 from torchsleuth.interp.trace import AttributeSet
@@ -517,6 +517,7 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
         return hooks.register(interp, module, name, call)
     if name == "load_state_dict":
         misuse.needs_result(interp, call.get(0, "state_dict"), call.node, call.frame)
+        kinds.state(interp, call.get(0, "state_dict"), call)
         states.check(interp, module, call)
         return NamedResult(misuse.KEYS, (ListValue(None), ListValue(None)))
     if name == "state_dict":

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import autocast, demands, misuse
+from torchsleuth.interp import autocast, demands, kinds, misuse
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import arrays, dictionaries, draws, parameters, strings, transforms
+from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.interp.values import (
     UNKNOWN,
     Array,
@@ -37,7 +38,7 @@ from torchsleuth.interp.values import (
 )
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.spec import Native
+from torchsleuth.tensors.spec import Native, Parameter
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -82,6 +83,8 @@ def _len(interp: Interpreter, call: Arguments) -> Value:
     from torchsleuth.interp.library import data
 
     value = call.get(0, "obj")
+    if isinstance(call.node, ast.Call) and call.node.args:
+        kinds.uses(interp, value, "len", call.node.args[0], call.frame)
     if isinstance(value, tuple | str):
         return len(value)
     if isinstance(value, ListValue) and value.items is not None:
@@ -105,6 +108,9 @@ def _len(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("range")
 def _range(interp: Interpreter, call: Arguments) -> Value:
+    for given in call.args:
+        demands.as_number(interp, given, "index", call.node, call.frame)
+    kinds.numbers(interp, (Parameter("range", "place", True),) * len(call.args), call)
     bounds = [draws.plain_number(interp, interp.resolved(value)) for value in call.args]
     if all(isinstance(bound, int) for bound in bounds) and bounds:
         try:
@@ -537,7 +543,7 @@ def _iter(interp: Interpreter, call: Arguments) -> Value:
     if isinstance(value, tuple) or (isinstance(value, ListValue) and value.once is None and value.items is not None):
         items = value if isinstance(value, tuple) else value.items
         return misuse.iterator(interp, ListValue(items, "iterator"), call.node, call.frame)
-    return value
+    return value.iterator() if isinstance(value, LibraryObject) and value.path == LOADER else value
 
 
 @_model("next")
@@ -548,6 +554,8 @@ def _next(interp: Interpreter, call: Arguments) -> Value:
     if parts:
         return parts[0]
     value = call.args[0]
+    if isinstance(call.node, ast.Call) and call.node.args:
+        kinds.uses(interp, value, "next", call.node.args[0], call.frame)
     if isinstance(value, ListValue) and value.once is not None and value.elements:
         if value.items is None:
             return interp.any_of(value.elements)

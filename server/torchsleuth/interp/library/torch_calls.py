@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import demands, misuse
+from torchsleuth.interp import demands, kinds, misuse
 from torchsleuth.interp.batch import plain
 from torchsleuth.interp.graph import AutogradFault, Cut, cut_of, is_leaf
 from torchsleuth.interp.library import (
@@ -157,6 +157,8 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
     if path.startswith("torch.nn.utils.clip_grad"):
         interp.event("clip", call.get(0, "parameters"), call.node, call.frame)
         misuse.needs_result(interp, call.get(0, "parameters"), call.node, call.frame)
+        given = getattr(call.node, "args", [])
+        kinds.uses(interp, call.get(0, "parameters"), "iterate", given[0] if given else None, call.frame)
         misuse.consume(interp, call.get(0, "parameters"), call.node, call.frame)
         return None if "value" in name else _total_norm(interp, call)
     if path.startswith("torch.nn.init."):

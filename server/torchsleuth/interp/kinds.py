@@ -1,0 +1,196 @@
+"""Values of a kind with which Python refuses what is done: a loop over a number, an index into a generator, a text and a
+number in a sum."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from torchsleuth.interp import misuse
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.heap import MISSING
+from torchsleuth.interp.pipeline import LOADER
+from torchsleuth.interp.trace import Misuse
+from torchsleuth.interp.values import (
+    Bound,
+    Function,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    ListValue,
+    Parameters,
+    Scalar,
+    Tensor,
+    Value,
+    is_int,
+    is_module,
+)
+from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.spec import Native, Parameter
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.calls import Arguments
+    from torchsleuth.interp.interpreter import Interpreter
+
+_OF_SEQUENCES = frozenset({"iterate", "index", "len", "next"})
+_REFUSED: dict[str, frozenset[str]] = {
+    "int": _OF_SEQUENCES | {"call"},
+    "float": _OF_SEQUENCES | {"call"},
+    "module": _OF_SEQUENCES,
+    "generator": frozenset({"index", "len", "call"}),
+    "loader": frozenset({"next", "call"}),
+    "list": frozenset({"next", "call"}),
+    "str": frozenset({"call"}),
+}
+"""What Python refuses to do with values of each kind."""
+_SEQUENCES = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.ParameterList"})
+_ELEMENTS = ("__getitem__", "__iter__", "__len__", "__next__", "__getattr__")
+_CHANGING = frozenset({"requires_grad_", "cuda", "cpu", "half", "float", "double", "share_memory"})
+"""Methods that are called for what they do to a model; of others, the rules about training loops say that they are not
+called."""
+_NUMBERS = frozenset(
+    "in_features out_features in_channels out_channels hidden_size input_size num_layers num_embeddings embedding_dim "
+    "num_features d_model nhead embed_dim num_heads kernel_size stride p lr momentum weight_decay eps batch_size num_workers "
+    "step_size gamma T_max range".split()
+)
+"""Parameters of the library's that take numbers alone."""
+
+
+def kind_of(interp: Interpreter, value: Value) -> str | None:
+    """The kind of a value for Python, None where it is not known."""
+    if isinstance(value, bool):
+        return None
+    if is_int(value):
+        return "int"
+    if isinstance(value, float):
+        return "float"
+    if isinstance(value, str):
+        return "str"
+    if isinstance(value, Parameters):
+        return None if value.once is None else "generator"  # What a loop over them gives is one as well.
+    if isinstance(value, ListValue):
+        kind = {"list": "list", "generator": "generator"}.get(value.type_name)
+        return None if kind == "list" and value.once is not None else kind
+    if isinstance(value, LibraryObject):
+        return "loader" if value.path == LOADER and not value.iterates else None
+    if isinstance(value, LibraryModule):
+        plain = value.path.startswith("torch.nn.") and value.path not in _SEQUENCES and value.children is None
+        return "module" if plain else None
+    if isinstance(value, Instance) and value.is_module and not value.cls.opaque and value.native is None:
+        own = any(interp.class_attribute(value.cls, name) is not MISSING for name in _ELEMENTS)
+        return None if own else "module"
+    return None
+
+
+def uses(interp: Interpreter, value: Value, how: str, node: ast.AST | None, frame: Frame) -> None:
+    """Something is done with a value. `how`: iterate, index, len, next or call; `node`: the expression of the value."""
+    kind = kind_of(interp, value)
+    if kind == "list" and how == "next" and isinstance(value, ListValue) and value.items is None:
+        return  # It may be what iter() makes of one.
+    if kind is not None and how in _REFUSED[kind] and isinstance(node, ast.expr):
+        _report(interp, how, (kind, value), node, frame)
+
+
+def goes_through(
+    interp: Interpreter, value: Value, parts: tuple[Value, ...], target: ast.AST, node: ast.AST, frame: Frame
+) -> None:
+    """A loop, or a comprehension. `parts`: the parameters, where it goes through those."""
+    uses(interp, value, "iterate", node, frame)
+    if isinstance(value, Parameters) and not value.named and isinstance(target, ast.Tuple):
+        first = next(iter(parts), None)
+        shape = interp.resolved_spec(first.spec).shape if isinstance(first, Tensor) else None
+        if shape and isinstance(shape[0], int) and shape[0] != len(target.elts):
+            _report(interp, "pairs", ("generator", value), node, frame)
+
+
+def picks(interp: Interpreter, container: Value, key: Value, node: ast.AST, frame: Frame) -> None:
+    """``container[key]``"""
+    if not isinstance(node, ast.Subscript):
+        return
+    uses(interp, container, "index", node.value, frame)
+    if isinstance(container, ListValue) and container.type_name == "list" and isinstance(key, str | float):
+        _report(interp, "key", ("str" if isinstance(key, str) else "float", container), node, frame)
+
+
+def looks_up(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame: Frame) -> None:
+    """An attribute of None that tensors, modules and lists have; any that a tuple has not."""
+    if type(owner) is tuple and not hasattr(owner, name) and owner and isinstance(node, ast.Attribute):
+        if name not in misuse.MOVES | {"numel"}:
+            _report(interp, "pair", (owner, name), node, frame)
+    if owner is None and isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store):
+        if (hasattr(list, name) or f"Tensor.{name}" in interp.oracle) and not name.startswith("__"):
+            _report(interp, "none", ("none", name), node, frame)
+
+
+def joins(interp: Interpreter, operator: str, left: Value, right: Value, node: ast.AST, frame: Frame) -> None:
+    """``"loss: " + loss``, and ``"%d" % n / 2``."""
+    text = isinstance(left, str) or left == Scalar("str")
+    number = isinstance(right, Tensor | float | int | Dim) or right == Scalar("float")
+    if text and number and operator in ("add", "sub", "truediv") and isinstance(node, ast.BinOp):
+        _report(interp, "text", (operator, right), node, frame)
+
+
+def unpacks(interp: Interpreter, value: Value, count: Value, target: ast.AST, node: ast.AST, frame: Frame) -> None:
+    """``x, y = loader``. `count`: the batches that it gives."""
+    if isinstance(target, ast.Tuple) and isinstance(count, int) and count != len(target.elts):
+        if kind_of(interp, value) == "loader":
+            _report(interp, "unpack", ("loader", value), node, frame)
+
+
+def numbers(interp: Interpreter, parameters: tuple[Parameter, ...], call: Arguments) -> None:
+    """Texts for what has to be a number: ``lr=args.lr`` of an option without a type."""
+    node = call.node
+    if not isinstance(node, ast.Call) or any(isinstance(one, ast.Starred) for one in node.args):
+        return
+    given = [(one.name, part, value) for one, part, value in zip(parameters, node.args, call.args)]
+    given += [(part.arg or "", part.value, call.kwargs.get(part.arg or "")) for part in node.keywords]
+    for name, part, value in given:
+        if isinstance(value, str) and name in _NUMBERS:
+            _report(interp, "number", (name, value), part, call.frame)
+
+
+def state(interp: Interpreter, value: Value, call: Arguments) -> None:
+    """``model.load_state_dict("best.pt")``, and of a model."""
+    node = getattr(call.node, "args", [])
+    kind = "str" if isinstance(value, str) else "module" if is_module(value) else None
+    if kind is not None and node:
+        _report(interp, "state", (kind, value), node[0], call.frame)
+
+
+def stands_alone(interp: Interpreter, value: Value, node: ast.Expr, frame: Frame) -> None:
+    """``model.eval`` as a statement: nothing is called."""
+    if isinstance(node.value, ast.Attribute) and isinstance(value, Bound) and node.value.attr in _CHANGING:
+        plain = not isinstance(value.function, Function) or value.function.kind == "function"
+        if plain:
+            misuse.report(interp, Misuse("uncalled", interp.site(node.value, frame), value))
+    elif isinstance(node.value, ast.Attribute) and isinstance(value, Bound) and node.value.attr == "step":
+        receiver = value.receiver
+        if isinstance(receiver, LibraryObject) and receiver.path.startswith("torch.optim.lr_scheduler."):
+            misuse.report(interp, Misuse("uncalled", interp.site(node.value, frame), value))
+
+
+def decides(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> None:
+    """``if torch.cuda.is_available:``, which always holds."""
+    if isinstance(value, Native) and value.kind == "function" and value.name.startswith("is_"):
+        misuse.report(interp, Misuse("uncalled", interp.site(node, frame), value))
+
+
+def _report(interp: Interpreter, how: str, what: object, node: ast.AST, frame: Frame) -> None:
+    """Nothing is said of what nothing calls: its callers may give something else."""
+    if not interp.entry and misuse.is_certain(interp, frame):
+        misuse.report(interp, Misuse("kind", interp.site(node, frame), (how, what)))
+
+
+__all__ = [
+    "decides",
+    "goes_through",
+    "joins",
+    "kind_of",
+    "looks_up",
+    "numbers",
+    "picks",
+    "stands_alone",
+    "state",
+    "unpacks",
+    "uses",
+]
