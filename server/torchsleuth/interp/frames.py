@@ -38,6 +38,8 @@ class Frame:
     nonlocal_names: set[str] = field(default_factory=set)
     loops: list[LoopState] = field(default_factory=list)
     sizes: dict[str, Size] = field(default_factory=dict)
+    of_class: bool = False
+    """Whether it is the body of a class."""
     certain: int = 0
     """Conditions that were not decided when it began."""
 
@@ -48,6 +50,11 @@ class Frame:
         while frame.caller is not None and frame.caller.caller is not None and frame.caller.caller.caller is not None:
             frame = frame.caller
         return frame
+
+    @property
+    def scopes(self) -> tuple[Slots, ...]:
+        """The local names that functions and classes see which are made here: not those of a class."""
+        return self.closure if self.names is self.globals or self.of_class else (self.names, *self.closure)
 
     @property
     def path(self) -> str:

@@ -675,7 +675,7 @@ class Interpreter(Importing):
             node,
             frame.path,
             frame.globals,
-            (frame.names, *frame.closure) if frame.names is not frame.globals else frame.closure,
+            frame.scopes,
             tuple(self.eval(default, frame) for default in spec.defaults),
             {
                 argument.arg: self.eval(default, frame)
@@ -701,10 +701,11 @@ class Interpreter(Importing):
             frame.source,
             cls.slots,
             frame.globals,
-            (frame.names, *frame.closure) if frame.names is not frame.globals else frame.closure,
+            frame.scopes,
             caller=frame,
             depth=frame.depth,
             start=self.heap.mark(),
+            of_class=True,
         )
         before = len(self.functions)
         self.block(node.body, body)

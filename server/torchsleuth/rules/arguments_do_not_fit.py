@@ -26,7 +26,7 @@ from dataclasses import replace
 
 from torchsleuth.interp.signatures import ALIKE, Misfit
 from torchsleuth.interp.trace import Misuse
-from torchsleuth.interp.values import ClassValue, Function, Instance, LibraryModule
+from torchsleuth.interp.values import Bound, ClassValue, Function, Instance, LibraryModule
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
@@ -156,16 +156,21 @@ def _name(callee: object) -> str:
         return callee.name
     if isinstance(callee, LibraryModule):
         return callee.type_name
+    if isinstance(callee, Bound):
+        callee = callee.function
+    if isinstance(callee, Function):
+        return callee.name
     cls = callee.cls if isinstance(callee, Instance) else callee
     return cls.name if isinstance(cls, ClassValue) else ""
 
 
 def _defined(analysis: Analysis, callee: object, subject: str) -> tuple[Related, ...]:
     """Where a method of the user's has its parameters."""
+    method = callee.function if isinstance(callee, Bound) else callee
     cls, name = (callee.cls, "forward") if isinstance(callee, Instance) else (callee, "__init__")
-    if not isinstance(cls, ClassValue):
-        return ()
-    method = next((base.slots[name] for base in cls.mro() if isinstance(base, ClassValue) and name in base.slots), None)
+    if isinstance(cls, ClassValue):
+        own = (base for base in cls.mro() if isinstance(base, ClassValue))
+        method = next((base.slots[name] for base in own if name in base.slots), None)
     if not isinstance(method, Function) or isinstance(method.node, ast.Lambda):
         return ()
     source, spec = analysis.source_of(method.path), method.node.args
