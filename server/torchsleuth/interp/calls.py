@@ -199,6 +199,12 @@ class Calls(Choices):
                 self._fits(callee, callee.function, call)
                 args = (callee.receiver, *call.args)
                 return self.call_function(callee.function, args, call.kwargs, node, call.frame)
+            if not isinstance(callee.receiver, Tensor | Instance):
+                parameters = self.oracle.signature(_method_path(callee.receiver, callee.function))
+                misuse.misfits(self.interpreter, parameters and parameters[1:], callee, call)
+            elif isinstance(callee.receiver, Instance) and not callee.receiver.cls.opaque:
+                parameters = self.oracle.signature(f"torch.nn.Module.{callee.function}")
+                misuse.misfits(self.interpreter, parameters and parameters[1:], callee, call)
             value = library.call_method(self.interpreter, callee.receiver, callee.function, call)
             self._record_call(_method_path(callee.receiver, callee.function), callee.receiver, call, value)
             return value

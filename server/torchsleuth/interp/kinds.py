@@ -13,6 +13,7 @@ from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.interp.values import (
     Bound,
+    DictValue,
     Function,
     Instance,
     LibraryModule,
@@ -115,7 +116,7 @@ def picks(interp: Interpreter, container: Value, key: Value, node: ast.AST, fram
 def looks_up(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame: Frame) -> None:
     """An attribute of None that tensors, modules and lists have; any that a tuple has not."""
     if type(owner) is tuple and not hasattr(owner, name) and owner and isinstance(node, ast.Attribute):
-        if name not in misuse.MOVES | {"numel"}:
+        if name not in misuse.MOVES | {"numel", "backward"}:
             _report(interp, "pair", (owner, name), node, frame)
     if owner is None and isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store):
         if (hasattr(list, name) or f"Tensor.{name}" in interp.oracle) and not name.startswith("__"):
@@ -126,6 +127,13 @@ def joins(interp: Interpreter, operator: str, left: Value, right: Value, node: a
     """``"loss: " + loss``, and ``"%d" % n / 2``."""
     text = isinstance(left, str) or left == Scalar("str")
     number = isinstance(right, Tensor | float | int | Dim) or right == Scalar("float")
+    if operator == "add" and {kind_of(interp, left), kind_of(interp, right)} == {"generator"}:
+        _report(interp, "generators", ("generator", left), node, frame)
+    sides = [side for side in (left, right) if type(side) is tuple]
+    if operator == "add" and len(sides) == 1 and isinstance(node, ast.BinOp):
+        other = right if sides[0] is left else left
+        if isinstance(other, int | float | Dim | ListValue) or (isinstance(other, Tensor) and other is right):
+            _report(interp, "tuple", (left, right), node, frame)
     if text and number and operator in ("add", "sub", "truediv") and isinstance(node, ast.BinOp):
         _report(interp, "text", (operator, right), node, frame)
 
@@ -147,6 +155,22 @@ def numbers(interp: Interpreter, parameters: tuple[Parameter, ...], call: Argume
     for name, part, value in given:
         if isinstance(value, str) and name in _NUMBERS:
             _report(interp, "number", (name, value), part, call.frame)
+
+
+def trained(interp: Interpreter, value: Value, call: Arguments) -> None:
+    """What an optimizer is given that is neither parameters nor groups of them: a tensor, a group alone, generators in a
+    list."""
+    node = getattr(call.node, "args", [])
+    items = value.items if isinstance(value, ListValue) and value.type_name == "list" else None
+    if isinstance(value, Tensor):
+        kind = "tensor" if value.spec.shape is not None else None
+    elif isinstance(value, DictValue):
+        kind = "group" if value.items and "params" in value.items else "dict" if value.items else None
+    else:
+        generators = [item for item in items or () if isinstance(item, Parameters) and item.once is not None]
+        kind = "generators" if generators and len(generators) == len(items or ()) else None
+    if kind is not None and node:
+        _report(interp, "trained", (kind, value), node[0], call.frame)
 
 
 def state(interp: Interpreter, value: Value, call: Arguments) -> None:
@@ -191,6 +215,7 @@ __all__ = [
     "picks",
     "stands_alone",
     "state",
+    "trained",
     "unpacks",
     "uses",
 ]

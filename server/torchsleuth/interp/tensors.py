@@ -77,7 +77,7 @@ MAX_SIGHTINGS = 12
 _ERRORS_OF_TYPES = ("must be Tensor, not", "must be tuple of ints", "must be tuple of Tensors", "be list of Tensors")
 _ERRORS_OF_KINDS = (
     "unsupported operand type", "must be torch.dtype, not", "must be int, not", "must be bool, not", "must be Number, not",
-    "expected Tensor as element", "expected np.ndarray", "invalid data type 'str'", "0-d tensor", "format string", "of a single element",
+    "expected Tensor as element", "expected np.ndarray", "invalid data type 'str'", "0-d tensor", "format string", "of a single element", "cannot assign",
 )  # fmt: skip
 """What is said of arguments that are no tensors; believed where they are all known."""
 
@@ -423,7 +423,7 @@ class TensorOperations(Questions):
     @staticmethod
     def _is_of_script(operation: Operation, failure: Failure) -> bool:
         """Whether a TypeError is certain to be one of the script's: what it is about is known."""
-        if any(part in failure.message for part in _ERRORS_OF_TYPES):
+        if any(part in failure.message for part in _ERRORS_OF_TYPES) or operation.target.startswith("torch.optim."):
             return True
         values = (*operation.args, *operation.kwargs.values())
         known = failure.confirmed and not any(

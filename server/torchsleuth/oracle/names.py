@@ -278,7 +278,7 @@ _KINDS = {
 }
 _WITH_PARAMETERS = (
     "torch.nn.", "torch.optim.", "torch.utils.data.", "torch.distributions.", "torch.amp.", "torch.Tensor.", "torch.save",
-    "torch.load",
+    "torch.load", "torch.autocast", "torch.autograd.grad", "torch.autograd.backward",
 )  # fmt: skip
 
 

@@ -25,7 +25,7 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from torchsleuth.oracle import modules, names, overloads, published
+from torchsleuth.oracle import modules, names, options, overloads, published
 from torchsleuth.oracle.autocast import casting, moved
 from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
@@ -264,6 +264,10 @@ class Oracle:
                 if _is_internal(error):
                     return Undecided(str(error))
                 return Failure(type(error).__name__, str(error), confirmed=True)
+            except TypeError as error:
+                if "cannot assign" in str(error):  # a number or a list for the weights of a loss
+                    return Failure("TypeError", str(error), confirmed=True)
+                return Undecided(str(error))
             except Exception as error:  # a TypeError may be our own misreading of the call
                 return Undecided(str(error))
         return None
@@ -313,6 +317,11 @@ class Oracle:
     def overloads(self, path: str) -> tuple[tuple[Parameter, ...], ...]:
         """The ways to call an operator of PyTorch's own, those of a method without its tensor."""
         return overloads.overloads(path)
+
+    def refusal(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failure | None:
+        """What an optimizer or a schedule raises for options that are plain values of Python."""
+        with self._quiet():
+            return options.refusal(path, args, kwargs)
 
     def nearest(self, path: str, name: str) -> tuple[str, ...]:
         """The names of a library module or class that a name which it has not may be a slip for."""

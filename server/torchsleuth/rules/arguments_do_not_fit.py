@@ -158,6 +158,8 @@ def _name(callee: object) -> str:
         return callee.type_name
     if isinstance(callee, Bound):
         callee = callee.function
+    if isinstance(callee, str):
+        return callee
     if isinstance(callee, Function):
         return callee.name
     cls = callee.cls if isinstance(callee, Instance) else callee

@@ -76,14 +76,20 @@ def converted(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
         if plain in DTYPES:
             new, wanted = spelled(analysis, source.path, f"torch.{plain}")
             yield _replaced(source.segment(dtype), new, wanted, edits.replace(source, dtype, new))
+    weights = re.search(r"cannot assign '(?:list|tuple|float|int)' object to buffer '(\w+)'", error)
+    given = _keyword(node, weights[1]) if weights is not None else None
+    if given is not None:
+        text = source.segment(given)
+        new = f"{made}({text})" if isinstance(given, ast.List | ast.Tuple | ast.Name) else f"{made}([{text}])"
+        yield _replaced(text, new, imports, edits.replace(source, given, new))
     if not node.args:
         return
-    given, element, array = source.segment(node.args[0]), _ELEMENT.search(error), _ARRAY.search(error)
+    first, element, array = source.segment(node.args[0]), _ELEMENT.search(error), _ARRAY.search(error)
     if element is not None and element[2] in _NUMBERS and failure.operation.target == "torch.stack":
-        new = f"{made}({given})"
+        new = f"{made}({first})"
         yield _replaced(source.segment(node), new, imports, edits.replace(source, node, new))
     if array is not None:
-        new = given if array[1] == "Tensor" else f"{made}({given})"
+        new = first if array[1] == "Tensor" else f"{made}({first})"
         wanted = () if array[1] == "Tensor" else imports
         yield _replaced(source.segment(node), new, wanted, edits.replace(source, node, new))
     place = re.search(r"\(position (\d+)\) must be tuple of ints, not int$", error)

@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Misuse
-from torchsleuth.interp.values import Instance, Tensor
+from torchsleuth.interp.values import Instance, ListValue, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import shape_text
 from torchsleuth.rules.loaders import spelled
@@ -47,6 +47,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield from _of_none(analysis, misuse, node, what[1])
         elif how == "pair" and isinstance(node, ast.Attribute):
             yield _of_pair(analysis, source, misuse, node, what[0])
+        elif how == "trained" and isinstance(node, ast.expr):
+            yield _of_trained(source, misuse, node, what[0])
+        elif how == "generators" and isinstance(node, ast.BinOp):
+            parts = ", ".join(f"*{source.segment(part)}" for part in (node.left, node.right))
+            yield Finding(misuse.site.span, message("kind.generators"), (), (_replaced(source, node, f"[{parts}]"),))
+        elif how == "tuple" and isinstance(node, ast.BinOp):
+            yield _of_tuple(source, misuse, node, what)
         elif how == "text" and isinstance(node, ast.BinOp):
             yield _of_text(source, misuse, node, what)
         elif how == "number" and isinstance(node, ast.expr):
@@ -141,6 +148,36 @@ def _of_pair(
     if loops and len(value) == 2:
         fixes.append(_replaced(source, loops[-1].target, f"_, {text}"))
     said = message("kind.pair", text=" ".join(text.split()), count=len(value), name=node.attr)
+    return Finding(misuse.site.span, said, (), fixes)
+
+
+def _of_trained(source: SourceText, misuse: Misuse, node: ast.expr, kind: str) -> Finding:
+    """What an optimizer is given instead of parameters, or of groups of them."""
+    text, new = source.segment(node), ""
+    if kind in ("tensor", "group"):
+        new = f"[{text}]"
+    elif kind == "generators" and isinstance(node, ast.List):
+        new = f"[{', '.join(f'*{source.segment(part)}' for part in node.elts)}]"
+    elif kind == "dict" and text.startswith("dict(") and text.endswith(".named_parameters())"):
+        new = text.removeprefix("dict(").removesuffix(".named_parameters())") + ".parameters()"
+    fixes = (_replaced(source, node, new),) if new else ()
+    return Finding(misuse.site.span, message(f"kind.trained.{kind}", text=" ".join(text.split())), (), fixes)
+
+
+def _of_tuple(source: SourceText, misuse: Misuse, node: ast.BinOp, what: tuple[object, object]) -> Finding:
+    """A tuple and something else in one sum: what a layer gives beside its output, or a shape that is to grow."""
+    odd, other = (node.left, node.right) if type(what[0]) is tuple else (node.right, node.left)
+    value = what[0] if odd is node.left else what[1]
+    second = what[1] if odd is node.left else what[0]
+    fixes: list[Candidate] = []
+    if isinstance(second, ListValue) and isinstance(other, ast.List):
+        inner = ", ".join(source.segment(part) for part in other.elts)
+        fixes.append(_replaced(source, other, f"({inner}{',' if len(other.elts) == 1 else ''})"))
+    elif isinstance(second, Tensor) and isinstance(value, tuple) and value and isinstance(value[0], Tensor):
+        fixes.append(_replaced(source, odd, f"{source.segment(odd)}[0]", safe=False))
+    text = " ".join(source.segment(odd).split())
+    count = len(value) if isinstance(value, tuple) else 0
+    said = message("kind.tuple", text=text, count=count, other=" ".join(source.segment(other).split()))
     return Finding(misuse.site.span, said, (), fixes)
 
 

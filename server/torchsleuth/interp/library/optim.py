@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import misuse
+from torchsleuth.interp import kinds, misuse
 from torchsleuth.interp.graph import AutogradFault, node_of
 from torchsleuth.interp.library import modules
 from torchsleuth.interp.values import (
@@ -21,6 +21,7 @@ from torchsleuth.interp.values import (
     Trained,
     Value,
 )
+from torchsleuth.tensors.spec import NotASpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -32,9 +33,36 @@ _SCHEDULE = re.compile(r"schedul|warm_?up|LR$", re.IGNORECASE)
 def construct(interp: Interpreter, path: str, call: Arguments) -> Value:
     made = LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
     if is_optimizer(made):
-        _give(interp, made, made.argument(0, "params", UNKNOWN) if call.exact else UNKNOWN)
+        given = made.argument(0, "params", UNKNOWN) if call.exact else UNKNOWN
+        kinds.trained(interp, given, call)
+        _give(interp, made, given)
         interp.trace.optimizers.append(made)
+    if call.exact and (is_optimizer(made) or path.startswith("torch.optim.lr_scheduler.")):
+        _check(interp, path, call)
     return made
+
+
+def _check(interp: Interpreter, path: str, call: Arguments) -> None:
+    """What PyTorch raises for the options of an optimizer or a schedule, where all of them are plain values."""
+    first = 0 if {"params", "optimizer"} & set(call.kwargs) else 1
+    try:
+        args = tuple(map(_plain, call.args[first:]))
+        kwargs = {name: _plain(value) for name, value in call.kwargs.items() if name not in ("params", "optimizer")}
+    except NotASpec:
+        return
+    failure = interp.oracle.refusal(path, args, kwargs) if first == 0 or call.args else None
+    if failure is not None and "'str'" not in failure.message:  # a text for a number is told of as such
+        interp.report(interp.operation(path, (), {}, call.node, call.frame, None), failure)
+
+
+def _plain(value: Value) -> Any:
+    """Numbers, texts, and lists of them as Python has them. Raises NotASpec for anything else."""
+    items = value.items if isinstance(value, ListValue) else value
+    if isinstance(items, tuple):
+        return [_plain(item) for item in items] if isinstance(value, ListValue) else tuple(map(_plain, items))
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise NotASpec(str(value))
 
 
 def schedule(interp: Interpreter, path: str, call: Arguments) -> LibraryObject | None:

@@ -19,13 +19,15 @@ from torchsleuth.interp.values import (
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.tensors.spec import Failure, TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
     from torchsleuth.interp.interpreter import Interpreter
 
 PATH = "torch.nn.utils.rnn.PackedSequence"
+_OF_TENSORS = frozenset(f"torch.nn.{name}" for name in "Linear Dropout LayerNorm Conv1d Embedding BatchNorm1d".split())
+"""Layers that take a tensor alone."""
 _RECURRENT = ("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN")
 LONGEST_NAME = 20
 
@@ -120,6 +122,11 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments) -> Value:
     """A recurrent module called with a packed sequence: as with a padded one, with the outputs packed again."""
     sequence = call.args[0]
     data, batch, longest = (interp.resolved(sequence.slots[name]) for name in ("data", "batch", "longest"))
+    if module.path in _OF_TENSORS:
+        name = module.type_name.lower()
+        text = f"{name}(): argument 'input' (position 1) must be Tensor, not PackedSequence"
+        operation = interp.operation(module.path, call.args, call.kwargs, call.node, call.frame, module)
+        interp.report(operation, Failure("TypeError", text, confirmed=True))
     if module.path not in _RECURRENT or data.spec.shape is None:
         return UNKNOWN
     first = module.kwargs.get("batch_first", module.args[4] if len(module.args) > 4 else False)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.interp.batch import Batch, plain
 from torchsleuth.interp.library import arrays, draws, integers
 from torchsleuth.interp.pipeline import DataFault, Refusal
-from torchsleuth.interp.values import Array, Choice, ListValue, Several, Tensor, Value, is_int
+from torchsleuth.interp.values import Array, Choice, ListValue, Scalar, Several, Tensor, Value, is_int
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import DType, ListSpec, Result, TensorSpec
+from torchsleuth.tensors.spec import DType, Failure, ListSpec, Result, TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -152,6 +152,10 @@ def _padded(interp: Interpreter, elements: tuple[Value, ...], call: Arguments) -
 def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) -> TensorSpec | None:
     """The shape that two such elements give, with as much joined as there are of them."""
     specs = _specs(interp, elements)
+    if path in ("torch.stack", "torch.cat") and all(one == Scalar("float") for one in elements):
+        text = "expected Tensor as element 0 in argument 0, but got float"
+        made = interp.operation(path, (), {}, call.node, call.frame, None)
+        interp.report(made, Failure("TypeError", text, confirmed=True))
     if specs is None or len({spec.shape for spec in specs}) != 1:
         return None
     arguments: tuple[Any, ...] = (ListSpec((specs[0], specs[0])),)

@@ -329,6 +329,11 @@ def _parameter(interp: Interpreter, path: str, call: Arguments) -> Value:
     source = call.get(0, "data")
     grad = call.get(1, "requires_grad", path != "torch.nn.Buffer")
     spec = source.spec if isinstance(source, Tensor) else UNKNOWN_TENSOR
+    whole = spec.dtype is not None and not spec.dtype.startswith(("float", "bfloat", "complex"))
+    if whole and grad is True and isinstance(source, Tensor):
+        text = "Only Tensors of floating point and complex dtype can require gradients"
+        made_of = interp.operation(path, call.args, call.kwargs, call.node, call.frame, None)
+        interp.report(made_of, Failure("RuntimeError", text, confirmed=True))
     made = Tensor(
         spec.with_(requires_grad=grad if isinstance(grad, bool) else None, strides=spec.strides),
         source.origin if isinstance(source, Tensor) else None,
