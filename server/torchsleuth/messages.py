@@ -450,6 +450,7 @@ ENGLISH: dict[str, str] = {
     "grad.non_leaf.tensor": "a tensor",
     "grad.non_leaf.made": "computed here",
     "grad.number": "`{name}` never learns: `{text}` hands its value on without a gradient, and nothing else of it is in the loss",
+    "grad.numpy.list": "`{name}` holds tensors that require grad, and {call} refuses those: detach() them first",
     "grad.numpy": "{tensor} requires grad, and {call} refuses that: detach() it first",
     "grad.missing": "{tensor} never required grad, so {grad} is None",
     "grad.cut.function": "{name}, which runs without gradients",

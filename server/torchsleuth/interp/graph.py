@@ -81,6 +81,8 @@ TAKES_ARRAYS = frozenset(
     "isnan isfinite allclose unique median percentile histogram maximum minimum add multiply dot ravel transpose".split()
 )
 """Functions of NumPy that make arrays of tensors, and so refuse those that require grad."""
+REDUCES_LISTS = frozenset("mean std var median sum max min average percentile".split())
+"""Functions of NumPy that make an array of a list, and that ask a tensor for a method of that name."""
 
 
 @dataclass(frozen=True)

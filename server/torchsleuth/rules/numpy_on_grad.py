@@ -20,6 +20,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.interp.graph import AutogradFault
+from torchsleuth.interp.values import ListValue
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import faults
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
@@ -38,10 +40,31 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             tensors, call = [node.func.value], "numpy()"
         else:
             tensors, call = _given(node), source.segment(node.func)
+            held = fault.at.frame.names.get(tensors[0].id) if isinstance(tensors[0], ast.Name) else None
+            if isinstance(held, ListValue) and tensors[0] is node.args[0]:
+                yield _of_list(analysis, fault, node, tensors[0])
+                continue
         text = message("grad.numpy", tensor=f"`{source.segment(tensors[0])}`", call=call)
         detached = tuple(edits.insert_after_node(source, _moved(tensor), ".detach()") for tensor in tensors)
         title = message("fix.detach_numpy", call=call)
         yield Finding(fault.at.span, text, (), (Candidate(title, detached),))
+
+
+def _of_list(analysis: Analysis, fault: AutogradFault, call: ast.Call, given: ast.expr) -> Finding:
+    """A list of tensors: they are detached where they are put into it, or where it is read."""
+    source = analysis.source_of(fault.at.span.path)
+    name, function = source.segment(given), source.segment(call.func)
+    fixes: list[Candidate] = []
+    for part in analysis.index(source.path).nodes:
+        put = isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "append"
+        if isinstance(part, ast.Call) and put and source.segment(part.func) == f"{name}.append" and part.args:
+            text = source.segment(part.args[0])
+            edit = edits.insert_after_node(source, part.args[0], ".item()")
+            title = message("fix.append", expression=text, suffix=".item()")
+            fixes.append(Candidate(title, (edit,), safe=False))
+    new = f"[part.detach() for part in {name}]"
+    fixes.append(Candidate(message("fix.replace", old=name, new=new), (edits.replace(source, given, new),)))
+    return Finding(fault.at.span, message("grad.numpy.list", name=name, call=function), (), fixes)
 
 
 def _given(call: ast.Call) -> list[ast.expr]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp import misuse
-from torchsleuth.interp.graph import TAKES_ARRAYS, AutogradFault
+from torchsleuth.interp.graph import REDUCES_LISTS, TAKES_ARRAYS, AutogradFault
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import (
     arrays,
@@ -102,7 +102,7 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
 def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
     package, _, name = path.partition(".")
     if package == "numpy" and path not in _OBJECTS:
-        if name in TAKES_ARRAYS:
+        if name in TAKES_ARRAYS or (name in REDUCES_LISTS and call.args and isinstance(call.args[0], ListValue)):
             interp.converted_to_arrays(call.args, call.node, call.frame)
         return arrays.of_operands(numpy.call(interp, path, call), *call.args)
     if path.startswith(published.PACKAGES):
