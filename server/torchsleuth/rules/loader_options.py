@@ -51,6 +51,8 @@ def _refused(loader: LibraryObject) -> tuple[list[str], str]:
         idle = [name for name in idle if isinstance(option(loader, name), int)]
         if idle:
             return idle, message("data.no_workers", option=" and ".join(idle))
+    if isinstance(workers, int) and workers < 0:
+        return ["num_workers"], message("data.workers", count=workers)
     if batch is None and option(loader, "drop_last") is True:
         return ["drop_last"], message("data.no_batches")
     if isinstance(batch, int) and batch < 1:
