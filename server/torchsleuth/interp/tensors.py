@@ -317,6 +317,10 @@ class TensorOperations(Questions):
         """The value of an operator whose outcome is not known: a tensor where that much is certain."""
         self.trace.undecided += 1
         name = operation.target.rpartition(".")[2]
+        writes = self.is_inplace(operation) or (operation.module is None and name.endswith("_") and name[-2:] != "__")
+        changed = operation.args[0] if operation.args and writes else None
+        if isinstance(changed, Tensor) and not self.keeps_values(operation):
+            self.retag(changed)
         tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
         if operation.module is None and not (operation.target.startswith("operator.") and name != "getitem"):
             if name not in marks.KEPT_BY | _GIVES_TENSOR | _GIVES_PARTS:
