@@ -300,6 +300,7 @@ ENGLISH: dict[str, str] = {
     "parameter.replaced.module": "a module",
     "method.uncalled": "`{text}` is {what} itself, not what a call of it gives: it needs parentheses",
     "method.flag": "`{text}` is the method that sets the mode, which is always true: the mode itself is `{new}`",
+    "method.used": "`{text}` is used here",
     "method.uncalled.method": "the method",
     "method.uncalled.class": "the class",
     "method.uncalled.function": "the function",

@@ -25,6 +25,7 @@ from torchsleuth.interp.trace import Misuse
 from torchsleuth.interp.values import Bound, Function
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.spec import Native
 
@@ -42,11 +43,19 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         function = isinstance(misuse.value, Native) and misuse.value.kind == "function"
         kind = "method" if method else "function" if function else "class"
         what = message(f"method.uncalled.{kind}")
+        said = message("method.uncalled", text=" ".join(text.split()), what=what)
+        made = _assigned(analysis, source.path, node) if isinstance(node, ast.Name) else None
+        places: tuple[Related, ...] = ()
+        if made is not None:
+            used = source.span(node)
+            places = (Related(used.path, used.start, used.end, message("method.used", text=text)),)
+            node, text = made, source.segment(made)
+            said = message("method.uncalled", text=" ".join(text.split()), what=what)
         fixes: tuple[Candidate, ...] = ()
         if isinstance(node, ast.Name | ast.Attribute):
             edit = edits.insert_after_node(source, node, "()")
-            fixes = (Candidate(message("fix.parentheses", text=text), (edit,)),)
-        yield Finding(source.span(node), message("method.uncalled", text=" ".join(text.split()), what=what), (), fixes)
+            fixes = (Candidate(message("fix.parentheses", text=" ".join(text.split())), (edit,)),)
+        yield Finding(source.span(node), said, places, fixes)
 
 
 def _modes(analysis: Analysis) -> Iterator[Finding]:
@@ -57,6 +66,18 @@ def _modes(analysis: Analysis) -> Iterator[Finding]:
             text, new = source.segment(node), f"{source.segment(node.value)}.training"
             fix = Candidate(message("fix.replace", old=text, new=new), (edits.replace(source, node, new),))
             yield Finding(source.span(node), message("method.flag", text=text, new=new), (), (fix,))
+
+
+def _assigned(analysis: Analysis, path: str, node: ast.Name) -> ast.Attribute | None:
+    """The attribute that a name got last: there the parentheses are missing."""
+    given = [
+        part.value
+        for part in analysis.index(path).nodes
+        if isinstance(part, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == node.id for target in part.targets)
+        and part.lineno < node.lineno
+    ]
+    return given[-1] if given and isinstance(given[-1], ast.Attribute) else None
 
 
 def _unmade(analysis: Analysis) -> Iterator[Finding]:
@@ -96,6 +117,10 @@ def _written(misuse: Misuse) -> ast.AST:
         name = value.function if isinstance(value.function, str) else value.function.name
     if name is None or isinstance(node, ast.Name):
         return node
+    held = misuse.site.frame.names
+    for name_node in ast.walk(node):
+        if isinstance(name_node, ast.Name) and held.get(name_node.id) is value:
+            return name_node
     called = {part.func for part in ast.walk(node) if isinstance(part, ast.Call)}
     for part in ast.walk(node):
         if isinstance(part, ast.Attribute) and part.attr == name and part not in called:
