@@ -271,6 +271,7 @@ ENGLISH: dict[str, str] = {
     "unmodule.value": "a {kind}",
     "untensor": "{made} computes with tensors, and {name} is {kind}",
     "untensor.array": "an array of NumPy",
+    "untensor.layer": "a module: its weight is a tensor",
     "untensor.module": "a module: call it with a tensor",
     "absent.name": "{owner} has no `{name}`: `{near}` is what there is",
     "type.method": "`{text}` is a method: it is called, and has no elements",

@@ -277,7 +277,7 @@ _KINDS = {
     inspect.Parameter.VAR_KEYWORD: "names",
 }
 _WITH_PARAMETERS = (
-    "torch.nn.", "torch.optim.", "torch.utils.data.", "torch.distributions.", "torch.amp.", "torch.Tensor.", "torch.save",
+    "torch.nn.", "torch.optim.", "torch.utils.data.", "torch.distributions.", "torch.amp.", "torch.Tensor.", "torch.save", "torch.GradScaler.",
     "torch.load", "torch.autocast", "torch.autograd.grad", "torch.autograd.backward",
 )  # fmt: skip
 

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.optim import is_off
 from torchsleuth.interp.trace import Event
+from torchsleuth.interp.values import LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import feeds
 from torchsleuth.rules.loops import (
@@ -135,6 +136,8 @@ def _unscaled_losses(analysis: Analysis, events: list[Event]) -> Iterator[Findin
         if is_off(step.subject) or any(event.kind == "scale" and event.tensor is None for event in events):
             continue
         optimizer = events[step.index + 1].subject
+        if not isinstance(optimizer, LibraryObject):
+            continue
         passes = [event for event in events[: step.index] if event.kind == "backward" and same_iteration(step, event)]
         backward = next((event for event in reversed(passes) if feeds(event, optimizer) is True), None)
         scaler = receiver_text(analysis, step.site)

@@ -36,7 +36,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if isinstance(call, ast.Call) and call.args:
             source = analysis.source_of(misuse.site.span.path)
             name = f"`{' '.join(source.segment(call.args[0]).split())}`"
-            kind = message("untensor.array") if isinstance(value, Array) else message("untensor.module")
+            kind = message(
+                "untensor.array"
+                if isinstance(value, Array)
+                else "untensor.layer"
+                if path.startswith("torch.nn.init.")
+                else "untensor.module"
+            )
             made = path.rpartition(".")[2]
             fixes = list(
                 _converted(analysis, misuse, call) if isinstance(value, Array) else _called(analysis, misuse, call)
@@ -45,7 +51,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _called(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[Candidate]:
-    """With the tensors that are there: first that which the line gives a new value."""
+    """With the tensors that are there: first that which the line gives a new value. Of what is initialised, the weight."""
+    if misuse.value[0].startswith("torch.nn.init."):
+        weight = edits.insert_after_node(analysis.source_of(misuse.site.span.path), call.args[0], ".weight")
+        text = analysis.source_of(misuse.site.span.path).segment(call.args[0])
+        yield Candidate(message("fix.append", expression=text, suffix=".weight"), (weight,))
+        return
     frame, source = misuse.site.frame, analysis.source_of(misuse.site.span.path)
     statement = edits.enclosing_statement(analysis.tree(source.path), call)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
