@@ -25,7 +25,7 @@ from torchsleuth.rules.loaders import keyword
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 
-CODE = "TS537"
+CODE = "TS538"
 _LAYERS = 2
 """The place of num_layers among the arguments."""
 
@@ -76,7 +76,7 @@ import torch
 from torch import nn
 
 encoder = nn.LSTM(32, 64, batch_first=True, dropout=0.3)
-#                                           ^^^^^^^^^^^ TS537: dropout=0.3 of this LSTM never acts
+#                                           ^^^^^^^^^^^ TS538: dropout=0.3 of this LSTM never acts
 out, _ = encoder(torch.randn(8, 20, 32))
 """,
             fixed="""
