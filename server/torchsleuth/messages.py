@@ -133,6 +133,10 @@ ENGLISH: dict[str, str] = {
     "kind.what.list": "a list",
     "kind.what.str": "a text",
     "dropout.one_layer": "{text} of this {layer} never acts: it is between layers, and there is only one",
+    "kinds.strings": (
+        "{given} is a list of {count} strings, and {operator} wants a tensor: give the samples numbers, such as the index of "
+        "their class"
+    ),
     "kinds.operand": "`{given}` is {kind}: in `{text}` a tensor computes with numbers and other tensors alone",
     "kinds.dtype": "`{given}` is no dtype of PyTorch: it has its own, such as torch.float32",
     "kinds.element": "{operator} puts tensors together, but element {index} of `{name}` is a {kind}: torch.tensor makes one of numbers",
@@ -343,6 +347,8 @@ ENGLISH: dict[str, str] = {
         "step to step is lost; make it before the loops"
     ),
     "optimizer.each_step.loop": "each iteration of this loop makes one",
+    "load.overwritten": "nothing is left of the weights that line {line} has loaded: all layers are initialised again here",
+    "load.overwritten.loaded": "the weights are loaded here",
     "scheduler.batches": (
         "{name} is made for {made} steps, one a batch, and is stepped {taken} times, once an epoch: it never gets past its "
         "beginning"

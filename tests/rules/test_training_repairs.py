@@ -626,6 +626,25 @@ def test_a_schedule_for_all_batches_steps_after_each() -> None:
     assert "        optimizer.step()\n        cycle.step()\n" in repaired(text)
 
 
+def test_labels_that_are_names_are_called_so() -> None:
+    text = """
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+
+        class Pets(Dataset):
+            def __len__(self):
+                return 40
+
+            def __getitem__(self, i):
+                return torch.randn(2), "cat" if i % 2 else "dog"
+
+        for scores, label in DataLoader(Pets(), batch_size=8):
+            torch.nn.functional.cross_entropy(scores, label)
+    """
+    messages = [item.message for item in engine().analyze("/p/a.py", dedent(text)).diagnostics]
+    assert any(said.startswith("`label` is a list of 8 strings") for said in messages), messages
+
+
 def test_weights_that_are_stepped_by_hand_stay_leaves() -> None:
     text = """
         import torch

@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.values import ListValue, Scalar
 from torchsleuth.messages import message
-from torchsleuth.rules.describe import operator_text, shape_text
+from torchsleuth.rules.describe import argument_nodes, operator_text, shape_text
 from torchsleuth.rules.loaders import spelled
 from torchsleuth.rules.operands import operands, source_at
 from torchsleuth.rules.rule import Analysis, Candidate
@@ -31,6 +32,8 @@ def explained(analysis: Analysis, failure: OperatorFailure) -> str | None:
     error, operation = failure.failure.message, failure.operation
     source, node = source_at(analysis, operation.site), operation.site.node
     text = " ".join(source.segment(node).split()) if isinstance(node, ast.expr | ast.stmt) else ""
+    if "must be Tensor, not" in error:
+        return _of_strings(failure)
     odd = _odd_operand(failure)
     if odd is not None:
         given = " ".join(source.segment(odd[0]).split())
@@ -55,6 +58,18 @@ def explained(analysis: Analysis, failure: OperatorFailure) -> str | None:
         held = operands(operation)[0]
         name, key = source.segment(node.value), source.segment(node.slice)
         return message("kinds.entry", name=name, shape=shape_text(held.spec), key=key)
+    return None
+
+
+def _of_strings(failure: OperatorFailure) -> str | None:
+    """What is said of labels that are names."""
+    operation = failure.operation
+    nodes = argument_nodes(operation) if operation.written else []
+    for index, value in enumerate(operation.args):
+        items = value.items if isinstance(value, ListValue) else None
+        if items and all(isinstance(one, str) or (isinstance(one, Scalar) and one.type == "str") for one in items):
+            given = f"`{ast.unparse(nodes[index])}`" if index < len(nodes) else "an argument"
+            return message("kinds.strings", given=given, count=len(items), operator=operator_text(operation))
     return None
 
 
