@@ -360,6 +360,10 @@ def elsewhere(path: str, name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+_PARTS_ONLY = (torch.nn.Module, torch.nn.Sequential, torch.nn.ModuleList)
+"""Classes that give computed names to nothing but their parts."""
+
+
 @cache
 def attributes(path: str) -> frozenset[str]:
     """The attributes that the instances of a class may have: those of the class and its bases, and what their methods give to
@@ -383,8 +387,15 @@ def attributes(path: str) -> frozenset[str]:
             if issubclass(cls, torch.Tensor):
                 break  # no instance has more than its class shows
             return frozenset()
+        if base not in _PARTS_ONLY and any(map(_names_attributes, ast.walk(tree))):
+            return frozenset()
         stored = (
             node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
         )
         found.update(node.attr for node in stored)
     return frozenset(found)
+
+
+def _names_attributes(node: ast.AST) -> bool:
+    """Whether a call gives an object attributes whose names are computed: ``setattr(self, name, value)``."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr"
