@@ -35,7 +35,8 @@ from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import plain_name
 
 CODE = "TS824"
-_ALIKE = 0.8
+_ALIKE, _SHORT_ALIKE = 0.8, 0.75
+"""How much of a name has to be the same, at least, for it to be a slip for `forward`, and for `init`."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -57,16 +58,22 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def misspelt_init(cls: ast.ClassDef) -> ast.FunctionDef | None:
     """The method of a class that is meant to be its ``__init__``, and is called otherwise."""
     methods = [part for part in cls.body if isinstance(part, ast.FunctionDef)]
-    if any(part.name in ("__init__", "__new__") for part in methods):
+    if cls.keywords or any(part.name in ("__init__", "__new__") for part in methods):
         return None
     return next((part for part in methods if _is_like_init(part.name) and _makes(part)), None)
 
 
 def _is_like_init(name: str) -> bool:
-    if name == "init":
-        return True
+    """``init`` with other underscores, or with a letter more, less or exchanged: what is put before it makes another name."""
+    core = name.strip("_")
     framed = name.startswith("_") and (name.endswith("_") or name.startswith("__"))
-    return framed and difflib.SequenceMatcher(None, name, "__init__").ratio() >= _ALIKE
+    if core == "init":
+        return framed or name == core
+    return framed and core != "unit" and "init" not in core and _likeness(core, "init") >= _SHORT_ALIKE
+
+
+def _likeness(one: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, one, other).ratio()
 
 
 def _makes(method: ast.FunctionDef) -> bool:
