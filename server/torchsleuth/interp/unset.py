@@ -30,6 +30,12 @@ _NAMING = frozenset("setattr add_module register_module register_buffer register
 """Functions that set an attribute whose name they are given."""
 _OPENING = frozenset("__dict__ exec eval vars globals locals __setstate__ __setattr__ __getattribute__".split())
 """Names of what gives an object any attributes, and a module any names."""
+_HARMLESS = frozenset(
+    "numpy pandas scipy sklearn matplotlib seaborn plotly PIL cv2 skimage imageio tqdm yaml requests h5py nltk gym gymnasium "
+    "torchvision torchaudio torchtext torchmetrics torchinfo torchsummary tensorboard tensorboardX wandb mlflow einops timm "
+    "transformers datasets tokenizers albumentations networkx".split()
+)
+"""Packages that give the classes of torch nothing."""
 _ALIKE, _MUCH_ALIKE = 0.6, 0.75
 """How much of a name has to be the same, at least, for it to be a slip for another: of what an object has from its author, and
 of what it has from the library."""
@@ -141,21 +147,21 @@ def attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, fr
     classes = (
         None if open_to_others else frozenset(base.name for base in owner.cls.mro() if isinstance(base, ClassValue))
     )
-    if any(one.may_give(name, classes) for one in written):
+    of_bases = frozenset[str]().union(
+        *(interp.oracle.attributes(base.path) for base in owner.cls.mro() if isinstance(base, Native))
+    )
+    if name in of_bases or any(one.may_give(name, classes) for one in written):
         return
-    near = _near(owner, name)
+    near = _near(owner, name) or tuple(difflib.get_close_matches(name, _public(of_bases), 1, _MUCH_ALIKE))
+    of_tensors = name in interp.oracle.attributes("torch.Tensor")
     if open_to_others:
         # Code that is not known may give it attributes. What it has itself, and nobody reads, is what was meant.
         near = tuple(one for one in near if one in owner.slots and not any(one in file.read for file in written))
         unused = all(isinstance(one.ctx, ast.Store) for one in locals_of(owner.cls).get(name, ()))
         if not near and (name not in locals_of(owner.cls) or not unused):
             return
-    report(
-        interp,
-        Misuse(
-            "unset", interp.site(node, frame), (owner, name, near, name in interp.oracle.attributes("torch.Tensor"))
-        ),
-    )
+    if near or of_tensors or name in locals_of(owner.cls) or not (owner.is_module and _is_patched(interp)):
+        report(interp, Misuse("unset", interp.site(node, frame), (owner, name, near, of_tensors)))
 
 
 def of_library(
@@ -173,9 +179,9 @@ def of_library(
         return
     if any(_written(source.text).may_give(name, None) for source in (frame.source, *interp.workspace.read)):
         return
-    near = difflib.get_close_matches(name, [one for one in known if not one.startswith("_")], 2, _MUCH_ALIKE)
+    near = difflib.get_close_matches(name, _public(known), 2, _MUCH_ALIKE)
     of_tensors = name in interp.oracle.attributes("torch.Tensor")
-    if near or of_tensors or not (interp.entry or interp.trace.escaped):
+    if near or of_tensors or not (interp.entry or interp.trace.escaped or _is_patched(interp)):
         report(interp, Misuse("lacking", interp.site(node, frame), (owner, name, tuple(near), of_tensors)))
 
 
@@ -217,6 +223,15 @@ def _sets_forward(text: str) -> bool:
         for part in nodes
     )
     return stored or _written(text).dynamic
+
+
+def _public(names: frozenset[str]) -> list[str]:
+    return sorted(one for one in names if not one.startswith("_"))
+
+
+def _is_patched(interp: Interpreter) -> bool:
+    """Whether a package is imported that may give the classes of torch what they have not: ``model.npu()``."""
+    return any(name.partition(".")[0] not in _HARMLESS for name, _ in interp.trace.missing)
 
 
 def _is_closed(interp: Interpreter, owner: Instance) -> bool:
