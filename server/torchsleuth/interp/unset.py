@@ -168,8 +168,10 @@ def of_library(
     interp: Interpreter, owner: LibraryModule | LibraryObject, name: str, node: ast.AST, frame: Frame
 ) -> None:
     """``optimizer.zerograd()``, ``loader.shape``: an attribute that an object of the library has not."""
-    from torchsleuth.interp.library import modules, states
+    from torchsleuth.interp.library import data, modules, states
 
+    if owner.path == data.LOADER and name == "next":
+        return  # that is said of its iterators, too, in one place
     known = frozenset(dir(OrderedDict)) if owner.path == modules.STATE else interp.oracle.attributes(owner.path)
     if not known or name in known or name.startswith("_") or not isinstance(node, ast.Attribute):
         return
