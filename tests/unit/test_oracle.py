@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from torchsleuth.oracle import names
 from torchsleuth.oracle.execution import Witness
@@ -161,3 +162,40 @@ def test_compound_sizes_are_asked_for_as_sizes_of_their_own(oracle: Oracle) -> N
     given = TensorSpec((n, dims.multiply(h, w), 8), "float32", None, False)
     result = oracle.call("Tensor.view", (given, n, h, w, 8), {}, lambda name: Symbol(name, 99))
     assert isinstance(result, Result) and result.value.shape == (n, h, w, 8)
+
+
+OBJECTS = {
+    "torch.nn.Linear": (2, 2),
+    "torch.nn.BatchNorm2d": (2,),
+    "torch.nn.MultiheadAttention": (4, 2),
+    "torch.nn.TransformerEncoderLayer": (4, 2),
+    "torch.nn.Embedding": (3, 2),
+    "torch.nn.CrossEntropyLoss": (),
+    "torch.nn.Sequential": (),
+    "torch.optim.AdamW": ([torch.zeros(2, requires_grad=True)],),
+    "torch.optim.LBFGS": ([torch.zeros(2, requires_grad=True)],),
+    "torch.optim.lr_scheduler.ReduceLROnPlateau": (torch.optim.SGD([torch.zeros(2, requires_grad=True)], 0.1),),
+    "torch.optim.lr_scheduler.CosineAnnealingLR": (torch.optim.SGD([torch.zeros(2, requires_grad=True)], 0.1), 3),
+    "torch.utils.data.DataLoader": ([1, 2],),
+}
+
+
+@pytest.mark.parametrize("path", OBJECTS)
+def test_what_an_object_of_the_library_has_is_among_the_attributes_of_its_class(oracle: Oracle, path: str) -> None:
+    made = names.load(path)(*OBJECTS[path])
+    assert {name for name in dir(made) if not name.startswith("_")} <= oracle.attributes(path)
+
+
+def test_attributes_are_not_known_where_their_names_are_computed(oracle: Oracle) -> None:
+    assert not oracle.attributes("torch.nn.LSTM")
+    assert not oracle.attributes("torch.nn.ParameterDict")
+    assert "shape" in oracle.attributes("torch.Tensor")
+
+
+def test_names_are_found_in_the_modules_that_have_them(oracle: Oracle) -> None:
+    assert oracle.elsewhere("torch.nn.functional", "CrossEntropyLoss") == ("torch.nn.CrossEntropyLoss",)
+    assert oracle.elsewhere("torch", "DataLoader") == ("torch.utils.data.DataLoader",)
+    assert oracle.elsewhere("torch", "data") == ("torch.utils.data",)
+    assert oracle.elsewhere("torch.nn", "Linear") == ()
+    assert oracle.elsewhere("torch.distributed", "nn") == ()
+    assert oracle.elsewhere("torch.utils", "tensorboard") == ()

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import kinds, library, misuse, signatures
+from torchsleuth.interp import kinds, library, misuse, signatures, unset
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.choices import Choices
@@ -530,7 +530,10 @@ class Calls(Choices):
         if not isinstance(method, Function) and instance.is_module:
             method = self.class_attribute(instance.cls, "forward")
             if not isinstance(method, Function):
-                return self.call_module(instance.native, call) if instance.native is not None else UNKNOWN
+                if instance.native is None:
+                    unset.without_forward(self.interpreter, instance, call.node, call.frame)
+                    return UNKNOWN
+                return self.call_module(instance.native, call)
             return self._forward(instance, method, call, node)
         if not isinstance(method, Function):
             return UNKNOWN

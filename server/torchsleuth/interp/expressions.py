@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import demands, kinds, library, misuse
+from torchsleuth.interp import demands, kinds, library, misuse, unset
 from torchsleuth.interp.arithmetic import (
     MAX_SEQUENCE,
     NUMBERS,
@@ -126,7 +126,10 @@ class Expressions(Calls):
         return node.value
 
     def on_Name(self, node: ast.Name, frame: Frame) -> Value:
-        return self.lookup(node.id, frame)
+        value = self.lookup(node.id, frame)
+        if value is UNKNOWN and isinstance(frame.receiver, Instance):
+            unset.name(self.interpreter, node, frame)
+        return value
 
     def lookup(self, name: str, frame: Frame) -> Value:
         for names in (frame.names, *frame.closure, frame.globals):
@@ -253,7 +256,14 @@ class Expressions(Calls):
         return self.heap.join_values(left, right)
 
     def on_BoolOp(self, node: ast.BoolOp, frame: Frame) -> Value:
-        is_and = isinstance(node.op, ast.And)
+        uncertain = self.uncertain
+        try:
+            return self._parts(node, isinstance(node.op, ast.And), frame)
+        finally:
+            self.uncertain = uncertain
+
+    def _parts(self, node: ast.BoolOp, is_and: bool, frame: Frame) -> Value:
+        """The value of ``and`` or ``or``. What follows a part that is not known may not be evaluated."""
         result: Value = MISSING
         for index, part in enumerate(node.values):
             value = self.eval(part, frame)
@@ -263,6 +273,7 @@ class Expressions(Calls):
             decided = self.truth(value)
             if decided is None:
                 # What is given out here is what stops: false parts of an `and`, true ones of an `or`.
+                self.uncertain += 1
                 stopping = [option for option in options(value) if self.truth(option) is not is_and]
                 result = self.heap.join_all((result, *(options(value) if last else stopping)))
             elif decided != is_and:
@@ -820,6 +831,8 @@ class Expressions(Calls):
         fallback = self.class_attribute(owner.cls, "__getattr__")
         if isinstance(fallback, Function):
             return self.call_function(fallback, (owner, name), {}, None, frame)
+        if modelled is UNKNOWN:
+            unset.attribute(self.interpreter, owner, name, node, frame)
         return UNKNOWN
 
     def _super_attribute(self, owner: Super, name: str, frame: Frame) -> Value:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from torchsleuth.interp import misuse
 from torchsleuth.interp.entries import EntryPoints
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
@@ -163,6 +164,8 @@ class Importing(EntryPoints):
         try:
             return self.oracle.resolve(name)
         except LookupError:
+            owner, _, last = name.rpartition(".")
+            misuse.absent(self.interpreter, owner, last, node, frame)
             if name.partition(".")[0] not in sys.stdlib_module_names:
                 self.trace.missing.setdefault((name, frame.path), node)
             return Native(name, "external")

@@ -17,6 +17,11 @@ class Workspace:
         self.roots = roots
         self._sources: dict[str, SourceText | None] = {}
 
+    @property
+    def read(self) -> tuple[SourceText, ...]:
+        """The sources that were looked at so far."""
+        return tuple(source for source in self._sources.values() if source is not None)
+
     def find(self, name: str, importer: str, level: int) -> SourceText | None:
         """The source that ``import name`` in `importer` means, or None if it is not the user's own."""
         folder = os.path.dirname(os.path.abspath(importer))

@@ -29,7 +29,7 @@ from torchsleuth.interp.values import (
     is_module,
 )
 from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.spec import DType, Failure, Native, Parameter
+from torchsleuth.tensors.spec import DType, Failure, Native, Parameter, plain_name
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -117,8 +117,15 @@ def consume(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> N
 
 
 def lacks_entry(interp: Interpreter, container: DictValue, key: Value, node: ast.AST, frame: Frame) -> None:
-    """``checkpoint[key]`` of what torch.load has given."""
-    if container.from_file and container.items and isinstance(key, str) and key not in container.items:
+    """``checkpoint[key]`` of what torch.load has given, or ``model.state_dict()[key]``."""
+    from torchsleuth.interp.library import states
+
+    if not container.items or not isinstance(key, str) or key in container.items:
+        return
+    state = container.slots.get("state")
+    known = not interp.trace.escaped and is_certain(interp, frame)
+    held = isinstance(state, LibraryObject) and known and not states.is_open(interp, state.args[0])
+    if container.from_file or held:
         report(interp, Misuse("key", interp.site(node, frame), (container, key)))
 
 
@@ -166,6 +173,8 @@ _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict"})
 
 def calls(interp: Interpreter, callee: Value, node: ast.AST | None, frame: Frame) -> None:
     """``x.shape(0)``, ``x.T()``: neither a tuple nor a tensor is a function; and a list of modules has no forward."""
+    if isinstance(callee, Native) and callee.kind == "package":
+        calls_package(interp, callee, node, frame)
     if isinstance(callee, LibraryModule) and callee.path in _LISTS and isinstance(node, ast.Call):
         report(interp, Misuse("called", interp.site(node, frame), callee))
     tensor = isinstance(callee, Tensor) and callee.spec.shape is not None and callee.argument is None
@@ -284,9 +293,19 @@ def is_certain(interp: Interpreter, frame: Frame) -> bool:
 
 def absent(interp: Interpreter, owner: str, name: str, node: ast.AST, frame: Frame) -> None:
     """A name that a module or class of the library has not, and that is much like one that it has."""
-    near = interp.oracle.nearest(owner, name)
-    if near and (is_certain(interp, frame) or near[0].casefold() == name.casefold()):
-        report(interp, Misuse("absent", interp.site(node, frame), (owner, name, near)))
+    near, places = interp.oracle.nearest(owner, name), interp.oracle.elsewhere(owner, name)
+    certain = is_certain(interp, frame)
+    if (near or places) and (certain or (near and near[0].casefold() == name.casefold())):
+        report(interp, Misuse("absent", interp.site(node, frame), (owner, name, near, places)))
+
+
+def calls_package(interp: Interpreter, package: Native, node: ast.AST | None, frame: Frame) -> None:
+    """``torch.optim.adam(…)``: the module that a class is in."""
+    owner, _, name = package.path.rpartition(".")
+    names = interp.oracle.public_names(owner)
+    near = tuple(one for one in names if one != name and plain_name(one) == plain_name(name))
+    if isinstance(node, ast.Call) and near and is_certain(interp, frame):
+        report(interp, Misuse("absent", interp.site(node.func, frame), (owner, name, near, ())))
 
 
 def report(interp: Interpreter, misuse: Misuse) -> None:
@@ -303,6 +322,8 @@ __all__ = [
     "MOVES",
     "absent",
     "asks_mode",
+    "is_certain",
+    "report",
     "computes_with",
     "holds",
     "takes_array",

@@ -163,7 +163,9 @@ class Misuse:
     taken for a tensor), key (an entry that a checkpoint has not), groups (a name for an index of an optimizer's list of
     groups), unmade (the class of a module), subscripted (a method of a tensor), called (a tuple, such as a shape, or a ModuleList), moved (a tuple of tensors), repeated (one module several times in a list), parameter (a tensor put in the place of a parameter or module), misfit (a call whose arguments do not fit the
     parameters), absent (a name that a module or class of the library has not), unmodule (a child of a container that is no module),
-    untensor (a module or an array for a tensor).
+    untensor (a module or an array for a tensor), lacking (an attribute that an object of the library has not), unset (one that
+    nothing gives an object of the user's), selfless (an attribute of ``self``, read as a variable that nothing binds),
+    forwardless (a module that is called, and has no ``forward``).
     """
 
     kind: str

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse  # noqa: F401 -- for `vocabulary`
+import ast
 import contextlib
 import difflib
 import importlib
 import inspect
 import pathlib  # noqa: F401
 import sys
+import textwrap
 import threading
 import types
 from functools import cache
@@ -326,3 +328,74 @@ def nearest(path: str, name: str) -> tuple[str, ...]:
     same = [one for one in known if plain_name(one) == plain_name(name)]
     long = len(name) >= _LONG
     return tuple(same or difflib.get_close_matches(name, known if long else (), 2, _ALIKE))
+
+
+_PLACES = tuple(
+    "torch.nn torch.nn.functional torch.optim torch.optim.lr_scheduler torch.utils.data torch torch.nn.utils torch.nn.utils.rnn "
+    "torch.nn.init torch.autograd torch.linalg torch.fft torch.amp torch.cuda torch.distributions torch.nn.parallel "
+    "torch.utils.checkpoint".split()
+)
+"""Modules in which somebody looks for a name that is in another of them."""
+
+
+@cache
+def elsewhere(path: str, name: str) -> tuple[str, ...]:
+    """The dotted names of what is called so in other modules of torch than this one, and of such modules; nothing where the
+    module has the name, or is none."""
+    try:
+        owner = load(path)
+    except LookupError:
+        return ()
+    if (
+        name.startswith("_")
+        or not path.startswith("torch")
+        or not isinstance(owner, types.ModuleType)
+        or hasattr(owner, name)
+    ):
+        return ()
+    found = [place for place in _PLACES if place.rpartition(".")[0] not in ("", path) and place.endswith(f".{name}")]
+    for place in _PLACES:
+        if place != path and callable(getattr(sys.modules.get(place), name, None)):
+            found.append(f"{place}.{name}")
+    return tuple(found)
+
+
+_PARTS_ONLY = (torch.nn.Module, torch.nn.Sequential, torch.nn.ModuleList)
+"""Classes that give computed names to nothing but their parts."""
+
+
+@cache
+def attributes(path: str) -> frozenset[str]:
+    """The attributes that the instances of a class may have: those of the class and its bases, and what their methods give to
+    ``self``. Empty where that is not known, as for classes that say it themselves."""
+    try:
+        cls = load(path)
+    except LookupError:
+        return frozenset()
+    if not isinstance(cls, type) or (hasattr(cls, "__getattr__") and not issubclass(cls, torch.nn.Module)):
+        return frozenset()
+    found = {"__dict__", *dir(cls)}
+    for base in cls.__mro__:
+        found.update(base.__dict__.get("__annotations__", ()))
+        if base is object or base.__module__ in ("typing", "abc"):
+            continue
+        try:
+            tree = ast.parse(textwrap.dedent(inspect.getsource(base)))
+        except TypeError:
+            continue  # of C++: its class shows all that there is
+        except (OSError, SyntaxError):
+            if issubclass(cls, torch.Tensor):
+                break  # no instance has more than its class shows
+            return frozenset()
+        if base not in _PARTS_ONLY and any(map(_names_attributes, ast.walk(tree))):
+            return frozenset()
+        stored = (
+            node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        )
+        found.update(node.attr for node in stored)
+    return frozenset(found)
+
+
+def _names_attributes(node: ast.AST) -> bool:
+    """Whether a call gives an object attributes whose names are computed: ``setattr(self, name, value)``."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr"

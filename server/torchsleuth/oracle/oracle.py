@@ -327,6 +327,14 @@ class Oracle:
         """The names of a library module or class that a name which it has not may be a slip for."""
         return names.nearest(path, name)
 
+    def elsewhere(self, path: str, name: str) -> tuple[str, ...]:
+        """The dotted names under which torch has what a module has not."""
+        return names.elsewhere(path, name)
+
+    def attributes(self, path: str) -> frozenset[str]:
+        """The attributes that the instances of a library class may have, empty where that is not known."""
+        return names.attributes(path)
+
     # -- evaluation --------------------------------------------------------------------------------
 
     def _evaluate(

@@ -1,7 +1,8 @@
 """checkpoint-key: an entry that a checkpoint does not have.
 
 What it finds
-    `checkpoint["name"]` of what torch.load gives, where the script itself has written that file, under other names.
+    `checkpoint["name"]` of what torch.load gives, where the script itself has written that file, under other names;
+    `model.state_dict()["fc.weight"]` of a module that has no such parameter or buffer.
 Why it hurts
     KeyError, when training is resumed or the model is used.
 Example
@@ -29,13 +30,19 @@ from torchsleuth.syntax import edits
 
 CODE = "TS531"
 _TRIED = 3
+_SHOWN = 4
+"""Keys that are named; of more, the one that is most like the one that is not there."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses("key"):
         held, key = misuse.value
-        keys = ", ".join(f'"{one}"' for one in held.items)
-        text = message("state.key", key=f'"{key}"', keys=keys)
+        names = [one for one in held.items if isinstance(one, str)]
+        near = difflib.get_close_matches(key, names, 1) if len(names) > _SHOWN else []
+        keys = ", ".join(f'"{one}"' for one in near or names[:_SHOWN]) + (
+            ", …" if len(names) > _SHOWN and not near else ""
+        )
+        text = message("state.key" if held.from_file else "state.key.module", key=f'"{key}"', keys=keys)
         yield Finding(misuse.site.span, text, (), tuple(_others(analysis, misuse)))
 
 

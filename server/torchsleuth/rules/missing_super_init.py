@@ -64,6 +64,13 @@ def _inserted(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
                 message("fix.add", text=".__init__()"), (edits.insert_after_node(source, bare, ".__init__()"),)
             )
             return
+        odd = next((part for part in node.body if _is_unbound(part)), None)
+        if odd is not None and odd.lineno < item.site.span.start.line:
+            text = "super().__init__()"
+            yield Candidate(
+                message("fix.replace", old=source.segment(odd), new=text), (edits.replace(source, odd, text),)
+            )
+            return
         late = next((part for part in node.body if isinstance(part, ast.Expr) and "__init__" in ast.dump(part)), None)
         text = source.segment(late) if late is not None else f"super().__init__({_wanted(item.owner, node)})"
         changes = [edits.insert_line_before(source, first, text)]
@@ -90,6 +97,17 @@ def _wanted(owner: Instance, method: ast.FunctionDef) -> str:
         elif name in needed:
             texts.append(f'"{owner.cls.name.lower()}"' if name.endswith("name") else "...")
     return "" if "..." in texts else ", ".join(texts)
+
+
+def _is_unbound(statement: ast.stmt) -> bool:
+    """``super(Net).__init__()``, which is bound to nothing, and ``super().__init__``, which is not called."""
+    if not isinstance(statement, ast.Expr):
+        return False
+    called = statement.value
+    method = called.func if isinstance(called, ast.Call) else called
+    if not isinstance(method, ast.Attribute) or method.attr != "__init__" or not _is_super(method.value):
+        return False
+    return not isinstance(called, ast.Call) or (isinstance(method.value, ast.Call) and len(method.value.args) == 1)
 
 
 def _is_super(node: ast.expr) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeGuard
 
+from torchsleuth.interp import misuse
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
@@ -758,7 +759,10 @@ def object_item(interp: Interpreter, value: LibraryObject, key: Value, node: ast
         return _collection_item(interp, value, key, node, frame)
     if value.path == modules.STATE and isinstance(key, str):
         held = parameters.entries(interp, value)
-        return UNKNOWN if held is None or held.items is None else held.items.get(key, UNKNOWN)
+        if held is None or held.items is None:
+            return UNKNOWN
+        misuse.lacks_entry(interp, held, key, node, frame)
+        return held.items.get(key, UNKNOWN)
     return UNKNOWN
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import misuse
+from torchsleuth.interp import misuse, unset
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.library import (
@@ -58,7 +58,10 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
         known = vision.image_attribute(owner, name)
         return Bound(owner, name) if known is None else known
     if isinstance(owner, LibraryModule):
-        return modules.module_attribute(interp, owner, name, frame)
+        value = modules.module_attribute(interp, owner, name, frame)
+        if value is UNKNOWN and owner.built is None and owner.path.startswith("torch.nn."):
+            unset.of_library(interp, owner, name, node, frame)
+        return value
     if isinstance(owner, Bound) and isinstance(owner.receiver, LibraryModule) and isinstance(owner.function, str):
         # ``model.config.hidden_size``: an attribute that is neither a part of the model nor plain.
         return modules.module_attribute(interp, owner.receiver, f"{owner.function}.{name}", frame)
@@ -66,7 +69,11 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
         if distributions.is_distribution(owner):
             statistic = distributions.attribute(interp, owner, name, node, frame)
             return Bound(owner, name) if statistic is None else statistic
-        return _object_attribute(interp, owner, name)
+        value = _object_attribute(interp, owner, name)
+        of_state = owner.path == modules.STATE and name in map(_first, parameters.keys(interp, owner))
+        if isinstance(value, Bound) and (of_state or owner.path.startswith(("torch.optim.", data.LOADER))):
+            unset.of_library(interp, owner, name, node, frame)
+        return value
     if isinstance(owner, Parameters):
         if name == "grad":
             interp.event("grad_touched", owner, node, frame)
@@ -81,6 +88,11 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
     if isinstance(owner, _METHOD_OWNERS) and not isinstance(owner, bool):
         return Bound(owner, name)
     return UNKNOWN
+
+
+def _first(key: str) -> str:
+    """``fc1`` of ``fc1.weight``"""
+    return key.partition(".")[0]
 
 
 def _object_attribute(interp: Interpreter, owner: LibraryObject, name: str) -> Value:
@@ -118,7 +130,12 @@ def instance_attribute(interp: Interpreter, owner: Instance, name: str, node: as
         if name in modules.WRAPPED and name not in owner.slots:
             return owner
     if owner.native is not None:
-        return interp.attribute(owner.native, name, node, frame)
+        # What its library part has not, the object itself may be given.
+        interp.guarded += 1
+        try:
+            return interp.attribute(owner.native, name, node, frame)
+        finally:
+            interp.guarded -= 1
     return UNKNOWN
 
 

@@ -69,6 +69,12 @@ def entries(interp: Interpreter, state: LibraryObject, changed: bool = False) ->
     return own if isinstance(own, DictValue) else None
 
 
+def keys(interp: Interpreter, state: LibraryObject) -> tuple[str, ...]:
+    """The names that the result of ``state_dict()`` has, as far as they are known."""
+    held = entries(interp, state)
+    return tuple(key for key in (held.entries or () if held is not None else ()) if isinstance(key, str))
+
+
 def _collect(interp: Interpreter, module: Value, prefix: str, found: _Found) -> bool:
     """Adds the parameters of a module and of those below it; whether they are all known."""
     if isinstance(module, LibraryModule):

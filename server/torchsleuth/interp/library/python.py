@@ -600,7 +600,8 @@ def frame_builtin(interp: Interpreter, node: ast.Call, frame: Frame) -> Value | 
     if node.args:
         owner = interp.eval(node.args[0], frame)
         if isinstance(owner, ClassValue):
-            return Super(scope.receiver, owner)
+            # With the class alone it is bound to nothing, and its __init__ does nothing.
+            return Super(scope.receiver, owner) if len(node.args) > 1 or node.keywords else UNKNOWN
         interp.may_be_initialised(scope.receiver)
         return UNKNOWN
     return Super(scope.receiver, function.owner)

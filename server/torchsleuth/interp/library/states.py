@@ -25,7 +25,7 @@ _OWN = (
 _RENAMES = frozenset(
     "DataParallel DistributedDataParallel compile AveragedModel FullyShardedDataParallel register_parametrization "
     "weight_norm spectral_norm orthogonal remove_weight_norm remove_spectral_norm l1_unstructured random_unstructured "
-    "remove ln_structured prepare_qat prepare convert quantize_dynamic".split()
+    "remove ln_structured random_structured global_unstructured custom_from_mask identity prepare_qat prepare convert quantize_dynamic".split()
 )
 """Functions and classes under which parameters have other names."""
 
@@ -40,7 +40,7 @@ def check(interp: Interpreter, module: Value, call: Arguments) -> None:
     if any(isinstance(one, Ref) and one.identity in interp.trace.escaped for one in (given, state)):
         return
     wanted = parameters.named(interp, module, buffers=True)
-    if wanted is None or _is_open(interp, module):
+    if wanted is None or is_open(interp, module):
         return
     strict, shapes = interp.truth(call.get(1, "strict", True)), dict(wanted)
     missing = tuple(key for key in shapes if key not in held) if strict else ()
@@ -59,9 +59,14 @@ def check(interp: Interpreter, module: Value, call: Arguments) -> None:
         interp.trace.states.append(StateFault(site, module, given, missing, unexpected, tuple(sizes)))
 
 
-def _is_open(interp: Interpreter, module: Value) -> bool:
+def has_renamed(interp: Interpreter) -> bool:
+    """Whether something was called under which parameters have other names, and modules other attributes."""
+    return any(call.path.rpartition(".")[2] in _RENAMES and not call.receiver for call in interp.trace.calls)
+
+
+def is_open(interp: Interpreter, module: Value) -> bool:
     """Whether a module may have other names for its parameters, or a way of its own to load them."""
-    if any(call.path.rpartition(".")[2] in _RENAMES and not call.receiver for call in interp.trace.calls):
+    if has_renamed(interp):
         return True
     if modules.has_unknown_parts(module):
         return True
@@ -74,4 +79,4 @@ def _is_open(interp: Interpreter, module: Value) -> bool:
     return interp.entry_point is not None
 
 
-__all__ = ["check"]
+__all__ = ["check", "has_renamed", "is_open"]

@@ -1,0 +1,278 @@
+"""Names of one's own that nothing binds: attributes that nothing assigns, variables that are attributes."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import difflib
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from torchsleuth.interp.frames import Frame
+from torchsleuth.interp.misuse import is_certain, report
+from torchsleuth.interp.trace import Misuse
+from torchsleuth.interp.values import UNKNOWN, ClassValue, Function, Instance, LibraryModule, LibraryObject
+from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.syntax.trees import Index, captured, index
+from torchsleuth.tensors.spec import Native, plain_name
+
+if TYPE_CHECKING:
+    from torchsleuth.interp.interpreter import Interpreter
+
+_KNOWN_BASES = frozenset(
+    "torch.nn.Module torch.utils.data.Dataset torch.utils.data.IterableDataset typing.Generic abc.ABC builtins.object".split()
+)
+"""Bases outside of the user's code that give an instance nothing but what their classes show."""
+_NAMING = frozenset("setattr add_module register_module register_buffer register_parameter __setattr__".split())
+"""Functions that set an attribute whose name they are given."""
+_OPENING = frozenset("__dict__ exec eval vars globals locals __setstate__ __setattr__ __getattribute__".split())
+"""Names of what gives an object any attributes, and a module any names."""
+_HARMLESS = frozenset(
+    "numpy pandas scipy sklearn matplotlib seaborn plotly PIL cv2 skimage imageio tqdm yaml requests h5py nltk gym gymnasium "
+    "torchvision torchaudio torchtext torchmetrics torchinfo torchsummary tensorboard tensorboardX wandb mlflow einops timm "
+    "transformers datasets tokenizers albumentations networkx".split()
+)
+"""Packages that give the classes of torch nothing."""
+_ALIKE, _MUCH_ALIKE = 0.6, 0.75
+"""How much of a name has to be the same, at least, for it to be a slip for another: of what an object has from its author, and
+of what it has from the library."""
+_SHORT = 200
+"""Characters of texts that may be names; longer ones are prose."""
+_KEPT = 64
+
+
+@dataclass(frozen=True)
+class _Written:
+    """What a file says of attributes. `stored`: names that something may make attributes of (it assigns them, passes them as
+    keywords, or has them as texts); `own`: those that a class gives to ``self``, or defines, by the names of both. `read`: those
+    that are read. `dynamic`: others may be made that are not written there."""
+
+    stored: frozenset[str]
+    own: frozenset[tuple[str, str]]
+    read: frozenset[str]
+    dynamic: bool
+
+    def may_give(self, name: str, classes: frozenset[str] | None) -> bool:
+        """Whether an object of these classes (None: of any) may get an attribute."""
+        if self.dynamic or name in self.stored:
+            return True
+        return any(name == one and (classes is None or cls in classes) for cls, one in self.own)
+
+
+@lru_cache(maxsize=_KEPT)
+def _written(text: str) -> _Written:
+    source = SourceText("", text)
+    found = index(parse(source))
+    stored: set[str] = set()
+    own: set[tuple[str, str]] = set()
+    read: set[str] = set()
+    dynamic = bool(source.blanked)
+    for node in found.nodes:
+        if isinstance(node, ast.Attribute):
+            dynamic = dynamic or node.attr in _OPENING
+            if isinstance(node.ctx, ast.Load):
+                read.add(node.attr)
+            elif isinstance(node.value, ast.Name) and node.value.id == "self" and (cls := _class_around(found, node)):
+                own.add((cls, node.attr))
+            else:
+                stored.add(node.attr)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if cls := _class_around(found, node):
+                own.add((cls, node.name))
+        elif isinstance(node, ast.keyword) and node.arg is not None:
+            stored.add(node.arg)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < _SHORT:
+            stored.update(node.value.replace(",", " ").split())
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            stored.add(node.target.id)
+        elif isinstance(node, ast.Name):
+            dynamic = dynamic or node.id in _OPENING
+        elif isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            named = [part for part in node.args[:2] if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+            dynamic = dynamic or (called in _NAMING and not named)
+    return _Written(frozenset(stored), frozenset(own), frozenset(read), dynamic)
+
+
+def _class_around(found: Index, node: ast.AST) -> str:
+    """The name of the class whose method a node stands in, or that it stands in itself; empty where that is not told: a
+    function inside of a method may become a method of another class."""
+    functions = 0
+    while node in found.parents:
+        node = found.parents[node]
+        functions += isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        if isinstance(node, ast.ClassDef):
+            return node.name if functions < 2 else ""
+    return ""
+
+
+@lru_cache(maxsize=_KEPT)
+def _bound(text: str) -> frozenset[str] | None:
+    """The names that something in a file binds, wherever; None where they may be any."""
+    source = SourceText("", text)
+    found: set[str] = set()
+    for node in index(parse(source)).nodes:
+        if isinstance(node, ast.Name):
+            if node.id in _OPENING:
+                return None
+            if not isinstance(node.ctx, ast.Load):
+                found.add(node.id)
+        elif isinstance(node, ast.alias):
+            if node.name == "*":
+                return None
+            found.add(node.asname or node.name.partition(".")[0])
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            found.update(node.names)
+        elif (name := captured(node)) is not None:
+            found.add(name)
+    return None if source.blanked else frozenset(found)
+
+
+def attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, frame: Frame) -> None:
+    """``self.name`` of an object that has no such attribute, and that nothing gives one."""
+    if not isinstance(node, ast.Attribute) or name.startswith("__") or not _is_closed(interp, owner):
+        return
+    if not is_certain(interp, frame):
+        return
+    texts = {source.text for source in (frame.source, *interp.workspace.read)}
+    written = [_written(text) for text in texts]
+    open_to_others = bool(interp.entry or interp.trace.escaped)
+    classes = (
+        None if open_to_others else frozenset(base.name for base in owner.cls.mro() if isinstance(base, ClassValue))
+    )
+    of_bases = frozenset[str]().union(
+        *(interp.oracle.attributes(base.path) for base in owner.cls.mro() if isinstance(base, Native))
+    )
+    if name in of_bases or any(one.may_give(name, classes) for one in written):
+        return
+    near = _near(owner, name) or tuple(difflib.get_close_matches(name, _public(of_bases), 1, _MUCH_ALIKE))
+    of_tensors = name in interp.oracle.attributes("torch.Tensor")
+    if open_to_others:
+        # Code that is not known may give it attributes. What it has itself, and nobody reads, is what was meant.
+        near = tuple(one for one in near if one in owner.slots and not any(one in file.read for file in written))
+        unused = all(isinstance(one.ctx, ast.Store) for one in locals_of(owner.cls).get(name, ()))
+        if not near and (name not in locals_of(owner.cls) or not unused):
+            return
+    if near or of_tensors or name in locals_of(owner.cls) or not (owner.is_module and _is_patched(interp)):
+        report(interp, Misuse("unset", interp.site(node, frame), (owner, name, near, of_tensors)))
+
+
+def of_library(
+    interp: Interpreter, owner: LibraryModule | LibraryObject, name: str, node: ast.AST, frame: Frame
+) -> None:
+    """``optimizer.zerograd()``, ``loader.shape``: an attribute that an object of the library has not."""
+    from torchsleuth.interp.library import data, modules, states
+
+    if owner.path == data.LOADER and name == "next":
+        return  # that is said of its iterators, too, in one place
+    known = frozenset(dir(OrderedDict)) if owner.path == modules.STATE else interp.oracle.attributes(owner.path)
+    if not known or name in known or name.startswith("_") or not isinstance(node, ast.Attribute):
+        return
+    if isinstance(owner, LibraryModule) and (owner.broken or not _knows_children(owner) or states.has_renamed(interp)):
+        return
+    if name in owner.slots or owner.identity in interp.trace.escaped or not is_certain(interp, frame):
+        return
+    if any(_written(source.text).may_give(name, None) for source in (frame.source, *interp.workspace.read)):
+        return
+    near = difflib.get_close_matches(name, _public(known), 2, _MUCH_ALIKE)
+    of_tensors = name in interp.oracle.attributes("torch.Tensor")
+    if near or of_tensors or not (interp.entry or interp.trace.escaped or _is_patched(interp)):
+        report(interp, Misuse("lacking", interp.site(node, frame), (owner, name, tuple(near), of_tensors)))
+
+
+def _knows_children(module: LibraryModule) -> bool:
+    """Whether the names of a module's parts are known: one that is not may be a dict of them."""
+    children = module.slots["children"]
+    return children is not UNKNOWN and not any(part is UNKNOWN for _, part in module.children or ())
+
+
+def name(interp: Interpreter, node: ast.Name, frame: Frame) -> None:
+    """``fc1(x)`` in a method, where nothing binds `fc1` and the object has such an attribute."""
+    owner = frame.receiver
+    if not isinstance(owner, Instance) or not isinstance(node.ctx, ast.Load) or hasattr(builtins, node.id):
+        return
+    if node.id not in owner.slots and not isinstance(interp.class_attribute(owner.cls, node.id), Function):
+        return
+    bound = _bound(frame.source.text)
+    if bound is not None and node.id not in bound and is_certain(interp, frame):
+        report(interp, Misuse("selfless", interp.site(node, frame), owner))
+
+
+def without_forward(interp: Interpreter, owner: Instance, node: ast.AST, frame: Frame) -> None:
+    """A call of a module of one's own that has no ``forward``."""
+    if "forward" in owner.slots or not _is_closed(interp, owner) or not is_certain(interp, frame):
+        return
+    if interp.entry or interp.trace.escaped:
+        return
+    sources = (frame.source, *interp.workspace.read)
+    if not any(_sets_forward(source.text) for source in sources):
+        report(interp, Misuse("forwardless", interp.site(node, frame), owner))
+
+
+@lru_cache(maxsize=_KEPT)
+def _sets_forward(text: str) -> bool:
+    source = SourceText("", text)
+    nodes = index(parse(source)).nodes
+    stored = any(
+        isinstance(part, ast.Attribute) and part.attr == "forward" and not isinstance(part.ctx, ast.Load)
+        for part in nodes
+    )
+    return stored or _written(text).dynamic
+
+
+def _public(names: frozenset[str]) -> list[str]:
+    return sorted(one for one in names if not one.startswith("_"))
+
+
+def _is_patched(interp: Interpreter) -> bool:
+    """Whether a package is imported that may give the classes of torch what they have not: ``model.npu()``."""
+    return any(name.partition(".")[0] not in _HARMLESS for name, _ in interp.trace.missing)
+
+
+def _is_closed(interp: Interpreter, owner: Instance) -> bool:
+    """Whether all that an object has is known: its class and its bases are, and no code that is not known has seen it."""
+    cls = owner.cls
+    if cls.opaque or owner.state.get("open") or interp.guarded:
+        return False
+    for base in cls.mro():
+        if isinstance(base, Native):
+            if base.path not in _KNOWN_BASES:
+                return False
+        elif not _is_plain(base):
+            return False
+    return not isinstance(owner.native, LibraryModule)
+
+
+def _is_plain(cls: ClassValue) -> bool:
+    """Whether nothing changes a class behind its back."""
+    asked = ("__getattr__", "__getattribute__", "__new__", "__slots__", "__init_subclass__")
+    return not (cls.node.decorator_list or cls.node.keywords or any(one in cls.slots for one in asked))
+
+
+def _near(owner: Instance, name: str) -> tuple[str, ...]:
+    """The attributes and methods of an object that a name may be a slip for, the likeliest first."""
+    known = [one for one in owner.slots if isinstance(one, str)]
+    for base in owner.cls.mro():
+        if isinstance(base, ClassValue):
+            known += [one for one in base.slots if isinstance(one, str) and not one.startswith("__")]
+    same = [one for one in known if plain_name(one) == plain_name(name)]
+    return tuple(dict.fromkeys((*same, *difflib.get_close_matches(name, known, 2, _ALIKE))))
+
+
+def locals_of(cls: ClassValue) -> dict[str, list[ast.Name]]:
+    """The local variables of a class's ``__init__``, with all the places where it speaks of them."""
+    method = next(
+        (part for part in cls.node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None
+    )
+    found: dict[str, list[ast.Name]] = {}
+    for part in ast.walk(method) if method is not None else ():
+        if isinstance(part, ast.Name):
+            found.setdefault(part.id, []).append(part)
+    return {one: parts for one, parts in found.items() if any(isinstance(part.ctx, ast.Store) for part in parts)}
