@@ -199,8 +199,10 @@ class Calls(Choices):
                 self._fits(callee, callee.function, call)
                 args = (callee.receiver, *call.args)
                 return self.call_function(callee.function, args, call.kwargs, node, call.frame)
-            if not isinstance(callee.receiver, Tensor | Instance):
-                parameters = self.oracle.signature(_method_path(callee.receiver, callee.function))
+            path = _method_path(callee.receiver, callee.function)
+            told = path.startswith("torch.optim.") and callee.function == "step"  # by rules of their own
+            if not isinstance(callee.receiver, Tensor | Instance) and not told:
+                parameters = self.oracle.signature(path)
                 misuse.misfits(self.interpreter, parameters and parameters[1:], callee, call)
             elif isinstance(callee.receiver, Instance) and not callee.receiver.cls.opaque:
                 parameters = self.oracle.signature(f"torch.nn.Module.{callee.function}")

@@ -141,7 +141,8 @@ def joins(interp: Interpreter, operator: str, left: Value, right: Value, node: a
 def unpacks(interp: Interpreter, value: Value, count: Value, target: ast.AST, node: ast.AST, frame: Frame) -> None:
     """``x, y = loader``. `count`: the batches that it gives."""
     if isinstance(target, ast.Tuple) and isinstance(count, int) and count != len(target.elts):
-        if kind_of(interp, value) == "loader":
+        starred = any(isinstance(part, ast.Starred) for part in target.elts)
+        if kind_of(interp, value) == "loader" and not starred:
             _report(interp, "unpack", ("loader", value), node, frame)
 
 

@@ -21,6 +21,8 @@ def refusal(path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failure
     given: Any = [torch.nn.Parameter(torch.zeros(2, 2))]
     try:
         kind = load(path)
+        if not isinstance(kind, type):
+            return None
         if path.startswith("torch.optim.lr_scheduler."):
             given = torch.optim.SGD(given, lr=0.1, momentum=0.9)
         elif not issubclass(kind, torch.optim.Optimizer):
