@@ -237,6 +237,14 @@ def test_super_forward_is_that_of_the_library() -> None:
     assert shape(text) == (2, 4, 10)
 
 
+def test_classes_are_looked_into_in_the_order_of_python() -> None:
+    text = (
+        "class Base:\n    size = 1\n\nclass Mixin:\n    size = 2\n\nclass Left(Base, Mixin):\n    pass\n\n"
+        "class Right(Base):\n    size = 3\n\nclass Both(Left, Right):\n    pass\n\ny = torch.zeros(Both.size)\n"
+    )
+    assert shape(text) == (3,)
+
+
 def test_what_a_known_call_shows_is_not_blurred_by_one_that_stands_for_any() -> None:
     text = """\
 class Base(nn.Module):

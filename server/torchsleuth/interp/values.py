@@ -444,6 +444,7 @@ class ClassValue(Ref):
         super().__init__()
         self.name = name
         self.bases = bases
+        self._order: list[ClassValue | Native] | None = None
         self.node = node
         self.path = path
         self.is_dataclass = False
@@ -451,15 +452,26 @@ class ClassValue(Ref):
         self.annotations: list[tuple[str, ast.expr]] = []
 
     def mro(self) -> list[ClassValue | Native]:
-        """Linearised bases, most derived first (depth first, last occurrence kept)."""
+        """Itself and its bases in the order in which Python looks into them (C3). Where there is no such order, that of the
+        bases as they are written decides."""
+        if self._order is None:
+            self._order = self._linearised()
+        return self._order
+
+    def _linearised(self) -> list[ClassValue | Native]:
+        chains = [
+            list(base.mro()) if isinstance(base, ClassValue) else [base]
+            for base in self.bases
+            if isinstance(base, ClassValue | Native)
+        ]
+        chains.append([chain[0] for chain in chains])
         order: list[ClassValue | Native] = [self]
-        for base in self.bases:
-            chain: list[ClassValue | Native] = []
-            if isinstance(base, ClassValue):
-                chain = base.mro()
-            elif isinstance(base, Native):
-                chain = [base]
-            order = [entry for entry in order if entry not in chain] + chain
+        while chains := [chain for chain in chains if chain]:
+            heads = [chain[0] for chain in chains]
+            free = (head for head in heads if not any(head in chain[1:] for chain in chains))
+            following = next(free, heads[0])
+            order.append(following)
+            chains = [[entry for entry in chain if entry != following] for chain in chains]
         return order
 
     def is_made_plainly(self) -> bool:
