@@ -251,6 +251,9 @@ class Calls(Choices):
 
     def _fits(self, callee: Function | Bound, function: Function, call: Arguments) -> None:
         """Whether a function of the user's takes these arguments; decorators may change what it takes."""
+        held = callee.receiver if isinstance(callee, Bound) else None
+        if isinstance(held, Instance) and not held.cls.has_known_bases():
+            return  # The method may be that of another base.
         if function.kind == "function" and not getattr(function.node, "decorator_list", None):
             parameters = signatures.of(function, bound=isinstance(callee, Bound))
             misuse.misfits(self.interpreter, parameters, callee, call)

@@ -241,6 +241,8 @@ def refuses_arguments(interp: Interpreter, operation: Operation, failure: Failur
     found = signatures.refused(failure.message, interp.oracle.overloads(operation.target), given, operation.kwargs)
     if found is None or not is_certain(interp, operation.site.frame):
         return False
+    if interp.entry and "NoneType" in found.name:
+        return False  # A method that classes derived from this one define.
     callee = Native(f"torch.{operation.target}" if method else operation.target, "function")
     report(interp, Misuse("misfit", operation.site, (callee, found)))
     return True

@@ -405,15 +405,15 @@ class TensorOperations(Questions):
         """Record that PyTorch raises here, once per place and message."""
         if self.guarded:
             return
-        if failure.exception == "TypeError" and misuse.refuses_arguments(self.interpreter, operation, failure):
-            return
-        if failure.exception == "TypeError" and not self._is_of_script(operation, failure):
-            return
         if self.entry_point is not None:
             if failure.exception == "TypeError" and _of_supposed_type(operation):
                 return
             if self._callers_may_mend(operation, failure):
                 return
+        if failure.exception == "TypeError" and misuse.refuses_arguments(self.interpreter, operation, failure):
+            return
+        if failure.exception == "TypeError" and not self._is_of_script(operation, failure):
+            return
         if self.entry and self.uncertain > operation.site.frame.outermost.certain:
             # One way through a function that is called with arguments that may be any: it may never be taken so.
             return

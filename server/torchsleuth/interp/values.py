@@ -437,6 +437,9 @@ class Managed:
     kwargs: dict[str, Value]
 
 
+_OF_PYTHON = ("abc.", "typing.", "enum.", "collections.", "dataclasses.", "contextlib.", "threading.", "logging.")
+
+
 class ClassValue(Ref):
     """A class of the user's. `slots` is its namespace."""
 
@@ -477,7 +480,14 @@ class ClassValue(Ref):
     def is_made_plainly(self) -> bool:
         """Whether a call of the class is one of its ``__init__``: no metaclass, no ``__new__``, no unknown base."""
         own = [base for base in self.mro() if isinstance(base, ClassValue)]
-        return not self.opaque and not any(base.node.keywords or "__new__" in base.slots for base in own)
+        return self.has_known_bases() and not any(base.node.keywords or "__new__" in base.slots for base in own)
+
+    def has_known_bases(self) -> bool:
+        """Whether all of its bases are classes of the user's, of PyTorch or of Python."""
+        natives = [base for base in self.mro() if isinstance(base, Native)]
+        return not self.opaque and not any(
+            base.kind == "external" and not base.path.startswith(_OF_PYTHON) for base in natives
+        )
 
     @property
     def opaque(self) -> bool:
