@@ -131,8 +131,10 @@ def joins(interp: Interpreter, operator: str, left: Value, right: Value, node: a
         _report(interp, "generators", ("generator", left), node, frame)
     sides = [side for side in (left, right) if type(side) is tuple]
     if operator == "add" and len(sides) == 1 and isinstance(node, ast.BinOp):
-        other = right if sides[0] is left else left
-        if isinstance(other, int | float | Dim | ListValue) or (isinstance(other, Tensor) and other is right):
+        other, written = (right, node.right) if sides[0] is left else (left, node.left)
+        # A list whose elements are not all known may be a tuple.
+        known = isinstance(other, int | float | Dim) or (isinstance(other, ListValue) and isinstance(written, ast.List))
+        if known or (isinstance(other, Tensor) and other is right):
             _report(interp, "tuple", (left, right), node, frame)
     if text and number and operator in ("add", "sub", "truediv") and isinstance(node, ast.BinOp):
         _report(interp, "text", (operator, right), node, frame)
