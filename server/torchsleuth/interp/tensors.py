@@ -424,16 +424,17 @@ class TensorOperations(Questions):
             last_batch = any(point.last for point in self.loop_points)
             self.trace.failures.append(OperatorFailure(operation, failure, last_batch))
 
-    @staticmethod
-    def _is_of_script(operation: Operation, failure: Failure) -> bool:
-        """Whether a TypeError is certain to be one of the script's: what it is about is known."""
+    def _is_of_script(self, operation: Operation, failure: Failure) -> bool:
+        """Whether a TypeError is certain to be one of the script's: what it is about is known, and no condition that is not
+        decided stands before it, which may ask for the kind."""
         if any(part in failure.message for part in _ERRORS_OF_TYPES) or operation.target.startswith("torch.optim."):
             return True
         values = (*operation.args, *operation.kwargs.values())
         known = failure.confirmed and not any(
             value is UNKNOWN or isinstance(value, Scalar | NamedResult) for value in values
         )
-        return known and any(part in failure.message for part in _ERRORS_OF_KINDS)
+        certain = misuse.is_certain(self.interpreter, operation.site.frame)
+        return known and certain and any(part in failure.message for part in _ERRORS_OF_KINDS)
 
     def learn(self, fact: Equality) -> None:
         """Take in an equality of sizes that an operator proved; soft ones prove nothing."""
