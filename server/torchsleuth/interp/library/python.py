@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +39,7 @@ from torchsleuth.interp.values import (
 )
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.spec import Native, Parameter
+from torchsleuth.tensors.spec import DType, Native, Parameter
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -468,6 +469,12 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
         )
     if not isinstance(kind, Native):
         return False if isinstance(kind, ClassValue) else None
+    if kind.path == "torch.dtype":
+        foreign = isinstance(value, Native) and value.path.startswith(("numpy.", "builtins."))
+        plain = value is None or isinstance(value, str | int | float | tuple)
+        return True if isinstance(value, DType) else False if foreign or plain else None
+    if kind.path.startswith(_ABSTRACT):
+        return _is_abstract(value, kind.path)
     name = kind.path.removeprefix("builtins.")
     if isinstance(value, LibraryModule | LibraryObject):
         return kind.path in interp.oracle.mro(value.path)
@@ -489,6 +496,38 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     return None
 
 
+_ABSTRACT = ("numbers.", "collections.abc.", "typing.")
+_OF_TENSORS = frozenset("Iterable Sized Container Collection Reversible Hashable".split())
+
+
+def _is_abstract(value: Value, path: str) -> bool | None:
+    """``isinstance(x, Iterable)``, as Python has it for its own values."""
+    module, _, name = path.rpartition(".")
+    kind = getattr(importlib.import_module(module), name, None)
+    if isinstance(value, Tensor):
+        return name in _OF_TENSORS
+    example = _example(value)
+    try:
+        return None if example is UNKNOWN or kind is None else isinstance(example, kind)
+    except TypeError:
+        return None
+
+
+def _example(value: Value) -> Any:
+    """A value of the same kind, UNKNOWN for what is not Python's own."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if type(value) is tuple:
+        return ()
+    if isinstance(value, Scalar):
+        return {"int": 0, "float": 0.0, "str": "", "bool": False}.get(value.type, UNKNOWN)
+    if isinstance(value, Dim):
+        return 0
+    if isinstance(value, ListValue):
+        return {"list": [], "set": set()}.get(value.type_name, UNKNOWN)
+    return {} if isinstance(value, DictValue) else UNKNOWN
+
+
 @_model("hasattr")
 def _hasattr(interp: Interpreter, call: Arguments) -> Value:
     from torchsleuth.interp.library import data
@@ -496,6 +535,9 @@ def _hasattr(interp: Interpreter, call: Arguments) -> Value:
     if call.get(1, "name") == "__len__" and data.lacks_length(interp, call.args[0]):
         return False
     owner, name = call.args[:2] if len(call.args) >= 2 else (UNKNOWN, UNKNOWN)
+    example = _example(interp.resolved(owner))
+    if example is not UNKNOWN and isinstance(name, str) and name != "numel":
+        return hasattr(example, name)
     if isinstance(owner, Instance) and isinstance(name, str) and not owner.cls.opaque:
         if name in owner.slots or interp.class_attribute(owner.cls, name) is not MISSING:
             return True
