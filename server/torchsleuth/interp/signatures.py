@@ -59,15 +59,18 @@ def misfit(parameters: tuple[Parameter, ...], given: int, keywords: Iterable[str
 
 def refused(error: str, ways: Ways, given: int, keywords: Iterable[str]) -> Misfit | None:
     """What an operator of PyTorch's own, which may be called in several ways, says of a call that it refuses."""
+    known = {parameter.name for way in ways for parameter in way}
+    odd = next((keyword for keyword in keywords if keyword not in known), None) if ways else None
     for kind, pattern in _REFUSALS:
         found = pattern.search(error)
-        if found is not None:
+        if found is not None and not (kind == "missing" and odd is not None):
             return Misfit(kind, found[1] or "", given, _nearest(ways, kind, found[1] or "", given))
+        if found is not None:
+            # What is missing is there, under another name.
+            return Misfit("unexpected", odd or "", given, _nearest(ways, "unexpected", odd or "", given))
     found = _COMBINATION.search(error)
     if found is None:
         return None
-    known = {parameter.name for way in ways for parameter in way}
-    odd = next((keyword for keyword in keywords if keyword not in known), None)
     if odd is not None:
         return Misfit("unexpected", odd, given, _nearest(ways, "unexpected", odd, given))
     wrong = [misfit(way, given, keywords) for way in ways]

@@ -67,10 +67,11 @@ _CHOICES = ("Categorical", "OneHotCategorical", "RelaxedOneHotCategorical")
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     uses = list(_uses(analysis))
+    refused = {misuse.site.span for misuse in analysis.misuses("misfit")}
     losses = [item for item in analysis.trace.operations if item.target.rpartition(".")[2] in _LOSSES]
     seen: set[tuple[str, int, int]] = set()
     for operation in analysis.trace.operations:
-        if operation.target.rpartition(".")[2] not in _NAMES:
+        if operation.target.rpartition(".")[2] not in _NAMES or operation.site.span in refused:
             continue
         used = operand(operation, 0, "input", "self")
         start = operation.site.span.start
