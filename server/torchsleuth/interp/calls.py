@@ -201,14 +201,12 @@ class Calls(Choices):
                 return self.call_function(callee.function, args, call.kwargs, node, call.frame)
             path = _method_path(callee.receiver, callee.function)
             told = path.startswith("torch.optim.") and callee.function == "step"  # by rules of their own
-            if not isinstance(callee.receiver, Tensor | Instance) and not told:
+            opaque = isinstance(callee.receiver, Instance) and callee.receiver.cls.opaque
+            if not told and not opaque:
                 parameters = self.oracle.signature(path)
                 misuse.misfits(self.interpreter, parameters and parameters[1:], callee, call)
-            elif isinstance(callee.receiver, Instance) and not callee.receiver.cls.opaque:
-                parameters = self.oracle.signature(f"torch.nn.Module.{callee.function}")
-                misuse.misfits(self.interpreter, parameters and parameters[1:], callee, call)
             value = library.call_method(self.interpreter, callee.receiver, callee.function, call)
-            self._record_call(_method_path(callee.receiver, callee.function), callee.receiver, call, value)
+            self._record_call(path, callee.receiver, call, value)
             return value
         if isinstance(callee, Builtin):
             return callee.call(call)

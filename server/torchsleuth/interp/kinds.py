@@ -125,6 +125,8 @@ def looks_up(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame:
 
 def joins(interp: Interpreter, operator: str, left: Value, right: Value, node: ast.AST, frame: Frame) -> None:
     """``"loss: " + loss``, and ``"%d" % n / 2``."""
+    if operator not in ("add", "sub", "truediv"):
+        return
     text = isinstance(left, str) or left == Scalar("str")
     number = isinstance(right, Tensor | float | int | Dim) or right == Scalar("float")
     if operator == "add" and {kind_of(interp, left), kind_of(interp, right)} == {"generator"}:
@@ -136,7 +138,7 @@ def joins(interp: Interpreter, operator: str, left: Value, right: Value, node: a
         known = isinstance(other, int | float | Dim) or (isinstance(other, ListValue) and isinstance(written, ast.List))
         if known or (isinstance(other, Tensor) and other is right):
             _report(interp, "tuple", (left, right), node, frame)
-    if text and number and operator in ("add", "sub", "truediv") and isinstance(node, ast.BinOp):
+    if text and number and isinstance(node, ast.BinOp):
         _report(interp, "text", (operator, right), node, frame)
 
 

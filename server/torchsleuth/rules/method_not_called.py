@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.interp.values import Bound, Function
 from torchsleuth.messages import message
+from torchsleuth.rules.graphs import last_assignment
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
@@ -44,9 +45,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         kind = "method" if method else "function" if function else "class"
         what = message(f"method.uncalled.{kind}")
         said = message("method.uncalled", text=" ".join(text.split()), what=what)
-        made = _assigned(analysis, source.path, node) if isinstance(node, ast.Name) else None
+        made = last_assignment(analysis, node, misuse.site) if isinstance(node, ast.Name) else None
         places: tuple[Related, ...] = ()
-        if made is not None:
+        if isinstance(made, ast.Attribute):
             used = source.span(node)
             places = (Related(used.path, used.start, used.end, message("method.used", text=text)),)
             node, text = made, source.segment(made)
@@ -66,18 +67,6 @@ def _modes(analysis: Analysis) -> Iterator[Finding]:
             text, new = source.segment(node), f"{source.segment(node.value)}.training"
             fix = Candidate(message("fix.replace", old=text, new=new), (edits.replace(source, node, new),))
             yield Finding(source.span(node), message("method.flag", text=text, new=new), (), (fix,))
-
-
-def _assigned(analysis: Analysis, path: str, node: ast.Name) -> ast.Attribute | None:
-    """The attribute that a name got last: there the parentheses are missing."""
-    given = [
-        part.value
-        for part in analysis.index(path).nodes
-        if isinstance(part, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == node.id for target in part.targets)
-        and part.lineno < node.lineno
-    ]
-    return given[-1] if given and isinstance(given[-1], ast.Attribute) else None
 
 
 def _unmade(analysis: Analysis) -> Iterator[Finding]:

@@ -26,6 +26,7 @@ from torchsleuth.interp.trace import Misuse
 from torchsleuth.interp.values import Instance, ListValue, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import shape_text
+from torchsleuth.rules.graphs import last_assignment
 from torchsleuth.rules.loaders import spelled
 from torchsleuth.rules.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
@@ -238,8 +239,11 @@ def _of_state(analysis: Analysis, source: SourceText, misuse: Misuse, node: ast.
 def _of_none(analysis: Analysis, misuse: Misuse, node: ast.AST, name: object) -> Iterator[Finding]:
     """What a function without a return gives: said only where there is such a function."""
     source = analysis.source_of(misuse.site.span.path)
-    given = _given(analysis, source.path, node.value) if isinstance(node, ast.Attribute) else None
-    if not isinstance(node, ast.Attribute) or not isinstance(given, ast.Call):
+    if not isinstance(node, ast.Attribute):
+        return
+    named = isinstance(node.value, ast.Name)
+    given = last_assignment(analysis, node.value, misuse.site) if named else node.value
+    if not isinstance(given, ast.Call):
         return
     text = " ".join(source.segment(node.value).split())
     if isinstance(given.func, ast.Attribute) and given.func.attr in _CHANGING and given is not node.value:
@@ -254,20 +258,6 @@ def _of_none(analysis: Analysis, misuse: Misuse, node: ast.AST, name: object) ->
     fixes = list(returned(analysis, source.path))
     if fixes:
         yield Finding(misuse.site.span, message("kind.none", text=text, name=name), (), fixes)
-
-
-def _given(analysis: Analysis, path: str, node: ast.expr) -> ast.expr | None:
-    """The expression that a value comes from: itself, or that which its name gets."""
-    if not isinstance(node, ast.Name):
-        return node
-    given = [
-        part.value
-        for part in analysis.index(path).nodes
-        if isinstance(part, ast.Assign)
-        and part.lineno < node.lineno
-        and any(isinstance(target, ast.Name) and target.id == node.id for target in part.targets)
-    ]
-    return given[-1] if given else None
 
 
 def _replaced(source: SourceText, node: ast.expr, new: str, safe: bool = True) -> Candidate:
