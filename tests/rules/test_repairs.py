@@ -1044,3 +1044,18 @@ def test_a_head_of_one_direction() -> None:
         out = Tagger(20)(torch.randn(4, 6, 8))
     """
     assert "self.head = nn.Linear(hidden, 5)" in repaired(text)
+
+
+def test_a_list_in_a_sum_becomes_a_tensor() -> None:
+    text = """
+        import torch
+
+        x = torch.randn(8, 2)
+        mean = [0.5, 0.5]
+        y = x - mean
+    """
+    assert "y = x - torch.tensor(mean)\n" in repaired(text)
+
+
+def test_a_size_alone_becomes_a_tuple() -> None:
+    assert "torch.randint(0, 10, (32,))" in repaired("import torch\n\nlabels = torch.randint(0, 10, 32)\n")

@@ -80,7 +80,7 @@ def converted(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
     source, node = source_at(analysis, site), site.node
     odd = _odd_operand(failure)
     made, imports = spelled(analysis, source.path, "torch.tensor")
-    if odd is not None and odd[1] in ("list", "tuple"):
+    if odd is not None and odd[1] in ("a list", "a tuple"):
         text = source.segment(odd[0])
         yield _replaced(text, f"{made}({text})", imports, edits.replace(source, odd[0], f"{made}({text})"))
     if not isinstance(node, ast.Call):
