@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2] / "server" / "torchsleuth"
-EXCHANGED = {"schema", "messages"}
+EXCHANGED = {"schema", "messages", "escaping"}
 ALLOWED = {
     "schema": set(),
-    "messages": set(),
+    "escaping": set(),
+    "messages": {"escaping"},
     "syntax": EXCHANGED,
     "tensors": set(),
     "oracle": {"tensors"},

@@ -6,6 +6,7 @@ Everything is read from the frames of the traceback; nothing of the user's is ex
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
@@ -67,6 +68,8 @@ class CrashReporter:
         raw = self._texts.get(path)
         try:
             if raw is None:
+                if not os.path.isfile(path):  # code may call itself after anything, a pipe too
+                    return None
                 with tokenize.open(path) as file:
                     return file.read()
             encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)

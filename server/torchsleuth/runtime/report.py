@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tokenize
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from torchsleuth.errors.diagnose import crash_diagnostic
 from torchsleuth.schema import Diagnostic, Json, TensorFact
+from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
 
 Sources = Callable[[str], SourceText]
@@ -104,9 +104,8 @@ def read_sources(known: Mapping[str, str | None] | None = None) -> Sources:
     def read(path: str) -> SourceText:
         if path not in cache:
             try:
-                with tokenize.open(path) as file:
-                    cache[path] = SourceText(path, file.read())
-            except (OSError, SyntaxError, UnicodeDecodeError):
+                cache[path] = SourceText(path, read_source(path))
+            except Unreadable:
                 cache[path] = SourceText(path, "")
         return cache[path]
 
