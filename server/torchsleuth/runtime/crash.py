@@ -36,6 +36,7 @@ class CrashReporter:
         self._recorder = recorder
         self._texts = texts
         """Source of each of the user's files as it was when it was loaded."""
+        self._environment = dict(os.environ)
         self._trees: dict[str, ast.AST] = {}
 
     def report(self, error: BaseException, traceback: TracebackType | None) -> dict[str, Any]:
@@ -59,7 +60,13 @@ class CrashReporter:
         constructor = (found["module"] or {}).get("constructor") or {"frames": []}
         paths |= {frame["path"] for frame in constructor["frames"]}
         found["sources"] = {path: self._source(path) for path in paths}
+        found["environment"] = self._variables()
         return found
+
+    def _variables(self) -> list[tuple[str, str]]:
+        """The environment as it was at first, and as it is: what the report must not hold (see `secrets`)."""
+        now = os.environ if type(os.environ) is os._Environ else {}
+        return list(dict.fromkeys((*self._environment.items(), *now.items())))
 
     def _source(self, path: str) -> str | None:
         import io
