@@ -602,7 +602,7 @@ ENGLISH: dict[str, str] = {
     "worker.old_torch": "{python} has torch {version}: {wanted} or newer is needed",
     "worker.old_python": "{python} is Python {version}: {wanted} or newer is needed",
     "worker.cannot_start": "{python} cannot be started: {error}",
-    "worker.no_start": "{python} ended before the analysis was ready",
+    "worker.no_start": "{python} did not say that the analysis is ready: is it a Python that works?",
     "worker.ready": "torch {torch}, Python {python}",
     "worker.died": "the analysis of {path} did not answer in time or ended unexpectedly",
     "worker.unfinished": "the analysis did not finish and was stopped",
