@@ -20,7 +20,8 @@ from typing import Any
 
 import torch
 
-from torchsleuth.oracle import gate, wall
+from torchsleuth import wall
+from torchsleuth.oracle import gate
 from torchsleuth.oracle.gate import known
 from torchsleuth.tensors.spec import DType, Native, Parameter, plain_name
 

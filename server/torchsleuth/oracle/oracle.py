@@ -25,7 +25,8 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from torchsleuth.oracle import gate, modules, names, options, overloads, published, wall
+from torchsleuth import wall
+from torchsleuth.oracle import gate, modules, names, options, overloads, published
 from torchsleuth.oracle.autocast import casting, moved
 from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result

@@ -1,9 +1,9 @@
-"""The second wall of the worker: what its process may not do once it has started, whatever the first one let through.
+"""The second wall: what a process that reads the user's code may not do once it has started, whatever was let through.
 
-The first wall is `oracle.gate`: only listed operators are called. This one is held by the interpreter itself, with an audit
-hook (PEP 578) that cannot be taken back: no processes, no sockets, no libraries and no code but those of the interpreter's
-own folders, and no writing outside of the store. It is no sandbox against machine code; it is what turns a mistake in the
-first wall into an error message.
+The first wall of the worker is `oracle.gate`: only listed operators are called. This one is held by the interpreter itself,
+with an audit hook (PEP 578) that cannot be taken back: no processes, no sockets, no libraries and no code but those of the
+interpreter's own folders, and no writing outside of the store. It is no sandbox against machine code; it is what turns a
+mistake in the first wall into an error message.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ _REFUSED = frozenset(
 _HARMLESS = frozenset("os.listdir os.scandir os.walk os.fwalk os.getxattr os.listxattr ctypes.set_errno".split())
 _PACKAGE_FOLDERS = tuple(path for path in sys.path if path.rstrip("/\\").endswith(("site-packages", "dist-packages")))
 """Folders of installed packages, also of the user's own; taken when the process starts."""
+_IMPORTED = ("torch", "numpy", "sympy", "jedi", "parso")
+"""Packages whose own code may come from wherever they were imported from."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _CHANGES = frozenset("os.mkdir os.rename os.remove os.chmod os.truncate os.utime os.rmdir".split())
 """What changes files and folders, by paths that are the first arguments; allowed in the store's folder."""
@@ -55,11 +57,11 @@ def refusals() -> tuple[str, ...]:
     return found
 
 
-def close(store: Path) -> None:
-    """Close the wall for the rest of the process's life. `store`: the folder that it may write to."""
+def close(store: Path | None) -> None:
+    """Close the wall for the rest of the process's life. `store`: the folder that it may write to, None for none."""
     # What is imported later is not compiled to files: the analysis writes nothing.
     sys.dont_write_bytecode = True
-    sys.addaudithook(_hook(_resolved([store]), installed_folders()))
+    sys.addaudithook(_hook(_resolved([] if store is None else [store]), installed_folders()))
     _limit_resources()
 
 
@@ -68,8 +70,8 @@ def installed_folders() -> tuple[str, ...]:
     that were imported when it started, wherever these lie."""
     paths: list[str | None] = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     paths += [*site.getsitepackages(), *_PACKAGE_FOLDERS]
-    paths.append(str(Path(__file__).parents[1]))
-    paths += [_folder_of(sys.modules.get(name)) for name in ("torch", "numpy", "sympy")]
+    paths.append(str(Path(__file__).parent))
+    paths += [_folder_of(sys.modules.get(name)) for name in _IMPORTED]
     return _resolved(path for path in paths if path)
 
 
