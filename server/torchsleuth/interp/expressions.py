@@ -107,6 +107,8 @@ class Expressions(Calls):
             value = self.evaluators[kind](node, frame)
         except (OutOfBudget, RecursionError):
             raise
+        except MemoryError:
+            return UNKNOWN
         except Exception as error:
             self.stumble(error, node, frame)
             return UNKNOWN

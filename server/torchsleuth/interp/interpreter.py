@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import time
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from torchsleuth.interp import demands, kinds, library, misuse, patterns, unparsed
 from torchsleuth.interp.autocast import Regions
 from torchsleuth.interp.autocast import entered as autocast_inside
-from torchsleuth.interp.budget import Budget, OutOfBudget
+from torchsleuth.interp.budget import LOOK_EVERY, Budget, OutOfBudget
 from torchsleuth.interp.calls import whose_attributes
 from torchsleuth.interp.frames import Frame, LoopState
 from torchsleuth.interp.heap import MISSING, Delta, Heap, alike
@@ -46,6 +47,7 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
+from torchsleuth.messages import message
 from torchsleuth.oracle import Operators
 from torchsleuth.syntax.shapes import Declarations
 from torchsleuth.tensors import dims
@@ -89,6 +91,9 @@ class Interpreter(Importing):
         self.numbers: dict[tuple[int, int], Size] = {}
         self.steps = 0
         self.step_limit = self.budget.steps
+        self.deadline = time.process_time() + self.budget.seconds
+        self.next_look = 0
+        self.overdue = False
         self.most_questions: int | None = None
         self.grad: bool | None = True
         self.grad_off: Site | None = None
@@ -134,9 +139,14 @@ class Interpreter(Importing):
     def tick(self, cost: int = 1) -> None:
         self.steps += cost
         if self.steps > self.step_limit:
-            raise OutOfBudget("the analysis budget of this document is used up")
+            raise OutOfBudget(message("analysis.steps"))
         if self.most_questions is not None and self.oracle.misses > self.most_questions:
-            raise OutOfBudget("the budget of what is only supposed is used up")
+            raise OutOfBudget(message("analysis.supposed"))
+        if self.steps + self.heap.work >= self.next_look:
+            self.next_look = self.steps + self.heap.work + LOOK_EVERY
+            self.overdue = self.overdue or time.process_time() > self.deadline
+        if self.overdue:
+            raise OutOfBudget(message("analysis.time"))
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -156,6 +166,9 @@ class Interpreter(Importing):
             completion = self.executors[kind](node, frame)
         except (OutOfBudget, RecursionError):
             raise
+        except MemoryError:
+            self._forget(node, frame)
+            return NORMAL
         except Exception as error:
             self.stumble(error, node, frame)
             self._forget(node, frame)
