@@ -348,7 +348,7 @@ class Interpreter(Importing):
             kept = frame.loops[-1].continues
         return kept
 
-    def do_For(self, node: ast.For, frame: Frame) -> int:
+    def do_For(self, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
         value = self.eval(node.iter, frame)
         if isinstance(value, Parameters):
             self._record_parameters(node.target, value, frame)
@@ -373,7 +373,9 @@ class Interpreter(Importing):
             return self.block(node.orelse, frame)
         return self._loop(node, frame, Iteration((None,), exact=False), decided=decided is True)
 
-    def _loop(self, node: ast.For | ast.While, frame: Frame, iteration: Iteration, decided: bool = False) -> int:
+    def _loop(
+        self, node: ast.For | ast.AsyncFor | ast.While, frame: Frame, iteration: Iteration, decided: bool = False
+    ) -> int:
         """Known short sequences one by one; anything else twice as it is, then with what changed forgotten. `decided`: it
         is known that a ``while`` is entered."""
         execution = next(self.loop_executions)
@@ -395,7 +397,7 @@ class Interpreter(Importing):
                 point = LoopPoint(node, span, execution, number, over, last, loader, count=count)
                 self.loop_points.append(point)
                 try:
-                    if isinstance(node, ast.For):
+                    if isinstance(node, ast.For | ast.AsyncFor):
                         self.assign(node.target, item, frame)
                     completion = self.block(node.body, frame)
                 finally:
@@ -454,9 +456,9 @@ class Interpreter(Importing):
         return (self.steps - steps_before) * count <= allowed
 
     def _items(
-        self, node: ast.For | ast.While, frame: Frame, iteration: Iteration, state: LoopState
+        self, node: ast.For | ast.AsyncFor | ast.While, frame: Frame, iteration: Iteration, state: LoopState
     ) -> Iterable[Value]:
-        if isinstance(node, ast.For):
+        if isinstance(node, ast.For | ast.AsyncFor):
             items = iteration.items
             if not iteration.exact:
                 items = items[:2] if len(items) > 1 else items * 2
@@ -503,7 +505,7 @@ class Interpreter(Importing):
 
     def _widen(
         self,
-        node: ast.For | ast.While,
+        node: ast.For | ast.AsyncFor | ast.While,
         frame: Frame,
         iteration: Iteration,
         state: LoopState,
@@ -512,7 +514,7 @@ class Interpreter(Importing):
         execution: int,
     ) -> None:
         """Run the body once more with everything that changes from iteration to iteration joined."""
-        if len(after) > 1 and self._stable(after[-2], after[-1]) and isinstance(node, ast.For):
+        if len(after) > 1 and self._stable(after[-2], after[-1]) and isinstance(node, ast.For | ast.AsyncFor):
             return
         self.heap.rollback(state.start)
         self.heap.join(after)
@@ -523,7 +525,7 @@ class Interpreter(Importing):
         self.loop_points.append(LoopPoint(node, span, execution, len(after), over, joined=True, count=count))
         self.uncertain += 1
         try:
-            if isinstance(node, ast.For):
+            if isinstance(node, ast.For | ast.AsyncFor):
                 items = iteration.items if iteration.last is None else (*iteration.items, iteration.last)
                 self.assign(node.target, self.any_of(items), frame)
             self.block(node.body, frame)
@@ -965,7 +967,7 @@ def _as_load(target: ast.expr) -> ast.expr:
     return copied
 
 
-def _leaves_early(node: ast.For) -> bool:
+def _leaves_early(node: ast.For | ast.AsyncFor) -> bool:
     """Whether a loop may end before its last element."""
     pending: list[tuple[ast.AST, bool]] = [(part, True) for part in node.body]
     while pending:

@@ -112,7 +112,7 @@ class LoopPoint:
     batch. `joined`: it stands for any number of further iterations, so that nothing in it is certain. `count`: how many
     iterations there are, None where that is not known."""
 
-    node: ast.For | ast.While | ast.expr
+    node: ast.For | ast.AsyncFor | ast.While | ast.expr
     span: Span
     execution: int
     iteration: int

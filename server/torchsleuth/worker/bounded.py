@@ -50,13 +50,14 @@ class Bounded:
         raised: list[BaseException] = []
 
         def run() -> None:
+            self._thread = threading.current_thread()
             try:
                 made.append(work())
             except BaseException as error:
                 raised.append(error)
 
-        self._thread = thread = _started(run)
         depth = sys.getrecursionlimit()
+        thread = _started(run)
         try:
             while thread.is_alive():
                 thread.join(self._pause())

@@ -10,6 +10,7 @@ from dataclasses import replace
 from torchsleuth.interp.budget import Budget, OutOfTime
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Interpreter
+from torchsleuth.interp.relevance import irrelevant
 from torchsleuth.interp.trace import Trace
 from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
@@ -101,7 +102,8 @@ class Engine:
             self._repairs[path] = Repairs(result, files, trials, analysis.trace.stumbles, self._bounded, left)
             if len(self._repairs) > MAX_UNREPAIRED:
                 del self._repairs[next(iter(self._repairs))]
-        return self._repair(path, text, overlay, roots, codes, math.inf) if verify else result
+        repairable = verify and path in self._repairs
+        return self._repair(path, text, overlay, roots, codes, math.inf) if repairable else result
 
     def repair(
         self,
@@ -152,6 +154,9 @@ class Engine:
         """What the interpreter saw; `files` has the text of the document and of others that are open."""
         workspace = Workspace(files, roots)
         source = SourceText(path, files[path])
+        nothing = irrelevant(source, workspace)
+        if nothing is not None:
+            return Analysis(source, nothing, workspace, self.oracle.version)
         budget = Budget()
         interpreter = Interpreter(self.oracle, workspace, budget)
         with self._bounded.limit(budget.seconds + GRACE_SECONDS):
