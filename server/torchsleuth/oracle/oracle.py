@@ -26,7 +26,7 @@ from torch._subclasses.fake_tensor import (
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from torchsleuth import wall
-from torchsleuth.oracle import gate, modules, names, options, overloads, published
+from torchsleuth.oracle import gate, limits, modules, names, options, overloads, published
 from torchsleuth.oracle.autocast import casting, moved
 from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
@@ -162,6 +162,8 @@ class Oracle:
             outcome = (
                 self._simplified((canonical_target, canonical_args, canonical_kwargs), grad, cast) if back else None
             )
+            if outcome is None and limits.too_large(canonical_target, canonical_args, dict(canonical_kwargs)):
+                outcome = Undecided("it takes too long")
             if outcome is None:
                 setting = (bool(back), grad, cast)
                 outcome = self._evaluate(canonical_target, canonical_args, dict(canonical_kwargs), *setting)
@@ -535,6 +537,8 @@ class Oracle:
         if recipe.package:
             return self._part(recipe)
         module = self._built.get((recipe, self._place))
+        if module is None and limits.too_many_layers(recipe):
+            raise MemoryError(recipe.path)
         if module is None:
             session = Session(self._mode, symbolic=False)
             mode = contextlib.nullcontext() if names.is_lazy(recipe.path) else self._mode
