@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2] / "server" / "torchsleuth"
-EXCHANGED = {"schema", "messages"}
+EXCHANGED = {"schema", "messages", "escaping"}
 ALLOWED = {
     "schema": set(),
-    "messages": set(),
     "wall": set(),
     "lifetime": set(),
+    "escaping": set(),
+    "messages": {"escaping"},
     "syntax": EXCHANGED,
     "tensors": set(),
     "oracle": {"tensors", "wall"},
