@@ -61,8 +61,8 @@ def close(store: Path | None) -> None:
     """Close the wall for the rest of the process's life. `store`: the folder that it may write to, None for none."""
     # What is imported later is not compiled to files: the analysis writes nothing.
     sys.dont_write_bytecode = True
-    sys.addaudithook(_hook(_resolved([] if store is None else [store]), installed_folders()))
     _limit_resources()
+    sys.addaudithook(_hook(_resolved([] if store is None else [store]), installed_folders()))
 
 
 def installed_folders() -> tuple[str, ...]:
