@@ -208,7 +208,7 @@ def _with_found_modules(
     missing = [Import(name, where, line, text) for name, where, line in analysis.stats.get("missing") or ()]
     here = [item for item in missing if os.path.abspath(item.path) == os.path.abspath(path)]
     if here and "sys.path" in text:
-        found = find_modules(here, worker.interpreter, roots)
+        found = find_modules(here, worker.search_path, roots)
         if found:
             return worker.analyze(path, text, overlay, roots=(*roots, *found), codes=codes)
     return analysis

@@ -16,6 +16,7 @@ import torchsleuth
 from torchsleuth.cli.output import complain, data, line
 from torchsleuth.messages import message
 from torchsleuth.schema import Json
+from torchsleuth.worker import bootstrap
 
 SECONDS = 180.0
 """Time the interpreter has to import torch and answer."""
@@ -27,8 +28,7 @@ MAX_SAID = 200
 """Characters of its own words that are passed on."""
 # Read, not imported: it runs in the interpreter that is asked, which may not have this package.
 _PROBE = Path(torchsleuth.__file__).parent / "runtime" / "environment.py"
-# The working folder is no place to import from: its files may be named like those of the library.
-_START = 'import sys; sys.path[:] = [item for item in sys.path if item]; exec(sys.stdin.buffer.read().decode("utf-8"))'
+_START = f'{bootstrap.INSTALLED}\nexec(sys.stdin.buffer.read().decode("utf-8"))'
 
 
 class NoAnswer(Exception):
@@ -57,7 +57,7 @@ def env(output_format: str, python: str | None) -> int:
 
 def _ask(interpreter: str) -> Json:
     """Raises OSError or ValueError where nothing can be started, NoAnswer where there is no answer."""
-    output, errors, status = _run([interpreter, "-c", _START], _PROBE.read_bytes())
+    output, errors, status = _run([interpreter, "-I", "-c", _START], _PROBE.read_bytes())
     lines = output.decode(errors="replace").strip().splitlines()
     try:
         found = json.loads(lines[-1]) if lines else None
