@@ -124,6 +124,18 @@ def test_commands_for_one_file_say_what_it_is(
 
 
 @posix
+def test_a_copy_to_repair_is_made_beside_all_that(
+    hostile: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("script.py").write_text("print('it runs')\n")
+    assert fix(Path("script.py"), [], Path("copy"), None) == 0
+    shown = capsys.readouterr()
+    assert "it runs" in shown.out and shown.err == ""
+    assert {name for name in hostile if not os.path.lexists(Path("copy", name))} == set()
+
+
+@posix
 def test_every_reader_of_sources_comes_back(hostile: dict[str, str], tmp_path: Path) -> None:
     workspace = Workspace({}, (str(tmp_path),))
     for name in hostile:
