@@ -290,7 +290,6 @@ else:
         "exec(compile(open('beside.py').read(), os.path.abspath('beside.py'), 'exec'))",
         "pickle.loads(pickle.dumps(os.getcwd))",
         "signal.raise_signal(0) or signal.pthread_kill(threading.get_ident(), 0)",
-        "sys.addaudithook(print)",
         "sys.settrace(None)",
     ],
 )
