@@ -637,6 +637,7 @@ ENGLISH: dict[str, str] = {
     "cli.lost": "{path} and the files behind it are not analysed: {error}",
     "cli.cannot_start": "{python} cannot be started: {error}",
     "cli.cannot_write": "{path} cannot be written: {error}",
+    "cli.cannot_copy": "the copy cannot be made, for {path}: {error}",
     "cli.special": "{path} is no regular file, and is not written",
     "cli.folder_missing": "its folder does not exist",
     "cli.folder_closed": "its folder cannot be written to",
