@@ -1,4 +1,4 @@
-"""Requests that cannot be understood: each gets an error for an answer."""
+"""Requests: those that cannot be understood get an error for an answer, those that are withdrawn end, and none is kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,19 @@ class _Answered:
 
 
 class AnsweringProtocol(LanguageServerProtocol):
-    """pygls, which says nothing to requests whose parameters it cannot read."""
+    """pygls, which says nothing to requests whose parameters it cannot read, goes on with commands that are withdrawn, and
+    keeps whatever it has done for each notification."""
+
+    def _execute_handler(self, msg_id: Any, *args: Any, **kwargs: Any) -> None:
+        super()._execute_handler(msg_id, *args, **kwargs)
+        future = self._request_futures.get(msg_id)
+        if future is None:
+            return
+        future.add_done_callback(lambda _: self._request_futures.pop(msg_id, None))
+        request = self._request_futures.get(self.msg_id) if self.msg_id is not None else None
+        if request is not None and request is not future:
+            # A command runs as a request inside of the one that executes it.
+            request.add_done_callback(lambda done: done.cancelled() and future.cancel())
 
     def structure_message(self, data: Any) -> Any:
         if not _is_message(data):
