@@ -57,7 +57,9 @@ class WorkerClient:
         self.python: str | None = None
         self.vocabulary: frozenset[str] = frozenset()
         """Attributes of the libraries that are installed there."""
-        self._command = command or bootstrap.command(self.interpreter, "torchsleuth.worker")
+        self.search_path: tuple[str, ...] = ()
+        """Where the interpreter looks for modules."""
+        self._command = command or bootstrap.command(self.interpreter, "torchsleuth.worker.__main__")
         self._listener = listener or (lambda state, detail: None)
         self._requests = threading.Lock()
         self._processes = threading.Lock()
@@ -255,6 +257,7 @@ class WorkerClient:
             raise self._give_up(reason or message("worker.no_start", python=self.interpreter), reason is not None)
         self.torch, self.python = hello["params"]["torch"], hello["params"]["python"]
         self.vocabulary = frozenset(hello["params"]["words"])
+        self.search_path = tuple(hello["params"].get("search_path", ()))
         self._unavailable, self._failures, self._ready = None, 0, True
         self._listener("ready", self._detail())
         return process
