@@ -674,6 +674,7 @@ ENGLISH: dict[str, str] = {
     "fix.suppression": "Remove what silences nothing",
     "fix.ignore": "Ignore {code} on this line",
     # editor
+    "editor.wrong_arguments": "the arguments are not understood: {wanted}",
     "editor.untrusted": "the workspace is not trusted: nothing is analysed or run",
     "editor.incomplete": "{document} is not fully analysed: {reason}",
     "editor.analyzing": "Analysing PyTorch code",

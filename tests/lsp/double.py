@@ -19,6 +19,10 @@ class Double:
     unrepaired = False
     saving = ""
 
+    def __init__(self) -> None:
+        self.slices: dict[str, int] = {}
+        """Documents whose fixes are being verified, and how often that was gone on with."""
+
     def analyze(
         self,
         path: str,
@@ -40,12 +44,15 @@ class Double:
             if detail:
                 Path(detail).write_text(str(child.pid))
             threading.Event().wait()
-        if wish == "raise":
+        if wish in ("raise", "raises"):
             raise RuntimeError("no such luck")
         if wish == "noise":
             print("printed by a library", flush=True)
             os.write(1, b'{"id": 1, "result": "from C"}\n')
             assert sys.stdin.read() == ""
+        if wish == "slow-fixes":
+            self._keep(path)
+            return FileAnalysis(path, stats={"unverified": True})
         place = Position(1, 1)
         message = f"{len(overlay or {})} other documents, roots {', '.join(roots) or 'none'}: {text}"
         return FileAnalysis(path, (Diagnostic(path, "TS000", "double", "hint", message, place, place),))
@@ -59,7 +66,23 @@ class Double:
         codes: Sequence[str] | None = None,
         seconds: float = 0.0,
     ) -> FileAnalysis:
-        return self.analyze(path, text, overlay, roots)
+        if not text.startswith("# slow-fixes"):
+            return self.analyze(path, text, overlay, roots)
+        if path not in self.slices:
+            self._keep(path)
+        self.slices[path] += 1
+        if self.slices[path] < 3:
+            return FileAnalysis(path, stats={"unverified": True})
+        place = Position(1, 1)
+        found = (Diagnostic(path, "TS000", "double", "hint", "all fixes are there", place, place),)
+        return FileAnalysis(path, found, stats={"unverified": False})
+
+    def _keep(self, path: str) -> None:
+        """As the engine does, but only two analyses."""
+        self.slices.pop(path, None)
+        self.slices[path] = 0
+        if len(self.slices) > 2:
+            del self.slices[next(iter(self.slices))]
 
     def vocabulary(self) -> list[str]:
         return []

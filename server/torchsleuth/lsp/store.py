@@ -37,6 +37,8 @@ class _Entry:
     facts: tuple[TensorFact, ...]
     whole: bool = True
     """No change of a text has reached into something."""
+    places: frozenset[str] = frozenset()
+    """Files in which findings are on screen: edits take findings away, but not off the screen."""
 
 
 class ResultStore:
@@ -66,7 +68,7 @@ class ResultStore:
         entry = _Entry(self._generation, findings, tuple(facts))
         for path, changes in (since or {}).items():
             entry = _moved_entry(entry, path, changes)
-        self._entries[layer, owner] = entry
+        self._entries[layer, owner] = replace(entry, places=frozenset(item.path for item in diagnostics))
         self._publish_all(before | self._places(layer, owner) | {owner})
         return self._generation
 
@@ -81,7 +83,7 @@ class ResultStore:
     def clear(self, layer: Layer, owner: str | None = None) -> None:
         """Forget a layer, of one owner or of all."""
         keys = [key for key in self._entries if key[0] == layer and owner in (None, key[1])]
-        places = {place for key in keys for place in self._places(*key)}
+        places = {place for key in keys for place in self._places(*key)} | ({owner} if owner is not None else set())
         for key in keys:
             del self._entries[key]
         self._publish_all(places)
@@ -136,7 +138,7 @@ class ResultStore:
 
     def _places(self, layer: Layer, owner: str) -> set[str]:
         entry = self._entries.get((layer, owner))
-        return {finding.diagnostic.path for finding in entry.findings} if entry is not None else set()
+        return set(entry.places) if entry is not None else set()
 
     def _mentioned(self, entry: _Entry) -> set[str]:
         mentioned = {fact.path for fact in entry.facts}
