@@ -667,6 +667,11 @@ ENGLISH: dict[str, str] = {
     "editor.run.found": "{code} at {place}: {message}",
     "editor.fix_all": "Apply all safe fixes of TorchSleuth",
     "editor.fix.measured": "{title} (from the run)",
+    "editor.fix.elsewhere": "{title} (in {places})",
+    "editor.fix.also": "{title} (also in {places})",
+    "editor.fix.show": "Show what was changed",
+    "editor.fix.changed": "the text has changed meanwhile, and this does not fit it any more: {title}",
+    "editor.note": "{message} (in {place}; {here})",
     # repair loop
     "repair.run": "[RUN] {script}",
     "repair.error": "[ERROR] {path}:{line}  {code} {error}",

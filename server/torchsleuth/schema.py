@@ -99,12 +99,14 @@ class Fix:
 
 @dataclass(frozen=True)
 class Related:
-    """Another place that explains a diagnostic, such as the constructor of the layer that failed."""
+    """Another place that explains a diagnostic, such as the constructor of the layer that failed. `call`: it is a call that
+    leads to where the diagnostic is."""
 
     path: str
     start: Position
     end: Position
     message: str
+    call: bool = False
 
     def to_json(self) -> Json:
         return {
@@ -113,6 +115,7 @@ class Related:
             "column": self.start.column,
             "end": self.end.to_json(),
             "message": self.message,
+            **({"call": True} if self.call else {}),
         }
 
     @staticmethod
@@ -122,6 +125,7 @@ class Related:
             Position(value["line"], value["column"]),
             Position.from_json(value["end"]),
             value["message"],
+            value.get("call", False),
         )
 
 

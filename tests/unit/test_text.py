@@ -28,8 +28,8 @@ def test_columns_round_trip() -> None:
     source = SourceText("f.py", TEXT)
     column = source.line(2).index("b") + 1
     at = Position(2, column)
-    assert source.to_utf16(at) == (1, column)  # the emoji counts twice
-    assert source.from_utf16(1, column) == at
+    assert source.to_units(at, "utf-16") == (1, column)  # the emoji counts twice
+    assert source.from_units(1, column, "utf-16") == at
     assert source.from_utf8(2, len(source.line(2)[: column - 1].encode())) == at
     assert source.position(source.offset(at)) == at
 

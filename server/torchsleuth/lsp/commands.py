@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from lsprotocol import types
+
 from torchsleuth.lsp import protocol
 from torchsleuth.schema import Json
 
@@ -18,7 +20,13 @@ def register(server: TorchSleuthServer) -> None:
         uri = str(arguments[0]) if arguments else ""
         options = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], dict) else {}
         script_arguments = tuple(str(value) for value in options.get("args") or ())
-        return await server.runs.run(uri, script_arguments, options.get("cwd"))
+        result = await server.runs.run(uri, script_arguments, options.get("cwd"))
+        if server.settings.run_command is None:
+            # The client has no place of its own to show how it went.
+            fine = result["ok"] and result["exitCode"] == 0
+            kind = types.MessageType.Info if fine else types.MessageType.Warning
+            server.window_show_message(types.ShowMessageParams(kind, result["summary"]))
+        return result
 
     @server.command(protocol.STOP_RUN)
     async def stop_run(*arguments: Any) -> bool:
