@@ -653,7 +653,7 @@ ENGLISH: dict[str, str] = {
     "editor.stale": "{message} (from a run before this line changed)",
     "editor.hint.observed": "{hint} ◉",
     "editor.inferred": "inferred from the source",
-    "editor.supposed": "with arguments such as the code is made for; nothing here calls it",
+    "editor.supposed": "supposed: it is what the code is made for, and nothing here shows it",
     "editor.observed": "observed in the last run",
     "editor.requires_grad": "requires grad",
     "editor.no_grad": "no grad",

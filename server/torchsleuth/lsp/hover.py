@@ -106,7 +106,7 @@ def fact_text(facts: Sequence[TensorFact], markup: Markup) -> str:
 
 def shape_text(fact: TensorFact) -> str:
     """``Tensor[64, 3, 32, 32]``."""
-    return "Tensor" + ("[…]" if fact.shape is None else f"[{', '.join(map(str, fact.shape))}]")
+    return "scalar Tensor" if fact.shape == () else f"Tensor{fact.sizes()}"
 
 
 def rule_text(code: str, markup: Markup) -> str | None:

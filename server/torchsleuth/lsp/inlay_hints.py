@@ -50,7 +50,5 @@ def bindings(facts: Sequence[TensorFact], start: Position, end: Position) -> lis
 
 def label(fact: TensorFact) -> str:
     """``: [64, 16384] float32``; the device only where it is not the default."""
-    shape = "[…]" if fact.shape is None else f"[{', '.join(map(str, fact.shape))}]"
-    device = fact.device if fact.device != "cpu" else None
-    text = ": " + " ".join(part for part in (shape, fact.dtype, device) if part)
+    text = f": {fact.describe(devices=False)}"
     return message("editor.hint.observed", hint=text) if fact.layer == "run" else text
