@@ -1,6 +1,6 @@
 """The values every part exchanges: positions, edits, fixes, diagnostics and what is known about a tensor.
 
-Lines and columns are 1-based and columns count Unicode code points; only `lsp/` converts to UTF-16.
+Lines and columns are 1-based and columns count Unicode code points; only `lsp/` converts to what the editor counts.
 Everything here is a frozen dataclass with `to_json`/`from_json` in the shape of the machine interface.
 """
 
