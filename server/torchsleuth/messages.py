@@ -674,6 +674,7 @@ ENGLISH: dict[str, str] = {
     "fix.suppression": "Remove what silences nothing",
     "fix.ignore": "Ignore {code} on this line",
     # editor
+    "editor.wrong_arguments": "the arguments are not understood: {wanted}",
     "editor.untrusted": "the workspace is not trusted: nothing is analysed or run",
     "editor.incomplete": "{document} is not fully analysed: {reason}",
     "editor.analyzing": "Analysing PyTorch code",
@@ -684,7 +685,7 @@ ENGLISH: dict[str, str] = {
     "editor.stale": "{message} (from a run before this line changed)",
     "editor.hint.observed": "{hint} ◉",
     "editor.inferred": "inferred from the source",
-    "editor.supposed": "with arguments such as the code is made for; nothing here calls it",
+    "editor.supposed": "supposed: it is what the code is made for, and nothing here shows it",
     "editor.observed": "observed in the last run",
     "editor.requires_grad": "requires grad",
     "editor.no_grad": "no grad",
@@ -698,6 +699,11 @@ ENGLISH: dict[str, str] = {
     "editor.run.found": "{code} at {place}: {message}",
     "editor.fix_all": "Apply all safe fixes of TorchSleuth",
     "editor.fix.measured": "{title} (from the run)",
+    "editor.fix.elsewhere": "{title} (in {places})",
+    "editor.fix.also": "{title} (also in {places})",
+    "editor.fix.show": "Show what was changed",
+    "editor.fix.changed": "the text has changed meanwhile, and this does not fit it any more: {title}",
+    "editor.note": "{message} (in {place}; {here})",
     # repair loop
     "repair.run": "[RUN] {script}",
     "repair.error": "[ERROR] {path}:{line}  {code} {error}",

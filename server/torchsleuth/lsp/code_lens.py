@@ -31,7 +31,8 @@ def register(server: TorchSleuthServer) -> None:
         if line is None:
             return []
         start = types.Position(line - 1, 0)
-        command = types.Command(message("editor.lens.run"), protocol.CLIENT_RUN, arguments=[document.uri])
+        run = server.settings.run_command or protocol.RUN_AND_DIAGNOSE
+        command = types.Command(message("editor.lens.run"), run, arguments=[document.uri])
         return [types.CodeLens(types.Range(start, start), command)]
 
 
