@@ -120,7 +120,8 @@ def _try_import(package: str) -> None:
     with contextlib.suppress(BaseException):
         spec = importlib.util.find_spec(package)
         if spec is not None and spec.origin is not None and wall.is_installed(spec.origin):
-            importlib.import_module(package)
+            with wall.importing():
+                importlib.import_module(package)
 
 
 def _imported(path: str) -> Any:
