@@ -19,6 +19,7 @@ from torchsleuth.worker import __main__ as worker
 class Double:
     unrepaired = False
     _slices = 0
+    saving = ""
 
     def analyze(
         self,
@@ -32,6 +33,10 @@ class Double:
         wish, _, detail = text.split("\n")[0].removeprefix("# ").partition(" ")
         if wish == "die":
             os._exit(9)
+        if wish == "die-once" and not Path(detail).exists():
+            Path(detail).touch()
+            os._exit(9)
+        self.saving = wish
         if wish == "hang":
             child = subprocess.Popen(["sleep", "1000"])
             if detail:
@@ -81,9 +86,13 @@ class Double:
         return []
 
     def save(self) -> None:
-        pass
+        if self.saving == "die-saving":
+            os._exit(9)
+        if self.saving == "raise-saving":
+            raise MemoryError
 
 
 if __name__ == "__main__":
     worker._start = lambda: (Double(), "0.0")
+    worker._close_wall = lambda: None  # it starts processes and writes files on demand
     sys.exit(worker.main())

@@ -48,7 +48,8 @@ class TorchSleuthServer(LanguageServer):
         )
         self.settings = Settings()
         self.documents = Documents()
-        self.store = ResultStore(diagnostics.Publisher(self).publish)
+        self.publisher = diagnostics.Publisher(self)
+        self.store = ResultStore(self.publisher.publish)
         self.control = Control(self)
         self.analysis = StaticAnalysis(self)
         self.runs = Runs(self)
@@ -61,6 +62,8 @@ class TorchSleuthServer(LanguageServer):
             if not self.settings.trusted:
                 self.runs.stop()
             self.analysis.restart()
+        if before.trusted != self.settings.trusted:
+            self.refresh_lenses()  # what may be run now is offered, what may not is not
         if before.chosen != self.settings.chosen:
             self.control.reset()
             self.analysis.request_all()
@@ -76,6 +79,12 @@ class TorchSleuthServer(LanguageServer):
         workspace = self.client_capabilities.workspace
         if workspace is not None and workspace.inlay_hint is not None and workspace.inlay_hint.refresh_support:
             self.workspace_inlay_hint_refresh(None)
+
+    def refresh_lenses(self) -> None:
+        """Ask the client to ask again for code lenses."""
+        workspace = self.client_capabilities.workspace
+        if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
+            self.workspace_code_lens_refresh(None)
 
     def close(self) -> None:
         """End every process that was started."""

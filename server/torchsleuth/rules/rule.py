@@ -177,7 +177,8 @@ class Example:
 class Rule:
     """`documentation` is the docstring of the rule's file: the page, the hover and ``torchsleuth rule CODE``.
 
-    `default`: on without being selected.
+    `default`: on without being selected. `of_absence`: it argues from what a script does not do, so it is silent about one
+    that was not executed to its end.
     """
 
     code: str
@@ -188,6 +189,7 @@ class Rule:
     find: Finder
     examples: tuple[Example, ...] = ()
     default: bool = True
+    of_absence: bool = False
 
 
 def related(source: SourceText, node: ast.AST, message: str) -> Related:
