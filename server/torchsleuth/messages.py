@@ -637,6 +637,7 @@ ENGLISH: dict[str, str] = {
     "cli.lost": "{path} and the files behind it are not analysed: {error}",
     "cli.cannot_start": "{python} cannot be started: {error}",
     "cli.cannot_write": "{path} cannot be written: {error}",
+    "cli.cannot_copy": "the copy cannot be made, for {path}: {error}",
     "cli.special": "{path} is no regular file, and is not written",
     "cli.folder_missing": "its folder does not exist",
     "cli.folder_closed": "its folder cannot be written to",
@@ -673,6 +674,7 @@ ENGLISH: dict[str, str] = {
     "fix.suppression": "Remove what silences nothing",
     "fix.ignore": "Ignore {code} on this line",
     # editor
+    "editor.wrong_arguments": "the arguments are not understood: {wanted}",
     "editor.untrusted": "the workspace is not trusted: nothing is analysed or run",
     "editor.incomplete": "{document} is not fully analysed: {reason}",
     "editor.analyzing": "Analysing PyTorch code",

@@ -18,8 +18,12 @@ from torchsleuth.worker import __main__ as worker
 
 class Double:
     unrepaired = False
-    _slices = 0
     saving = ""
+
+    def __init__(self) -> None:
+        self.slices: dict[str, int] = {}
+        """Documents whose fixes are being verified, and how often that was gone on with."""
+        self._slices = 0
 
     def analyze(
         self,
@@ -42,12 +46,15 @@ class Double:
             if detail:
                 Path(detail).write_text(str(child.pid))
             threading.Event().wait()
-        if wish == "raise":
+        if wish in ("raise", "raises"):
             raise RuntimeError("no such luck")
         if wish == "noise":
             print("printed by a library", flush=True)
             os.write(1, b'{"id": 1, "result": "from C"}\n')
             assert sys.stdin.read() == ""
+        if wish == "slow-fixes":
+            self._keep(path)
+            return FileAnalysis(path, stats={"unverified": True})
         if wish in ("fix", "after"):
             if wish == "after":
                 Path(detail).read_text()  # a pipe: waits until somebody writes
@@ -69,7 +76,23 @@ class Double:
         if text.startswith(("# fix", "# after")):
             self._slices += 1
             return self._fixable(path, text)
-        return self.analyze(path, text, overlay, roots)
+        if not text.startswith("# slow-fixes"):
+            return self.analyze(path, text, overlay, roots)
+        if path not in self.slices:
+            self._keep(path)
+        self.slices[path] += 1
+        if self.slices[path] < 3:
+            return FileAnalysis(path, stats={"unverified": True})
+        place = Position(1, 1)
+        found = (Diagnostic(path, "TS000", "double", "hint", "all fixes are there", place, place),)
+        return FileAnalysis(path, found, stats={"unverified": False})
+
+    def _keep(self, path: str) -> None:
+        """As the engine does, but only two analyses."""
+        self.slices.pop(path, None)
+        self.slices[path] = 0
+        if len(self.slices) > 2:
+            del self.slices[next(iter(self.slices))]
 
     def _fixable(self, path: str, text: str) -> FileAnalysis:
         """Each `bad` is found; that it has to be `good` is known after a while."""

@@ -11,13 +11,14 @@ from typing import Any, get_args
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
+from pygls.protocol import default_converter, lsp_method
 
 from torchsleuth import __version__
 from torchsleuth.lsp import code_actions, code_lens, commands, diagnostics, hover, inlay_hints, synchronization
 from torchsleuth.lsp.analysis import StaticAnalysis
 from torchsleuth.lsp.control import Control
 from torchsleuth.lsp.documents import Documents, path_of
+from torchsleuth.lsp.requests import AnsweringProtocol
 from torchsleuth.lsp.runs import Runs
 from torchsleuth.lsp.settings import Settings
 from torchsleuth.lsp.store import ResultStore
@@ -26,7 +27,7 @@ from torchsleuth.syntax.text import Encoding
 logger = logging.getLogger("torchsleuth")
 
 
-class TorchSleuthProtocol(LanguageServerProtocol):
+class TorchSleuthProtocol(AnsweringProtocol):
     """pygls, but for one thing that it does differently."""
 
     @lsp_method(types.SHUTDOWN)
@@ -48,8 +49,7 @@ class TorchSleuthServer(LanguageServer):
         )
         self.settings = Settings()
         self.documents = Documents()
-        self.publisher = diagnostics.Publisher(self)
-        self.store = ResultStore(self.publisher.publish)
+        self.store = ResultStore(diagnostics.Publisher(self).publish)
         self.control = Control(self)
         self.analysis = StaticAnalysis(self)
         self.runs = Runs(self)

@@ -48,6 +48,8 @@ class _Entry:
     facts: tuple[TensorFact, ...]
     whole: bool = True
     """No change of a text has reached into something."""
+    places: frozenset[str] = frozenset()
+    """Files in which findings are on screen: edits take findings away, but not off the screen."""
 
 
 class ResultStore:
@@ -79,7 +81,8 @@ class ResultStore:
         for path, changes in (since or {}).items():
             if changes and path in self._mentioned(entry):
                 entry = _unsure(_moved_entry(entry, path, changes))
-        self._entries[layer, owner] = replace(entry, findings=self._numbered(layer, owner, entry.findings))
+        numbered = self._numbered(layer, owner, entry.findings)
+        self._entries[layer, owner] = replace(entry, findings=numbered, places=_shown_in(diagnostics))
         self._publish_all(before | self._places(layer, owner) | {owner})
         return self._generation
 
@@ -110,7 +113,7 @@ class ResultStore:
     def clear(self, layer: Layer, owner: str | None = None) -> None:
         """Forget a layer, of one owner or of all."""
         keys = [key for key in self._entries if key[0] == layer and owner in (None, key[1])]
-        places = {place for key in keys for place in self._places(*key)}
+        places = {place for key in keys for place in self._places(*key)} | ({owner} if owner is not None else set())
         for key in keys:
             del self._entries[key]
         self._publish_all(places)
@@ -199,8 +202,7 @@ class ResultStore:
     def _places(self, layer: Layer, owner: str) -> set[str]:
         """The files in which something is shown of what an owner has: findings, and notes of them."""
         entry = self._entries.get((layer, owner))
-        found = [finding.diagnostic for finding in entry.findings] if entry is not None else []
-        return {path for item in found for path in (item.path, *(related.path for related in item.related))}
+        return set(entry.places) if entry is not None else set()
 
     def _mentioned(self, entry: _Entry) -> set[str]:
         mentioned = {fact.path for fact in entry.facts}
@@ -227,6 +229,11 @@ def _seen_from(path: str, diagnostic: Diagnostic) -> Related | None:
         return None
     places = [related for related in diagnostic.related if related.path == path]
     return next((place for place in places if place.call), places[0] if places else None)
+
+
+def _shown_in(diagnostics: Sequence[Diagnostic]) -> frozenset[str]:
+    """The files in which something is shown of findings: they themselves, and notes of them."""
+    return frozenset(path for item in diagnostics for path in (item.path, *(related.path for related in item.related)))
 
 
 def _places_of(diagnostic: Diagnostic) -> Iterator[tuple[str, Position, Position]]:

@@ -37,7 +37,6 @@ def register(server: TorchSleuthServer) -> None:
         # What is on disk counts from now on: unsaved changes are undone in the results of runs too.
         server.store.text_changed(document.path, difference(document.source, read_source(document.path)), layer="run")
         server.store.clear("static", document.path)
-        server.publisher.publish(document.path)  # also where an edit has taken away what is still on screen
         server.documents.close(document.uri)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)

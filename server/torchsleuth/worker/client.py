@@ -289,7 +289,7 @@ class WorkerClient:
             return process
 
     def _ended(self, process: subprocess.Popen[bytes]) -> None:
-        """A worker has closed its pipe, for whatever reason."""
+        """A worker is gone, for whatever reason."""
         if process is self._process and self._ready and not (self._busy or self._signalled or self._closed.is_set()):
             self._listener("restarting", message("worker.died_idle"))
 
@@ -350,8 +350,8 @@ def _keep(
         while (answer := read(stream)) is not None:
             answers.put(answer)
     answers.put(None)
-    ended(process)
     process.wait()
+    ended(process)
 
 
 def _record() -> Record | None:

@@ -28,8 +28,8 @@ from torchsleuth.worker.bounded import Bounded
 from torchsleuth.worker.progress import Progress
 
 DOCUMENT_SECONDS = 20.0
-"""Time of the processor for one document in all. The analysis has `Budget.seconds` of it to execute the document,
-RULES_SECONDS for the rules, and BEHIND_SECONDS for hints behind what fails; what is left is for fixes."""
+"""Time of the processor for one document in all. The analysis has `Budget.seconds` of it to execute the document, and
+RULES_SECONDS for the rules; what is left is for fixes."""
 GRACE_SECONDS = 2.0
 """The same, beyond that of the execution, after which it is interrupted: it looks at the clock itself, but not everywhere."""
 BEHIND_SECONDS = 2.0
@@ -173,35 +173,31 @@ class Engine:
         trace.stumbles += self.oracle.told()
         return Analysis(source, trace, workspace, self.oracle.version)
 
+    def _left_out(self) -> str | None:
+        """What to say of parts that have been left out."""
+        parts = sorted(self.progress.met, key=lambda part: (part.path, part.line))
+        names = [message(f"worker.part.{part.kind}", name=part.name, line=part.line) for part in parts]
+        return message("worker.left_out", parts=", ".join(dict.fromkeys(names))) if names else None
+
     def _behind_failures(
         self, analysis: Analysis, path: str, files: Mapping[str, str], roots: tuple[str, ...]
     ) -> dict[Place, Sighting]:
         """What is seen where layers that do not fit are taken to be given what they are made for: so the hints go on behind
         them. Nothing is found in that way."""
         trace = analysis.trace
-        if (
-            trace.incomplete
-            or trace.overdue
-            or not any(fitting_operand(failure.operation) for failure in trace.failures)
-        ):
+        if trace.incomplete or trace.overdue or not any(fitting_operand(one.operation) for one in trace.failures):
             return {}
-        workspace, budget = Workspace(files, roots), Budget(seconds=BEHIND_SECONDS)
-        interpreter = Interpreter(self.oracle, workspace, budget, self.progress)
+        budget = Budget(seconds=BEHIND_SECONDS)
+        interpreter = Interpreter(self.oracle, Workspace(files, roots), budget, self.progress)
         interpreter.fitting = True
         try:
-            with self._bounded.limit(BEHIND_SECONDS + GRACE_SECONDS):
+            with self._bounded.limit(budget.seconds + GRACE_SECONDS):
                 supposed = interpreter.run_document(SourceText(path, files[path]))
         except OutOfTime:
             return {}
         if supposed.incomplete or supposed.overdue:
             return {}
         return {place: seen for place, seen in supposed.facts.items() if place not in supposed.obscure}
-
-    def _left_out(self) -> str | None:
-        """What to say of parts that have been left out."""
-        parts = sorted(self.progress.met, key=lambda part: (part.path, part.line))
-        names = [message(f"worker.part.{part.kind}", name=part.name, line=part.line) for part in parts]
-        return message("worker.left_out", parts=", ".join(dict.fromkeys(names))) if names else None
 
     def _diagnose(self, analysis: Analysis, rules: Sequence[Rule]) -> list[Found]:
         found: dict[tuple[str, str, int, int], Found] = {}
