@@ -150,7 +150,7 @@ async def test_an_untrusted_workspace_starts_nothing_until_it_is_trusted(start: 
     editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
     assert len(await editor.diagnostics(uri)) == 1
     await editor.until(lambda: editor.client.lens_refreshes == 1)
-    assert await editor.lenses(uri) == [(0, "▶ Run and Diagnose", "torchsleuth.runAndDiagnose")]
+    assert await editor.lenses(uri) == [(0, "▶ Run and Diagnose", "torchsleuth.server.runAndDiagnose")]
     settings = {"torchsleuth": {"trusted": False}}
     restricted = asyncio.ensure_future(editor.state("restricted"))
     await asyncio.sleep(0)
