@@ -64,9 +64,10 @@ def published(path: str) -> Any:
         raise LookupError(path)
     value = package_module(package)
     prefix = package
-    for part in parts:
-        prefix = f"{prefix}.{part}"
-        value = _part(value, part, prefix)
+    with wall.importing():
+        for part in parts:
+            prefix = f"{prefix}.{part}"
+            value = _part(value, part, prefix)
     if not (_defined_in(value, package) or isinstance(value, types.ModuleType)):
         raise LookupError(path)
     return value
