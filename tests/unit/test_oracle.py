@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from torchsleuth.oracle import gate, names
+from torchsleuth.oracle import gate
 from torchsleuth.oracle.execution import Witness
 from torchsleuth.oracle.fake import Unsupported
 from torchsleuth.oracle.oracle import Oracle

@@ -93,6 +93,8 @@ _SHAPE_WORDS = (
     "must be of size batch_size", "shape of the mask",
 )  # fmt: skip
 
+MAX_REMEMBERED = 20_000
+"""Answers that are kept in memory between two requests."""
 RECENT = 1 << 16
 """Questions that are remembered as they were asked."""
 
@@ -108,11 +110,12 @@ class Oracle:
     """The memoised function, with the fake mode it runs in."""
 
     def __init__(self, store: Store | None = None) -> None:
-        """`store`: where answers are kept when the process ends."""
+        """`store`: where answers are kept, and those of others are found."""
         self._store = store
         self._mode = Mode()
-        self._memo: dict[Any, Outcome] = {} if store is None else store.load()
-        self._stored = len(self._memo)
+        self._memo: dict[Any, Outcome] = {}
+        self._new: dict[Any, Outcome] = {}
+        """Answers that the store does not have."""
         self._recent: dict[Any, Outcome] = {}
         self.joint: dict[Any, Outcome | None] = {}
         self._built: dict[tuple[ModuleSpec, str], torch.nn.Module] = {}
@@ -154,7 +157,7 @@ class Oracle:
                 return known
             (canonical_target, canonical_args, canonical_kwargs), back = canonical((target, args, given))
             key = (canonical_target, canonical_args, canonical_kwargs, *question[3:])
-            outcome = self._memo.get(key)
+            outcome = self._memo.get(key) or self._known_before(key)
         except (TypeError, Unsupported) as error:
             return Undecided(str(error))
         if outcome is None:
@@ -171,7 +174,7 @@ class Oracle:
                 # Not remembered: whoever asks again is told again.
                 self.internal_errors += [f"{_path(target)}: {what} was refused" for what in refused]
                 return Undecided(refused[0])
-            self._memo[key] = outcome
+            self._memo[key] = self._new[key] = outcome
         else:
             self.hits += 1
         if not isinstance(outcome, Result):
@@ -236,9 +239,19 @@ class Oracle:
 
     def save(self) -> None:
         """Put the answers that are new into the store."""
-        if self._store is not None and len(self._memo) > self._stored:
-            self._store.append(dict(itertools.islice(self._memo.items(), self._stored, None)))
-            self._stored = len(self._memo)
+        if self._store is None or self._store.add(self._new) or len(self._new) > MAX_REMEMBERED:
+            self._new = {}
+        # The store has them, and whoever goes on asking is answered from there.
+        for key in list(itertools.islice(self._memo, max(0, len(self._memo) - MAX_REMEMBERED))):
+            del self._memo[key]
+
+    def _known_before(self, key: Any) -> Outcome | None:
+        """What another worker found out."""
+        outcome = self._store.get(key) if self._store is not None else None
+        if not isinstance(outcome, Outcome):
+            return None
+        self._memo[key] = outcome
+        return outcome
 
     def attribute(self, recipe: ModuleSpec, name: str) -> Any:
         """The value of an attribute of a library module as a spec: int, str, TensorSpec … Raises LookupError."""
