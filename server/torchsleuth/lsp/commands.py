@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from lsprotocol import types
+
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.requests import wrong
 from torchsleuth.schema import Json
@@ -17,7 +19,13 @@ def register(server: TorchSleuthServer) -> None:
     @server.command(protocol.RUN_AND_DIAGNOSE)
     async def run_and_diagnose(*arguments: Any) -> Json:
         uri, script_arguments, cwd = _what_to_run(arguments)
-        return await server.runs.run(uri, script_arguments, cwd)
+        result = await server.runs.run(uri, script_arguments, cwd)
+        if server.settings.run_command is None:
+            # The client has no place of its own to show how it went.
+            fine = result["ok"] and result["exitCode"] == 0
+            kind = types.MessageType.Info if fine else types.MessageType.Warning
+            server.window_show_message(types.ShowMessageParams(kind, result["summary"]))
+        return result
 
     @server.command(protocol.STOP_RUN)
     async def stop_run(*arguments: Any) -> bool:

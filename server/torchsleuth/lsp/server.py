@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Generator
-from typing import Any
+from typing import Any, get_args
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
@@ -22,19 +22,13 @@ from torchsleuth.lsp.requests import AnsweringProtocol
 from torchsleuth.lsp.runs import Runs
 from torchsleuth.lsp.settings import Settings
 from torchsleuth.lsp.store import ResultStore
+from torchsleuth.syntax.text import Encoding
 
 logger = logging.getLogger("torchsleuth")
 
 
 class TorchSleuthProtocol(AnsweringProtocol):
-    """pygls, but for two things that it does differently."""
-
-    @lsp_method(types.INITIALIZE)
-    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
-        """It takes the first encoding that a client offers; this server counts in UTF-16 only."""
-        if params.capabilities.general is not None:
-            params.capabilities.general.position_encodings = [types.PositionEncodingKind.Utf16]
-        return (yield from super().lsp_initialize(params))
+    """pygls, but for one thing that it does differently."""
 
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *args: Any) -> Generator[Any, Any, None]:
@@ -55,7 +49,7 @@ class TorchSleuthServer(LanguageServer):
         )
         self.settings = Settings()
         self.documents = Documents()
-        self.store = ResultStore(lambda path: diagnostics.publish(self, path))
+        self.store = ResultStore(diagnostics.Publisher(self).publish)
         self.control = Control(self)
         self.analysis = StaticAnalysis(self)
         self.runs = Runs(self)
@@ -109,6 +103,9 @@ def create_server() -> TorchSleuthServer:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
         server.settings = server.settings.updated(params.initialization_options)
+        # Of those that the client offers, in its order, the first one that is known.
+        chosen = server.workspace.position_encoding
+        server.documents.encoding = next((known for known in get_args(Encoding) if known == chosen), "utf-16")
         # pygls would apply each change to a copy of its own first, and shifts positions that its lines do not have.
         server.workspace.update_text_document = lambda *change: None  # type: ignore[method-assign]
         _set_log_level(server.settings)
