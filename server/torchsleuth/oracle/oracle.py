@@ -93,12 +93,19 @@ _SHAPE_WORDS = (
     "must be of size batch_size", "shape of the mask",
 )  # fmt: skip
 
-MAX_REMEMBERED = 20_000
+MAX_REMEMBERED = 10_000
 """Answers that are kept in memory between two requests."""
-RECENT = 1 << 16
+MAX_MODULES = 400
+"""The same of modules that were built."""
+RECENT = 1 << 14
 """Questions that are remembered as they were asked."""
 
 logging.getLogger("torch").setLevel(logging.CRITICAL)
+
+
+def _forget_oldest(kept: dict[Any, Any], limit: int) -> None:
+    for key in list(itertools.islice(kept, max(0, len(kept) - limit))):
+        del kept[key]
 
 
 def _asks_none(error: BaseException) -> bool:
@@ -241,9 +248,11 @@ class Oracle:
         """Put the answers that are new into the store."""
         if self._store is None or self._store.add(self._new) or len(self._new) > MAX_REMEMBERED:
             self._new = {}
-        # The store has them, and whoever goes on asking is answered from there.
-        for key in list(itertools.islice(self._memo, max(0, len(self._memo) - MAX_REMEMBERED))):
-            del self._memo[key]
+        # A process that lives for days does not grow for days: what is forgotten is in the store, or is computed again.
+        _forget_oldest(self._memo, MAX_REMEMBERED)
+        _forget_oldest(self.joint, MAX_REMEMBERED)
+        for kept in (self._built, self._parameters, self._trees):
+            _forget_oldest(kept, MAX_MODULES)
 
     def _known_before(self, key: Any) -> Outcome | None:
         """What another worker found out."""
