@@ -182,6 +182,8 @@ class Client:
             elif method == "torchsleuth/status":
                 self.state = said["params"]["state"]
                 self.states.append(self.state)
+                if self.state == "unavailable":
+                    self.errors.append(f"ERROR: unavailable: {said['params'].get('detail')}")
                 self.told = time.monotonic()
             elif method == "torchsleuth/runOutput":
                 self.output += said["params"]["text"]
@@ -344,9 +346,9 @@ class Faults(threading.Thread):
         if situation == "starting" and (pid := worker(self.client.pid)) is not None:
             _signal(pid, signal.SIGKILL)  # so that another starts
             self.kills["any"] += 1
-        self.client.wait(lambda: self.client.state in wanted, 10)
+        reached = self.client.wait(lambda: self.client.state in wanted, 60)
         pid = worker(self.client.pid)
-        if pid is not None:
+        if pid is not None and reached:
             if situation == "stopped":
                 _signal(pid, signal.SIGSTOP)
                 time.sleep(self.draw.uniform(0.1, 1.0))
@@ -437,8 +439,8 @@ def run(plan: Plan, folder: Path) -> Report:
             report.back = _vanishes(client, python, folder / "gone")
         seen = len(client.states)
         _compare(client, documents, root, python, report, plan.verbose)
+        report.edits, report.kills, report.died = editor.edits, faults.kills, client.ended
         print(f"round {number}: {report}", flush=True)
-    report.edits, report.kills, report.died = editor.edits, faults.kills, client.ended
     if plan.steady and not client.ended:
         report.server_mb, report.worker_mb = _memory(editor, plan.steady)
     below = [client.pid, *descendants(client.pid)]
