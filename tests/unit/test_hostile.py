@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks import hostile
 from torchsleuth.worker.client import WorkerClient
+from torchsleuth.worker.engine import Engine
 
 ROOT = Path(__file__).parents[2]
 
@@ -209,6 +210,22 @@ def test_functions_of_torch_are_not_emptied(worker: WorkerClient) -> None:
     worker.analyze("first.py", text)
     after = "import torch\nimport torch.nn.functional as F\ny = F.relu(torch.zeros(2, 3)) @ torch.zeros(4, 5)\n"
     assert [item.code for item in worker.analyze("second.py", after).diagnostics] == ["TS101"]
+
+
+def test_a_refusal_is_an_internal_error_of_the_operator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wall is closed for the life of a process, so that here it is only said to have refused something."""
+    refused = ["subprocess.Popen touch"]
+
+    def refusals() -> tuple[str, ...]:
+        found = tuple(refused)
+        refused.clear()
+        return found
+
+    monkeypatch.setattr("torchsleuth.wall.refusals", refusals)
+    engine, text = Engine(), "import torch\nx = torch.zeros(3, 4, 5)\n"
+    first, second = engine.analyze("refused.py", text), engine.analyze("refused.py", text)
+    assert first.stats["stumbles"] == ["torch.zeros: subprocess.Popen touch was refused"] and not first.facts
+    assert not second.stats["stumbles"] and second.facts[0].shape == (3, 4, 5)
 
 
 def test_random_compositions_run_nothing(tmp_path: Path) -> None:

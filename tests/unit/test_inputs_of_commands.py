@@ -85,7 +85,7 @@ def test_a_folder_with_everything_in_it_is_checked(
     assert len(lines) == len(hostile) + 2
     for name, text in hostile.items():
         assert any(line.startswith(f"torchsleuth: {name} {text}") for line in lines), (name, lines)
-    assert any(line.startswith("torchsleuth: nul.py:1: not Python") for line in lines)
+    assert any(line.startswith("torchsleuth: nul.py:1: not Python") for line in lines), lines
     assert lines[-1] == "torchsleuth: absent.py does not exist"
 
 
@@ -270,7 +270,7 @@ def test_an_interpreter_that_is_none_is_told_in_a_line(
     shown = capsys.readouterr()
     lines = shown.err.splitlines()
     assert shown.out == "" and len(lines) == 3
-    assert all(line.startswith(f"torchsleuth: {python} did not ") and len(line) < 500 for line in lines)
+    assert all(line.startswith(f"torchsleuth: {python} did not ") and len(line) < 500 for line in lines), lines
 
 
 @posix

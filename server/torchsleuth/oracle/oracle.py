@@ -169,6 +169,7 @@ class Oracle:
             return Undecided(str(error))
         if outcome is None:
             self.misses += 1
+            told = len(self.internal_errors)
             outcome = (
                 self._simplified((canonical_target, canonical_args, canonical_kwargs), grad, cast) if back else None
             )
@@ -177,10 +178,8 @@ class Oracle:
             if outcome is None:
                 setting = (bool(back), grad, cast)
                 outcome = self._evaluate(canonical_target, canonical_args, dict(canonical_kwargs), *setting)
-            if refused := wall.refusals():
-                # Not remembered: whoever asks again is told again.
-                self.internal_errors += [f"{_path(target)}: {what} was refused" for what in refused]
-                return Undecided(refused[0])
+            if len(self.internal_errors) > told:
+                return Undecided(self.internal_errors[-1])  # not remembered: whoever asks again is told again
             self._memo[key] = self._new[key] = outcome
         else:
             self.hits += 1
@@ -264,7 +263,7 @@ class Oracle:
 
     def attribute(self, recipe: ModuleSpec, name: str) -> Any:
         """The value of an attribute of a library module as a spec: int, str, TensorSpec … Raises LookupError."""
-        with self._quiet():
+        with self._quiet(recipe.path):
             try:
                 value = published.attribute(self._module(recipe), name)
                 if isinstance(value, torch.nn.Module) and recipe.package:
@@ -279,7 +278,7 @@ class Oracle:
         known = self._parameters.get((recipe, buffers))
         if known is not None:
             return known
-        with self._quiet():
+        with self._quiet(recipe.path):
             session = Session(self._mode, symbolic=False)
             try:
                 module = self._module(recipe)
@@ -292,7 +291,7 @@ class Oracle:
 
     def construct(self, recipe: ModuleSpec) -> Failure | Undecided | None:
         """Whether a constructor call succeeds: None, or why not."""
-        with self._quiet():
+        with self._quiet(recipe.path):
             try:
                 self._module(recipe)
             except _SILENT_ERRORS as error:
@@ -318,7 +317,7 @@ class Oracle:
     def tree(self, recipe: ModuleSpec) -> tuple[PartSpec, ...]:
         """The submodules of a model of another package, as `published.tree`. Raises LookupError."""
         if recipe not in self._trees:
-            with self._quiet():
+            with self._quiet(recipe.path):
                 try:
                     self._trees[recipe] = published.tree(self._module(recipe))
                 except Exception as error:
@@ -359,7 +358,7 @@ class Oracle:
 
     def refusal(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failure | None:
         """What an optimizer or a schedule raises for options that are plain values of Python."""
-        with self._quiet():
+        with self._quiet(path):
             return options.refusal(path, args, kwargs)
 
     def nearest(self, path: str, name: str) -> tuple[str, ...]:
@@ -387,7 +386,7 @@ class Oracle:
     ) -> Outcome:
         if cast is not None and cast.device != "cpu" and target not in _UNCAST:
             return self._elsewhere(target, args, kwargs, symbolic, grad, cast)
-        with self._quiet(), torch.set_grad_enabled(grad), casting(cast):
+        with self._quiet(_path(target)), torch.set_grad_enabled(grad), casting(cast):
             try:
                 target = self._materialized(target, args)
             except Unsupported as error:
@@ -425,7 +424,7 @@ class Oracle:
             return outcome
         self._place = cast.device
         try:
-            with self._quiet(), torch.no_grad(), casting(cast):
+            with self._quiet(_path(target)), torch.no_grad(), casting(cast):
                 target = self._materialized(target, args)
                 placed = self._fake(target, args, kwargs, symbolic)
                 if isinstance(target, ModuleSpec) and not _succeeded(placed, target):
@@ -753,11 +752,15 @@ class Oracle:
             return undecided
 
     @contextlib.contextmanager
-    def _quiet(self) -> Iterator[None]:
-        """Fake kernels warn and print tracebacks; none of it is the user's business."""
-        with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
-            warnings.simplefilter("ignore")
-            yield
+    def _quiet(self, path: str) -> Iterator[None]:
+        """Fake kernels warn and print tracebacks; none of it is the user's business. What the wall has refused on the way is
+        an internal error of the operator or class at `path`."""
+        try:
+            with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
+                warnings.simplefilter("ignore")
+                yield
+        finally:
+            self.internal_errors += [f"{path}: {what} was refused" for what in wall.refusals()]
 
 
 def _path(target: str | ModuleSpec) -> str:

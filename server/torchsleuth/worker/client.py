@@ -250,9 +250,10 @@ class WorkerClient:
             raise WorkerUnavailable(message("worker.closed"))
         if hello is None or hello.get("method") != "ready":
             reason = (hello or {}).get("params", {}).get("reason")
-            late = self._signalled
+            # Late, or it goes on without its pipe: then it is we who end it.
+            ours = self._signalled or (hello is None and not _ends(process))
             self._kill()
-            if hello is None and not late and _was_killed(process.returncode):
+            if hello is None and not ours and _was_killed(process.returncode):
                 raise _Died
             raise self._give_up(reason or message("worker.no_start", python=self.interpreter), reason is not None)
         self.torch, self.python = hello["params"]["torch"], hello["params"]["python"]
