@@ -93,10 +93,19 @@ _SHAPE_WORDS = (
     "must be of size batch_size", "shape of the mask",
 )  # fmt: skip
 
-RECENT = 1 << 16
+MAX_REMEMBERED = 10_000
+"""Answers that are kept in memory between two requests."""
+MAX_MODULES = 400
+"""The same of modules that were built."""
+RECENT = 1 << 14
 """Questions that are remembered as they were asked."""
 
 logging.getLogger("torch").setLevel(logging.CRITICAL)
+
+
+def _forget_oldest(kept: dict[Any, Any], limit: int) -> None:
+    for key in list(itertools.islice(kept, max(0, len(kept) - limit))):
+        del kept[key]
 
 
 def _asks_none(error: BaseException) -> bool:
@@ -108,11 +117,12 @@ class Oracle:
     """The memoised function, with the fake mode it runs in."""
 
     def __init__(self, store: Store | None = None) -> None:
-        """`store`: where answers are kept when the process ends."""
+        """`store`: where answers are kept, and those of others are found."""
         self._store = store
         self._mode = Mode()
-        self._memo: dict[Any, Outcome] = {} if store is None else store.load()
-        self._stored = len(self._memo)
+        self._memo: dict[Any, Outcome] = {}
+        self._new: dict[Any, Outcome] = {}
+        """Answers that the store does not have."""
         self._recent: dict[Any, Outcome] = {}
         self.joint: dict[Any, Outcome | None] = {}
         self._built: dict[tuple[ModuleSpec, str], torch.nn.Module] = {}
@@ -154,7 +164,7 @@ class Oracle:
                 return known
             (canonical_target, canonical_args, canonical_kwargs), back = canonical((target, args, given))
             key = (canonical_target, canonical_args, canonical_kwargs, *question[3:])
-            outcome = self._memo.get(key)
+            outcome = self._memo.get(key) or self._known_before(key)
         except (TypeError, Unsupported) as error:
             return Undecided(str(error))
         if outcome is None:
@@ -170,7 +180,7 @@ class Oracle:
                 outcome = self._evaluate(canonical_target, canonical_args, dict(canonical_kwargs), *setting)
             if len(self.internal_errors) > told:
                 return Undecided(self.internal_errors[-1])  # not remembered: whoever asks again is told again
-            self._memo[key] = outcome
+            self._memo[key] = self._new[key] = outcome
         else:
             self.hits += 1
         if not isinstance(outcome, Result):
@@ -235,9 +245,21 @@ class Oracle:
 
     def save(self) -> None:
         """Put the answers that are new into the store."""
-        if self._store is not None and len(self._memo) > self._stored:
-            self._store.append(dict(itertools.islice(self._memo.items(), self._stored, None)))
-            self._stored = len(self._memo)
+        if self._store is None or self._store.add(self._new) or len(self._new) > MAX_REMEMBERED:
+            self._new = {}
+        # A process that lives for days does not grow for days: what is forgotten is in the store, or is computed again.
+        _forget_oldest(self._memo, MAX_REMEMBERED)
+        _forget_oldest(self.joint, MAX_REMEMBERED)
+        for kept in (self._built, self._parameters, self._trees):
+            _forget_oldest(kept, MAX_MODULES)
+
+    def _known_before(self, key: Any) -> Outcome | None:
+        """What another worker found out."""
+        outcome = self._store.get(key) if self._store is not None else None
+        if not isinstance(outcome, Outcome):
+            return None
+        self._memo[key] = outcome
+        return outcome
 
     def attribute(self, recipe: ModuleSpec, name: str) -> Any:
         """The value of an attribute of a library module as a spec: int, str, TensorSpec … Raises LookupError."""
