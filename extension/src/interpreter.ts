@@ -2,7 +2,9 @@
 import { execFile } from "node:child_process";
 import * as vscode from "vscode";
 import { configuredInterpreter } from "./settings";
+import { startable } from "./trust";
 import { QUESTION, readAnswer, type Interpreter } from "./version";
+import { surroundings, workspaceTrust } from "./workspace";
 
 /** What we use of the interface of ms-python.vscode-python-envs. */
 interface EnvironmentsApi {
@@ -98,10 +100,19 @@ async function api<T>(id: string, log: vscode.LogOutputChannel): Promise<T | und
   }
 }
 
-function ask(command: string): Promise<Interpreter | { problem: string }> {
-  return new Promise((resolve) => {
-    execFile(command, ["-c", QUESTION], { timeout: ANSWER_WITHIN_MS }, (error, stdout) => {
-      resolve(error === null ? readAnswer(command, stdout) : { problem: `${command} cannot be started.` });
+async function ask(command: string): Promise<Interpreter | { problem: string }> {
+  const program = startable(command, workspaceTrust());
+  if (typeof program !== "string") {
+    return program;
+  }
+  // Isolated: the question must not import a module of the workspace.
+  const options = { timeout: ANSWER_WITHIN_MS, killSignal: "SIGKILL" as const, ...surroundings(__dirname) };
+  const answer = await new Promise<Interpreter | { problem: string }>((resolve) => {
+    execFile(program, ["-I", "-c", QUESTION], options, (error, stdout) => {
+      resolve(error === null ? readAnswer(program, stdout) : { problem: `${program} cannot be started.` });
     });
   });
+  // What it calls itself is what is started from now on.
+  const itself = "path" in answer ? startable(answer.path, workspaceTrust()) : undefined;
+  return typeof itself === "object" ? itself : answer;
 }

@@ -12,6 +12,7 @@ import { findInterpreter } from "./interpreter";
 import { RUN_OUTPUT, STATUS, type RunOutputParams, type StatusParams } from "./protocol";
 import { coalesced } from "./queue";
 import { SECTION, serverSettings } from "./settings";
+import { surroundings } from "./workspace";
 
 export interface Server {
   onStatus: vscode.Event<StatusParams>;
@@ -21,6 +22,8 @@ export interface Server {
   /** Ends the present server, if any, and starts one with the interpreter of now. Never overlaps, never rejects. */
   restart(this: void): Promise<void>;
   stop(this: void): Promise<void>;
+  /** Until the start that was asked for last has ended, one way or the other. */
+  settled(this: void): Promise<void>;
   /** Tells the server the settings of now. */
   configure(this: void): Promise<void>;
   /** Has the server do a command. Undefined where there is no server; rejects when it ends meanwhile. */
@@ -74,15 +77,19 @@ export function createServer(context: vscode.ExtensionContext, log: vscode.LogOu
     }
   };
 
+  const restart = coalesced(async () => {
+    await stop();
+    await start();
+  });
+  let begun = Promise.resolve();
+
   return {
     onStatus: events.status.event,
     onRunOutput: events.runOutput.event,
     onProblem: problem.event,
-    restart: coalesced(async () => {
-      await stop();
-      await start();
-    }),
+    restart: () => (begun = restart()),
     stop,
+    settled: () => begun,
     configure: async () => {
       await running?.client.sendNotification(DidChangeConfigurationNotification.type, {
         settings: { [SECTION]: serverSettings(running.interpreter) },
@@ -107,7 +114,11 @@ function createClient(
 ): LanguageClient {
   const script = vscode.Uri.joinPath(extension, "extension", "bundled", "start_server.py").fsPath;
   // Isolated: neither PYTHONPATH nor the working folder can put another module in the place of one of ours.
-  const server: ServerOptions = { command: interpreter, args: ["-I", "-X", "utf8", script] };
+  const server: ServerOptions = {
+    command: interpreter,
+    args: ["-I", "-X", "utf8", script],
+    options: surroundings(extension.fsPath),
+  };
   const options: LanguageClientOptions = {
     documentSelector: [
       { scheme: "file", language: "python" },

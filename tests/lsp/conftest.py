@@ -32,7 +32,7 @@ async def _stop(editor: Editor) -> None:
 async def editor(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Editor]:
     """A server with the real engine, shared by the tests of a module: each uses file names of its own."""
     started = await _start(tmp_path_factory.mktemp("work"))
-    await started.initialize(interpreter=sys.executable)
+    await started.initialize(interpreter=sys.executable, runCommand="torchsleuth.runAndDiagnose")
     yield started
     await _stop(started)
 
@@ -60,7 +60,7 @@ def double(tmp_path: Path) -> str:
     path = tmp_path / "python-with-double"
     script = Path(__file__).with_name("double.py")
     path.write_text(
-        f'#!/bin/sh\nif [ "$1" = -c ]; then exec {sys.executable} {script} torchsleuth.worker; fi\n'
+        f'#!/bin/sh\nif [ "$1 $2" = "-I -c" ]; then exec {sys.executable} {script} torchsleuth.worker; fi\n'
         f'exec {sys.executable} "$@"\n'
     )
     path.chmod(0o755)

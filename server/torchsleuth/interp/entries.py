@@ -115,12 +115,13 @@ NOTHING = Supposition()
 class EntryPoints(DeclaredShapes):
     """Runs what there is to run."""
 
-    block: Callable[..., int]
+    body: Callable[..., int]
     entry_point: Entry | None = None
     general = False
     arguments: list[Tensor]
     most_questions: int | None
     lasting: dict[Symbol, ArgumentKey]
+    learned_aside: set[Symbol]
     steps: int
     step_limit: int
     pending: dict[Any, Callable[[], Any]]
@@ -136,7 +137,7 @@ class EntryPoints(DeclaredShapes):
             self.read_declarations(source, tree)
             names: Slots = {"__name__": "__main__", "__file__": source.path}
             frame = Frame(source, names, names)
-            ran = self._protect(lambda: self.block(tree.body, frame))
+            ran = self._protect(lambda: self.body(tree.body, frame))
             if not ran:
                 self._lose_globals(tree, frame)
             entries = self._enter_all(source, frame)
@@ -203,6 +204,7 @@ class EntryPoints(DeclaredShapes):
         for change in self.heap.rollback(mark).values():
             if change.slots is self.substitution:
                 self.heap.set(change.slots, change.key, change.value)
+                self.learned_aside.add(change.key)
         entry.places = (first, len(self.trace.facts))
         entry.sightings = (sighted, len(self.trace.declared))
         return entry

@@ -7,33 +7,28 @@ import os
 import signal
 import sys
 from collections.abc import Generator
-from typing import Any
+from typing import Any, get_args
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
+from pygls.protocol import default_converter, lsp_method
 
 from torchsleuth import __version__
 from torchsleuth.lsp import code_actions, code_lens, commands, diagnostics, hover, inlay_hints, synchronization
 from torchsleuth.lsp.analysis import StaticAnalysis
 from torchsleuth.lsp.control import Control
 from torchsleuth.lsp.documents import Documents, path_of
+from torchsleuth.lsp.requests import AnsweringProtocol
 from torchsleuth.lsp.runs import Runs
 from torchsleuth.lsp.settings import Settings
 from torchsleuth.lsp.store import ResultStore
+from torchsleuth.syntax.text import Encoding
 
 logger = logging.getLogger("torchsleuth")
 
 
-class TorchSleuthProtocol(LanguageServerProtocol):
-    """pygls, but for two things that it does differently."""
-
-    @lsp_method(types.INITIALIZE)
-    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
-        """It takes the first encoding that a client offers; this server counts in UTF-16 only."""
-        if params.capabilities.general is not None:
-            params.capabilities.general.position_encodings = [types.PositionEncodingKind.Utf16]
-        return (yield from super().lsp_initialize(params))
+class TorchSleuthProtocol(AnsweringProtocol):
+    """pygls, but for one thing that it does differently."""
 
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *args: Any) -> Generator[Any, Any, None]:
@@ -54,7 +49,7 @@ class TorchSleuthServer(LanguageServer):
         )
         self.settings = Settings()
         self.documents = Documents()
-        self.store = ResultStore(lambda path: diagnostics.publish(self, path))
+        self.store = ResultStore(diagnostics.Publisher(self).publish)
         self.control = Control(self)
         self.analysis = StaticAnalysis(self)
         self.runs = Runs(self)
@@ -67,6 +62,8 @@ class TorchSleuthServer(LanguageServer):
             if not self.settings.trusted:
                 self.runs.stop()
             self.analysis.restart()
+        if before.trusted != self.settings.trusted:
+            self.refresh_lenses()  # what may be run now is offered, what may not is not
         if before.chosen != self.settings.chosen:
             self.control.reset()
             self.analysis.request_all()
@@ -82,6 +79,12 @@ class TorchSleuthServer(LanguageServer):
         workspace = self.client_capabilities.workspace
         if workspace is not None and workspace.inlay_hint is not None and workspace.inlay_hint.refresh_support:
             self.workspace_inlay_hint_refresh(None)
+
+    def refresh_lenses(self) -> None:
+        """Ask the client to ask again for code lenses."""
+        workspace = self.client_capabilities.workspace
+        if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
+            self.workspace_code_lens_refresh(None)
 
     def close(self) -> None:
         """End every process that was started."""
@@ -100,6 +103,9 @@ def create_server() -> TorchSleuthServer:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
         server.settings = server.settings.updated(params.initialization_options)
+        # Of those that the client offers, in its order, the first one that is known.
+        chosen = server.workspace.position_encoding
+        server.documents.encoding = next((known for known in get_args(Encoding) if known == chosen), "utf-16")
         # pygls would apply each change to a copy of its own first, and shifts positions that its lines do not have.
         server.workspace.update_text_document = lambda *change: None  # type: ignore[method-assign]
         _set_log_level(server.settings)

@@ -6,6 +6,7 @@ end up between two messages. It ends at once, even in the middle of an analysis,
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import platform
@@ -15,6 +16,8 @@ import sys
 import threading
 import traceback
 from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from torchsleuth.lifetime import end_with_parent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,6 +60,7 @@ class Analyzer(Protocol):
 
 
 def main() -> int:
+    end_with_parent()
     requests, answers = _take_pipes()
     # Nothing of the analysis needs a GPU, and fake tensors on one would occupy it.
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
@@ -74,24 +78,49 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
         write(answers, {"method": "unavailable", "params": {"reason": started, **where}})
         return 3
     engine, version = started
-    write(answers, {"method": "ready", "params": {"torch": version, "words": engine.vocabulary(), **where}})
+    ready = {"torch": version, "words": engine.vocabulary(), "search_path": sys.path, **where}
+    write(answers, {"method": "ready", "params": ready})
+    _close_wall()
     collector.quiet()
     collector.tidy()
     inbox = _inbox(requests)
     while (request := inbox.get()).get("method") != "shutdown":
         write(answers, answer(engine, request))
         if inbox.empty():
-            engine.save()
+            _save(engine)
             collector.tidy(passing=engine.unrepaired)
     return 0
 
 
+def _close_wall() -> None:
+    """Nothing that is analysed from now on can do more than compute and be remembered."""
+    from torchsleuth import wall
+    from torchsleuth.oracle.store import folder
+
+    with contextlib.suppress(OSError):
+        folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    wall.close(folder())
+
+
+def _save(engine: Analyzer) -> None:
+    """What cannot be kept is lost; no worker ends of it."""
+    try:
+        engine.save()
+    except Exception:
+        traceback.print_exc()
+
+
 def answer(engine: Analyzer, request: dict[str, Any]) -> dict[str, Any]:
     """The result of one request, or the traceback of what went wrong: an analysis never ends the worker."""
+    from torchsleuth.interp.parts import Part
+    from torchsleuth.worker.progress import of_this_process
+
     try:
         parameters = {**request["params"], "roots": tuple(request["params"].get("roots") or ())}
         ask = engine.repair if request["method"] == "repair" else engine.analyze
-        analysis = ask(**parameters)
+        left_out = [Part(*part) for part in request.get("left_out") or ()]
+        with of_this_process().request(request["id"], left_out):
+            analysis = ask(**parameters)
         return {"id": request["id"], "result": analysis.to_json()}
     except Exception:
         return {"id": request.get("id"), "error": traceback.format_exc()}
@@ -125,8 +154,9 @@ def _start() -> tuple[Analyzer, str] | str:
         from torchsleuth.oracle.oracle import Oracle
         from torchsleuth.oracle.store import Store, folder
         from torchsleuth.worker.engine import Engine
+        from torchsleuth.worker.progress import of_this_process
 
-        return Engine(Oracle(Store(folder(), version))), version
+        return Engine(Oracle(Store(folder(), version)), of_this_process()), version
     except ModuleNotFoundError as error:
         if error.name == "torch":
             return message("worker.no_torch", python=python)

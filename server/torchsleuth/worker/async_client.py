@@ -49,15 +49,24 @@ class AsyncWorkerClient:
         return self._client.pid
 
     @property
+    def search_path(self) -> tuple[str, ...]:
+        return self._client.search_path
+
+    @property
     def vocabulary(self) -> frozenset[str]:
         return self._client.vocabulary
+
+    @property
+    def retry_seconds(self) -> float | None:
+        """As `WorkerClient.retry_seconds`."""
+        return self._client.retry_seconds
 
     async def start(self) -> None:
         """Until the worker is ready. Raises WorkerUnavailable."""
         await self._call(self._client.start)
 
     async def analyze(self, asked: Asked, budget_s: float) -> FileAnalysis:
-        """As `WorkerClient.analyze`, without fixes. Raises WorkerUnavailable."""
+        """As `WorkerClient.analyze`, without fixes; others come first after a death. Raises WorkerUnavailable."""
         return await self._call(
             partial(
                 self._client.analyze,
@@ -68,6 +77,7 @@ class AsyncWorkerClient:
                 verify=False,
                 codes=asked.codes,
                 budget_s=budget_s,
+                patient=False,
             )
         )
 
@@ -83,6 +93,7 @@ class AsyncWorkerClient:
                 codes=asked.codes,
                 seconds=seconds,
                 budget_s=budget_s,
+                patient=False,
             )
         )
 

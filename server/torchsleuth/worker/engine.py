@@ -8,22 +8,24 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from torchsleuth.interp.budget import Budget, OutOfTime
+from torchsleuth.interp.fitting import fitting_operand
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Interpreter
 from torchsleuth.interp.relevance import irrelevant
-from torchsleuth.interp.trace import Trace
+from torchsleuth.interp.trace import Place, Sighting, Trace
 from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.repair.verify import Checked, Found, T, Trials, for_cause, together, verified_fixes
 from torchsleuth.rules.causes import by_cause, shown
 from torchsleuth.rules.registry import RULES
-from torchsleuth.rules.rule import Analysis, Candidates, Rule
+from torchsleuth.rules.rule import Analysis, Candidates, Finding, Rule
 from torchsleuth.schema import SEVERITIES, Diagnostic, DimJson, FileAnalysis, Fix, TensorFact
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.worker.bounded import Bounded
+from torchsleuth.worker.progress import Progress
 
 DOCUMENT_SECONDS = 20.0
 """Time of the processor for one document in all. The analysis has `Budget.seconds` of it to execute the document, and
@@ -47,9 +49,11 @@ MAX_UNREPAIRED = 8
 class Engine:
     """Holds the oracle, whose memo is shared by all documents and kept across edits."""
 
-    def __init__(self, oracle: Oracle | None = None) -> None:
+    def __init__(self, oracle: Oracle | None = None, progress: Progress | None = None) -> None:
         self.oracle = oracle or Oracle()
+        self.progress = progress or Progress()
         self._repairs: dict[str, Repairs] = {}
+        """Those used last are the last."""
         self._bounded = Bounded()
 
     def analyze(
@@ -82,14 +86,14 @@ class Engine:
         found = self._diagnose(analysis, rules)
         groups = by_cause(analysis, [diagnostic for diagnostic, _ in found])
         diagnostics = tuple(map(shown, groups))
-        facts = facts_of(analysis, path)
+        facts = facts_of(analysis, path, self._behind_failures(analysis, path, files, roots))
         stats = {
             "analysis_ms": round((time.perf_counter() - started) * 1000, 2),
             "verification_ms": 0.0,
             "hits": self.oracle.hits - hits,
             "misses": self.oracle.misses - misses,
             "facts": len(facts),
-            "incomplete": analysis.trace.incomplete or analysis.trace.overdue,
+            "incomplete": self._left_out() or analysis.trace.incomplete or analysis.trace.overdue,
             "missing": _missing(analysis),
             "stumbles": analysis.trace.stumbles[:MAX_STUMBLES],
             "unverified": any(candidates.possible for _, candidates in found),
@@ -133,8 +137,11 @@ class Engine:
             repairs = self._repairs.get(path)
             if repairs is None:
                 return result
-        if repairs.proceed(seconds):
-            del self._repairs[path]
+        del self._repairs[path]
+        with self.progress.step(SourceText(path, text), "fixes") as wanted:
+            done = repairs.proceed(seconds) if wanted else repairs.end(self._left_out())
+        if not done:
+            self._repairs[path] = repairs
         return repairs.result
 
     @property
@@ -158,10 +165,34 @@ class Engine:
         if nothing is not None:
             return Analysis(source, nothing, workspace, self.oracle.version)
         budget = Budget()
-        interpreter = Interpreter(self.oracle, workspace, budget)
+        interpreter = Interpreter(self.oracle, workspace, budget, self.progress)
         with self._bounded.limit(budget.seconds + GRACE_SECONDS):
             trace: Trace = interpreter.run_document(source)
+        trace.stumbles += self.oracle.told()
         return Analysis(source, trace, workspace, self.oracle.version)
+
+    def _left_out(self) -> str | None:
+        """What to say of parts that have been left out."""
+        parts = sorted(self.progress.met, key=lambda part: (part.path, part.line))
+        names = [message(f"worker.part.{part.kind}", name=part.name, line=part.line) for part in parts]
+        return message("worker.left_out", parts=", ".join(dict.fromkeys(names))) if names else None
+
+    def _behind_failures(
+        self, analysis: Analysis, path: str, files: Mapping[str, str], roots: tuple[str, ...]
+    ) -> dict[Place, Sighting]:
+        """What is seen where layers that do not fit are taken to be given what they are made for: so the hints go on behind
+        them. Nothing is found in that way."""
+        trace = analysis.trace
+        if trace.incomplete or trace.overdue or not any(fitting_operand(one.operation) for one in trace.failures):
+            return {}
+        budget = Budget()
+        interpreter = Interpreter(self.oracle, Workspace(files, roots), budget, self.progress)
+        interpreter.fitting = True
+        with self._bounded.limit(budget.seconds + GRACE_SECONDS):
+            supposed = interpreter.run_document(SourceText(path, files[path]))
+        if supposed.incomplete or supposed.overdue:
+            return {}
+        return {place: seen for place, seen in supposed.facts.items() if place not in supposed.obscure}
 
     def _diagnose(self, analysis: Analysis, rules: Sequence[Rule]) -> list[Found]:
         found: dict[tuple[str, str, int, int], Found] = {}
@@ -176,7 +207,7 @@ class Engine:
 
             try:
                 with self._bounded.limit(min(RULE_SECONDS, end - time.process_time())):
-                    for finding in rule.find(analysis):
+                    for finding in self._findings(rule, analysis):
                         at = finding.at
                         severity = finding.severity or rule.severity
                         diagnostic = Diagnostic(
@@ -191,6 +222,11 @@ class Engine:
         if slow:
             trace.overdue = message("analysis.rules", codes=", ".join(slow))
         return sorted(found.values(), key=lambda item: (item[0].path, item[0].start, item[0].code))
+
+    def _findings(self, rule: Rule, analysis: Analysis) -> Iterator[Finding]:
+        with self.progress.step(analysis.source, "rule", rule.code) as wanted:
+            if wanted:
+                yield from rule.find(analysis)
 
     def _trials(
         self,
@@ -253,6 +289,11 @@ class Repairs:
         self._bounded = bounded
         self._left = left
 
+    def end(self, reason: str | None) -> bool:
+        """Leave it at the fixes that were verified so far."""
+        self.result = replace(self.result, stats={**self.result.stats, "unverified": False, "incomplete": reason})
+        return True
+
     def proceed(self, seconds: float) -> bool:
         """Go on until about so much time has passed; whether that was all."""
         began, since = time.perf_counter(), time.process_time()
@@ -289,12 +330,19 @@ def _paused(
         yield so_far()
 
 
-def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
-    """What is known about each tensor expression of a file; where executions differ, what they agree on."""
+def facts_of(analysis: Analysis, path: str, supposed: Mapping[Place, Sighting] | None = None) -> tuple[TensorFact, ...]:
+    """What is known about each tensor expression of a file; where executions differ, what they agree on. `supposed`: what is
+    supposed of those of which no shape is known."""
     source = analysis.source_of(path)
     facts: list[TensorFact] = []
-    for place, seen in analysis.trace.facts.items():
-        if place[0] != path or place in analysis.trace.obscure:
+    known = {place: seen for place, seen in analysis.trace.facts.items() if place not in analysis.trace.obscure}
+    lacking = {
+        place: replace(seen, supposed=True)
+        for place, seen in (supposed or {}).items()
+        if place not in known or any(spec.shape is None for spec in known[place].specs)
+    }
+    for place, seen in (known | lacking).items():
+        if place[0] != path:
             continue
         specs = seen.specs
         first, kinds = specs[0], dict.fromkeys((_shape(spec), spec.dtype) for spec in specs)
@@ -304,6 +352,8 @@ def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
         variants = variants if len(kinds) > 1 and len(variants) == len(kinds) else ()
         if shape is None and dtype is None and not variants:
             continue
+        sizes = shape or ()
+        demanded = tuple(axis for axis in sorted(seen.demanded) if axis < len(sizes) and sizes[axis] != "?")
         facts.append(
             TensorFact(
                 path,
@@ -312,15 +362,21 @@ def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
                 source.segment(seen.site.node),
                 shape,
                 dtype,
-                str(first.device) if first.device and all(spec.device == first.device for spec in specs) else None,
+                _device(first) if all(spec.device == first.device for spec in specs) else None,
                 first.requires_grad if all(spec.requires_grad == first.requires_grad for spec in specs) else None,
                 seen.binding,
                 variants=tuple(shape for shape, _ in variants),
                 dtypes=tuple(kind for _, kind in variants),
-                supposed=seen.supposed,
+                supposed=seen.supposed or bool(seen.demanded and (demanded or variants)),
+                demanded=demanded,
             )
         )
     return tuple(sorted(facts, key=lambda fact: (fact.start, fact.end)))
+
+
+def _device(spec: TensorSpec) -> str | None:
+    """``cuda?`` is the accelerator of a machine that has one."""
+    return None if spec.device is None else f"{spec.device}?" if spec.device.symbolic else str(spec.device)
 
 
 def _shape(spec: TensorSpec) -> tuple[DimJson, ...] | None:
