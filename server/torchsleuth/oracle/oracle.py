@@ -252,6 +252,8 @@ class Oracle:
         _forget_oldest(self.joint, MAX_REMEMBERED)
         for kept in (self._built, self._parameters, self._trees):
             _forget_oldest(kept, MAX_MODULES)
+        if len(Mode.cache) > MAX_REMEMBERED:  # what fake tensors remember themselves, of concrete sizes
+            Mode.cache_clear()
 
     def _known_before(self, key: Any) -> Outcome | None:
         """What another worker found out."""
