@@ -101,7 +101,7 @@ class Progress(Parts):
             self._begin(0)
 
     def begin(self, source: SourceText, node: ast.AST, name: str = "") -> bool:
-        if self._in_step and not self._left_out:
+        if (self._in_step or self._memory is None) and not self._left_out:
             return True
         part = self._parts.get((node, name))  # a definition is a statement, too
         if part is None:
