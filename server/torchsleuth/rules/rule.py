@@ -177,7 +177,8 @@ class Example:
 class Rule:
     """`documentation` is the docstring of the rule's file: the page, the hover and ``torchsleuth rule CODE``.
 
-    `default`: on without being selected.
+    `default`: on without being selected. `syntactic`: what it finds without an analysis, from the names and the text
+    alone, it finds with one, too; so that it is asked before PyTorch is there.
     """
 
     code: str
@@ -188,6 +189,7 @@ class Rule:
     find: Finder
     examples: tuple[Example, ...] = ()
     default: bool = True
+    syntactic: bool = False
 
 
 def related(source: SourceText, node: ast.AST, message: str) -> Related:

@@ -66,10 +66,10 @@ def main() -> int:
 def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
     """Say hello, then answer. The exit status is 3 where this interpreter cannot run the analysis."""
     from torchsleuth.worker import collector
-    from torchsleuth.worker.wire import write
+    from torchsleuth.worker.wire import SYNTAX, write
 
     where = {"executable": sys.executable, "python": platform.python_version()}
-    started = _start()
+    started = _start_without_torch() if SYNTAX in sys.argv[1:] else _start()
     if isinstance(started, str):
         write(answers, {"method": "unavailable", "params": {"reason": started, **where}})
         return 3
@@ -107,6 +107,12 @@ def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     return requests, answers
+
+
+def _start_without_torch() -> tuple[Analyzer, str]:
+    from torchsleuth.worker.syntax import SyntaxEngine
+
+    return SyntaxEngine(), ""
 
 
 def _start() -> tuple[Analyzer, str] | str:

@@ -17,7 +17,7 @@ from typing import IO
 from torchsleuth.messages import message
 from torchsleuth.schema import FileAnalysis
 from torchsleuth.worker import bootstrap
-from torchsleuth.worker.wire import Message, read, write
+from torchsleuth.worker.wire import SYNTAX, Message, read, write
 
 StateListener = Callable[[str, str], None]
 """Called with (state, detail); states: starting, ready, busy, restarting, unavailable, stopped."""
@@ -42,13 +42,17 @@ class WorkerClient:
         interpreter: str | None = None,
         listener: StateListener | None = None,
         command: list[str] | None = None,
+        syntax: bool = False,
     ) -> None:
+        """`syntax`: without PyTorch, and only the rules that need none."""
         self.interpreter = interpreter or sys.executable
         self.torch: str | None = None
         self.python: str | None = None
         self.vocabulary: frozenset[str] = frozenset()
         """Attributes of the libraries that are installed there."""
         self._command = command or bootstrap.command(self.interpreter, "torchsleuth.worker")
+        if syntax:
+            self._command = [*self._command, SYNTAX]
         self._listener = listener or (lambda state, detail: None)
         self._requests = threading.Lock()
         self._processes = threading.Lock()

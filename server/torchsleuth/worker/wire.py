@@ -6,6 +6,8 @@ import json
 from typing import IO, Any
 
 Message = dict[str, Any]
+SYNTAX = "--syntax"
+"""Argument of a worker that is to need no PyTorch."""
 
 
 def write(stream: IO[bytes], message: Message) -> None:
