@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -90,7 +91,7 @@ def test_served_by_a_process_that_never_imports_torch() -> None:
     try:
         assert [item.code for item in worker.analyze(PATH, OLD).diagnostics] == ["TS802", "TS802"]
         assert worker.pid is not None
-        mapped = open(f"/proc/{worker.pid}/maps").read() if sys.platform == "linux" else ""
+        mapped = Path(f"/proc/{worker.pid}/maps").read_text() if sys.platform == "linux" else ""
         assert "libtorch" not in mapped
     finally:
         worker.close()
