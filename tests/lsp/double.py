@@ -17,6 +17,7 @@ from torchsleuth.worker import __main__ as worker
 
 class Double:
     unrepaired = False
+    saving = ""
 
     def analyze(
         self,
@@ -30,6 +31,10 @@ class Double:
         wish, _, detail = text.split("\n")[0].removeprefix("# ").partition(" ")
         if wish == "die":
             os._exit(9)
+        if wish == "die-once" and not Path(detail).exists():
+            Path(detail).touch()
+            os._exit(9)
+        self.saving = wish
         if wish == "hang":
             child = subprocess.Popen(["sleep", "1000"])
             if detail:
@@ -60,7 +65,10 @@ class Double:
         return []
 
     def save(self) -> None:
-        pass
+        if self.saving == "die-saving":
+            os._exit(9)
+        if self.saving == "raise-saving":
+            raise MemoryError
 
 
 if __name__ == "__main__":

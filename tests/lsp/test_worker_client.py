@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from torchsleuth.schema import FileAnalysis
 from torchsleuth.worker import client as client_module
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
 
@@ -56,12 +58,65 @@ def test_an_exception_in_the_engine_is_an_answer(worker: WorkerClient) -> None:
     assert worker.pid == pid
 
 
-def test_a_worker_that_dies_is_replaced_and_its_text_not_tried_again(worker: WorkerClient, states: States) -> None:
+def test_a_text_that_makes_the_worker_die_twice_is_not_tried_again_until_it_changes(
+    worker: WorkerClient, states: States
+) -> None:
     assert worker.analyze("/a.py", "# die").stats["incomplete"]
     assert states[-1][0] == "restarting"
     started = [state for state, _ in states].count("starting")
-    assert "before" in worker.analyze("/a.py", "# die").stats["incomplete"]
+    assert started == 2
+    assert "repeatedly" in worker.analyze("/a.py", "# die").stats["incomplete"]
     assert [state for state, _ in states].count("starting") == started
+    assert worker.analyze("/a.py", "fine").diagnostics
+
+
+def test_one_death_blames_nobody(worker: WorkerClient, tmp_path: Path) -> None:
+    """The document is analysed again, and another that comes first in between."""
+    text = f"# die-once {tmp_path / 'died'}"
+    assert worker.analyze("/a.py", text, patient=False).stats["died"]
+    assert worker.analyze("/b.py", "fine").diagnostics
+    assert worker.analyze("/a.py", text, patient=False).diagnostics
+    (tmp_path / "died").unlink()
+    found = worker.analyze("/a.py", text)
+    assert found.diagnostics and not found.stats.get("incomplete")
+
+
+def test_a_worker_that_is_killed_is_no_fault_of_the_document(worker: WorkerClient, states: States) -> None:
+    for _ in range(3):
+        busy = len(states)
+        answers: list[FileAnalysis] = []
+        thread = threading.Thread(target=lambda: answers.append(worker.analyze("/a.py", "# hang", patient=False)))
+        thread.start()
+        while not any(state == "busy" for state, _ in states[busy:]):
+            thread.join(0.01)
+        assert worker.pid is not None
+        os.killpg(worker.pid, signal.SIGKILL)
+        thread.join()
+        assert answers[0].stats["died"]
+    assert worker.analyze("/a.py", "# hang", budget_s=2.0, patient=False).stats["died"]
+
+
+def test_a_worker_that_dies_of_saving_is_no_fault_of_the_next_document(worker: WorkerClient, tmp_path: Path) -> None:
+    assert worker.analyze("/a.py", "# die-saving").diagnostics
+    for number in range(3):
+        assert worker.analyze("/b.py", f"fine {number}").diagnostics
+        assert worker.analyze("/a.py", "# die-saving").diagnostics
+
+
+def test_a_worker_that_cannot_save_goes_on(worker: WorkerClient) -> None:
+    assert worker.analyze("/a.py", "# raise-saving").diagnostics
+    pid = worker.pid
+    assert worker.analyze("/a.py", "# raise-saving").diagnostics
+    assert worker.pid == pid
+
+
+def test_an_idle_death_is_announced(worker: WorkerClient, states: States) -> None:
+    announced = threading.Event()
+    worker._listener = lambda state, _: announced.set() if state == "restarting" else None
+    worker.start()
+    assert worker.pid is not None
+    os.killpg(worker.pid, signal.SIGKILL)
+    assert announced.wait(60)
     assert worker.analyze("/a.py", "fine").diagnostics
 
 
@@ -110,16 +165,62 @@ def test_closing_ends_an_analysis_in_the_middle(double: str) -> None:
     assert has_ended(pid)
 
 
-def test_a_worker_that_always_dies_is_given_up(
-    worker: WorkerClient, states: States, monkeypatch: pytest.MonkeyPatch
+def killed_while_starting(path: Path, double: str, times: int) -> str:
+    """An interpreter that is killed as often as that before it gets to anything."""
+    count = path / "starts"
+    count.write_text("")
+    script = path / "killed"
+    script.write_text(
+        f'#!/bin/sh\necho >> {count}\nif [ $(wc -l < {count}) -le {times} ]; then kill -9 $$; fi\nexec {double} "$@"\n'
+    )
+    script.chmod(0o755)
+    return str(script)
+
+
+def test_deaths_while_starting_are_not_for_ever(
+    double: str, states: States, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client_module, "LONGEST_PAUSE_SECONDS", 0.0)
-    for number in range(client_module.MAX_DEATHS):
-        worker.analyze("/a.py", f"# die\n{number}")
-    for _ in range(2):
-        with pytest.raises(WorkerUnavailable, match="8 times in a row"):
-            worker.analyze("/a.py", "fine")
+    deaths = client_module.START_DEATHS
+    interpreter = killed_while_starting(tmp_path, double, deaths + 2)
+    client = WorkerClient(interpreter, lambda state, detail: states.append((state, detail)))
+    with pytest.raises(WorkerUnavailable, match=f"{deaths} times in a row"):
+        client.start()
+    assert client.retry_seconds == 0.0
+    assert client.analyze("/a.py", "fine").diagnostics
     assert [state for state, _ in states].count("unavailable") == 1
+    client.close()
+
+
+def test_pauses_before_a_start_grow(double: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interpreter = killed_while_starting(tmp_path, double, 4)
+    client = WorkerClient(interpreter)
+    waited: list[float] = []
+    monkeypatch.setattr(client._closed, "wait", waited.append)
+    client.start()
+    assert waited == [1.0, 2.0, 4.0]
+    client.close()
+
+
+def test_an_interpreter_that_comes_back_is_used_again(
+    double: str, states: States, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "LONGEST_PAUSE_SECONDS", 0.0)
+    interpreter = tmp_path / "python"
+    interpreter.symlink_to(double)
+    client = WorkerClient(str(interpreter), lambda state, detail: states.append((state, detail)))
+    assert client.analyze("/a.py", "fine").diagnostics
+    interpreter.unlink()
+    assert client.pid is not None
+    os.killpg(client.pid, signal.SIGKILL)
+    for _ in range(3):
+        with pytest.raises(WorkerUnavailable, match="cannot be started"):
+            client.analyze("/a.py", "fine")
+    assert [state for state, _ in states].count("unavailable") == 1
+    interpreter.symlink_to(double)
+    assert client.analyze("/a.py", "fine").diagnostics
+    assert states[-1][0] == "ready"
+    client.close()
 
 
 def test_a_worker_and_its_children_end_with_its_client_even_while_it_hangs(double: str, tmp_path: Path) -> None:
@@ -141,7 +242,7 @@ def test_a_worker_and_its_children_end_with_its_client_even_while_it_hangs(doubl
 
 
 @pytest.mark.parametrize("interpreter", ["/nonexistent/python", os.devnull, "/bin/false"])
-def test_what_is_no_python_is_unavailable_and_not_tried_again(interpreter: str, states: States) -> None:
+def test_what_is_no_python_is_unavailable_and_not_tried_again_at_once(interpreter: str, states: States) -> None:
     client = WorkerClient(interpreter, lambda state, detail: states.append((state, detail)))
     for _ in range(3):
         with pytest.raises(WorkerUnavailable, match=interpreter):

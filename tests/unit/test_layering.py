@@ -14,6 +14,7 @@ EXCHANGED = {"schema", "messages"}
 ALLOWED = {
     "schema": set(),
     "messages": set(),
+    "lifetime": set(),
     "syntax": EXCHANGED,
     "tensors": set(),
     "oracle": {"tensors"},
@@ -22,8 +23,8 @@ ALLOWED = {
     "errors": EXCHANGED | {"syntax"},
     "runtime": EXCHANGED | {"syntax", "errors"},
     "repair": EXCHANGED | {"syntax", "rules", "runtime"},
-    "worker": EXCHANGED | {"syntax", "tensors", "oracle", "interp", "rules", "repair"},
-    "lookup": set(),
+    "worker": EXCHANGED | {"lifetime", "syntax", "tensors", "oracle", "interp", "rules", "repair"},
+    "lookup": {"lifetime"},
     "control": EXCHANGED | {"syntax", "rules", "errors"},
     "lsp": EXCHANGED | {"syntax", "rules", "runtime", "worker", "control", "lookup"},
     "__main__": {"cli"},

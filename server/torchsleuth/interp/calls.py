@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import kinds, library, misuse, signatures, unset
+from torchsleuth.interp import kinds, library, misuse, signatures, unparsed, unset
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.choices import Choices
 from torchsleuth.interp.decorators import hands_back
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
+from torchsleuth.interp.parts import Parts
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
 from torchsleuth.interp.values import (
     OTHERS,
@@ -101,6 +102,7 @@ def _is_users(callee: Value) -> bool:
 class Calls(Choices):
     """Everything that is called."""
 
+    parts: Parts
     steps: int
     step_limit: int
     handing_back: dict[ast.AST, bool]
@@ -304,11 +306,11 @@ class Calls(Choices):
         too_deep = caller.depth >= self.budget.depth or self._recursing(function, caller)
         names = None if too_deep else self._bind(function, args, kwargs)
         if names is None:
-            self._lose(args[:1])
+            self.lose(args[:1])
             return UNKNOWN
         spec = function.node.args
         if spec.vararg is not None and names[spec.vararg.arg] is UNKNOWN:
-            self._lose(args[len(spec.posonlyargs) + len(spec.args) :])
+            self.lose(args[len(spec.posonlyargs) + len(spec.args) :])
         if args and isinstance(args[0], Function | ClassValue) and self._hands_back(function):
             # Such as a decorator that registers it, or writes its documentation.
             steps = self.budget.decoration_steps
@@ -316,7 +318,7 @@ class Calls(Choices):
             return args[0]
         return self._run(function, args, kwargs, names, node, caller, body)
 
-    def _lose(self, values: tuple[Value, ...]) -> None:
+    def lose(self, values: tuple[Value, ...]) -> None:
         """Objects that code gets which is not followed: it may run their constructor, and set attributes."""
         self.may_be_initialised(*values)
         for value in values:
@@ -363,6 +365,25 @@ class Calls(Choices):
         body: Callable[[Value], None] | None,
     ) -> Value:
         source = caller.source if caller.path == function.path else self.source_of(function.path, caller)
+        name = f"{function.owner.name}.{function.name}" if function.owner is not None else function.name
+        if not self.parts.begin(source, function.node, name):
+            unparsed.leave_out_call(self.interpreter, function, source, (*args, *kwargs.values()), caller)
+            return UNKNOWN
+        try:
+            return self._follow(function, source, args, names, node, caller, body)
+        finally:
+            self.parts.end()
+
+    def _follow(
+        self,
+        function: Function,
+        source: SourceText,
+        args: tuple[Value, ...],
+        names: dict[str, Value],
+        node: ast.Call | None,
+        caller: Frame,
+        body: Callable[[Value], None] | None,
+    ) -> Value:
         frame = Frame(
             source,
             names,

@@ -113,7 +113,7 @@ NOTHING = Supposition()
 class EntryPoints(DeclaredShapes):
     """Runs what there is to run."""
 
-    block: Callable[..., int]
+    body: Callable[..., int]
     entry_point: Entry | None = None
     general = False
     arguments: list[Tensor]
@@ -129,7 +129,7 @@ class EntryPoints(DeclaredShapes):
         self.read_declarations(source, tree)
         names: Slots = {"__name__": "__main__", "__file__": source.path}
         frame = Frame(source, names, names)
-        ran = self._protect(lambda: self.block(tree.body, frame))
+        ran = self._protect(lambda: self.body(tree.body, frame))
         entries: list[Entry] = []
         for cls in list(self.classes):
             if cls.path == source.path and cls.is_module() and not self._was_run(cls):

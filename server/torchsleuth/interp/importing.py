@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from torchsleuth.interp import misuse
+from torchsleuth.interp import misuse, unparsed
 from torchsleuth.interp.entries import EntryPoints
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.heap import MISSING
@@ -241,6 +241,20 @@ class Importing(EntryPoints):
                 break
         self._open(names)
 
+    def body(self, statements: list[ast.stmt], frame: Frame) -> int:
+        """The statements of a module, up to one that ends it."""
+        return next((ended for one in statements if (ended := self.statement_of_module(one, frame))), 0)
+
+    def statement_of_module(self, statement: ast.stmt, frame: Frame) -> int:
+        """A statement of a module's body. It may be left out: what it mentions may be anything then."""
+        if not self.parts.begin(frame.source, statement):
+            unparsed.leave_out(self.interpreter, statement, frozenset(_bound(statement)), frame)
+            return 0
+        try:
+            return self.statement(statement, frame)
+        finally:
+            self.parts.end()
+
     def _execute(self, statement: ast.stmt, names: Globals) -> None:
         """Execute a statement of an imported module. What it does holds in all branches of the importer."""
         body = names.body
@@ -252,7 +266,7 @@ class Importing(EntryPoints):
         self.entry_point = None
         mark = self.heap.mark()
         try:
-            ended = self.statement(statement, body.frame) != 0
+            ended = self.statement_of_module(statement, body.frame) != 0
         except BaseException:
             self.heap.rollback(mark)
             body.waiting.add(statement)

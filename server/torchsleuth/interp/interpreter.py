@@ -20,6 +20,7 @@ from torchsleuth.interp.importing import Importing
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.parts import Parts
 from torchsleuth.interp.trace import AttributeSet, LoopPoint, PartSet, Trace, Unpacking
 from torchsleuth.interp.values import (
     UNKNOWN,
@@ -70,8 +71,11 @@ def _does_nothing(node: ast.stmt, frame: Frame) -> int:
 class Interpreter(Importing):
     """Runs one document (and what it imports from the workspace) and fills a `Trace`."""
 
-    def __init__(self, oracle: Operators, workspace: Workspace, budget: Budget | None = None) -> None:
+    def __init__(
+        self, oracle: Operators, workspace: Workspace, budget: Budget | None = None, parts: Parts | None = None
+    ) -> None:
         self.interpreter = self
+        self.parts = parts or Parts()
         self.oracle = oracle
         self.workspace = workspace
         self.evaluators = {}

@@ -1,4 +1,4 @@
-"""Statements that do not parse right now: whatever they mention may have become anything there."""
+"""Code that is not followed, since it does not parse right now, or is left out: what it mentions may be anything then."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import LOOP_METHODS
-from torchsleuth.interp.values import UNKNOWN
+from torchsleuth.interp.values import UNKNOWN, ClassValue, Function, Namespace, Slots, Value
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.spec import Native
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter
@@ -26,3 +28,45 @@ def pass_over(interp: Interpreter, node: ast.Pass, frame: Frame) -> None:
             interp.escape((value,))
             if word in frame.names:
                 interp.assign_name(word, UNKNOWN, frame)
+
+
+def leave_out(interp: Interpreter, node: ast.stmt, bound: frozenset[str], frame: Frame) -> None:
+    """What a statement may have done that is left out. `bound`: the names that it binds."""
+    words = _WORD.findall(frame.source.segment(node))
+    _touch(interp, words, (frame.names, *frame.scopes, frame.globals), (), node, frame)
+    for name in bound:
+        interp.assign_name(name, UNKNOWN, frame)
+
+
+def leave_out_call(
+    interp: Interpreter, function: Function, source: SourceText, given: tuple[Value, ...], frame: Frame
+) -> None:
+    """What a call may have done of a function that is left out. `given`: its arguments; `frame`: of the caller."""
+    words = _WORD.findall(source.segment(function.node))
+    scopes = (*function.closure, function.globals)
+    _touch(interp, words, scopes, given, function.node, frame)
+    for part in ast.walk(function.node):
+        for name in part.names if isinstance(part, ast.Global | ast.Nonlocal) else ():
+            for scope in scopes:
+                if name in scope:
+                    interp.heap.set(scope, name, UNKNOWN)
+
+
+def _touch(
+    interp: Interpreter,
+    words: list[tuple[str, str]],
+    scopes: tuple[Slots, ...],
+    given: tuple[Value, ...],
+    node: ast.AST,
+    frame: Frame,
+) -> None:
+    """Objects that code mentions may have been changed by it, and methods that matter have been called."""
+    for word in dict.fromkeys(word for dot, word in words if dot and word in LOOP_METHODS):
+        interp.event(word, UNKNOWN, node, frame)
+    for word in dict.fromkeys(word for dot, word in words if not dot):
+        scope = next((scope for scope in scopes if word in scope), None)
+        if scope is not None and not isinstance(scope[word], Function | ClassValue | Native | Namespace):
+            given += (scope[word],)
+    interp.lose(given)
+    interp.escape(given)
+    interp.may_move(given)

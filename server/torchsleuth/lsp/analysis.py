@@ -11,7 +11,7 @@ from torchsleuth.lsp import protocol
 from torchsleuth.lsp.documents import Document
 from torchsleuth.lsp.lookups import Lookups
 from torchsleuth.lsp.progress import WorkDone
-from torchsleuth.lsp.scheduling import Scheduler
+from torchsleuth.lsp.scheduling import Scheduler, Turns
 from torchsleuth.messages import message
 from torchsleuth.schema import FileAnalysis
 from torchsleuth.syntax.unfinished import Analysed
@@ -43,12 +43,17 @@ class StaticAnalysis:
     def __init__(self, server: TorchSleuthServer) -> None:
         self._server = server
         self._scheduler = Scheduler(self._analyze)
+        self._turns = Turns()
         self._lookups = Lookups(self.request_all)
         self._worker: AsyncWorkerClient | None = None
         self._welcomed = False
         self._cancelled: set[tuple[str, int]] = set()
         self._analysed: dict[str, Analysed] = {}
         """The texts that the results in the store are about, but for a statement that is being typed."""
+        self._unserved: set[str] = set()
+        """Documents that were not analysed since there was no worker."""
+        self._outdated: set[str] = set()
+        """Documents of which something else than the text has changed since their analysis began."""
         self._settling: set[str] = set()
         self._incomplete: dict[str, str] = {}
         self._busy_timer: asyncio.TimerHandle | None = None
@@ -87,21 +92,33 @@ class StaticAnalysis:
             return
         self._settling.discard(document.path)
         self._scheduler.request(document.path, delay_s)
-        for dependent in self._server.documents.importing(document.path):
-            self._analysed.pop(dependent.path, None)
-            self._scheduler.request(dependent.path, DEPENDENT_PAUSE_S)
+        self._request_dependents(document.path)
 
     def request_all(self) -> None:
-        self._analysed.clear()
         if self._worker is not None:
             for document in self._server.documents:
+                self._outdate(document.path)
                 self._scheduler.request(document.path, 0.0)
 
     def forget(self, path: str) -> None:
-        """The document was closed."""
+        """The document was closed: what is on disk counts for those that import it."""
         self._note_incomplete(path, None)
         self._analysed.pop(path, None)
+        self._outdated.discard(path)
+        self._cancelled = {(of, version) for of, version in self._cancelled if of != path}
         self._scheduler.forget(path)
+        if self._worker is not None:
+            self._request_dependents(path)
+
+    def _request_dependents(self, path: str) -> None:
+        for dependent in self._server.documents.importing(path):
+            self._outdate(dependent.path)
+            self._scheduler.request(dependent.path, DEPENDENT_PAUSE_S)
+
+    def _outdate(self, path: str) -> None:
+        """What was found in a document does not hold any more, whatever its text; neither does what is being found."""
+        self._analysed.pop(path, None)
+        self._outdated.add(path)
 
     async def settled(self, path: str, timeout_s: float) -> bool:
         """Whether results are those of the current text, waiting for them a while if not."""
@@ -127,6 +144,7 @@ class StaticAnalysis:
                 return
             if self._still_holds(document):
                 return
+            self._outdated.discard(path)
             overlay = {other.path: other.text for other in self._server.documents if other.path != path}
             roots = (*self._server.roots(), *self._lookups.folders)
             await self._server.control.prepare()
@@ -134,26 +152,36 @@ class StaticAnalysis:
             asked = Asked(path, document.text, overlay, roots, codes)
             analysis = await worker.analyze(asked, BUDGET_S)
             accepted = self._accept(worker, document, analysis)
-            if accepted and not analysis.stats.get("incomplete"):
-                self._analysed[path] = Analysed(document.source, worker.vocabulary)
+            if accepted:
+                self._analysed.pop(path, None)
+                if not analysis.stats.get("incomplete") and path not in self._outdated:
+                    self._analysed[path] = Analysed(document.source, worker.vocabulary)
             if progress is not None:
                 progress.end()
                 progress = None
             missing = analysis.stats.get("missing") or []
             self._lookups.ask(missing, self._text_of, worker.interpreter, self._server.roots())
+            turn = self._turns.announce()
             while accepted and analysis.stats.get("unverified"):
-                # What is found is shown already; the fixes follow, and give way to the next keystroke.
-                analysis = await worker.repair(asked, REPAIR_SLICE_S, BUDGET_S)
-                accepted = "unverified" in analysis.stats and self._accept(worker, document, analysis)
-            if accepted and path in self._analysed:
+                # What is found is shown already; the fixes follow, and give way to the next keystroke. The worker keeps
+                # only a few analyses whose fixes are being verified: one after the other.
+                async with self._turns.turn(turn):
+                    accepted = self._is_current(worker, document)
+                    if accepted:
+                        analysis = await worker.repair(asked, REPAIR_SLICE_S, BUDGET_S)
+                        accepted = "unverified" in analysis.stats and self._accept(worker, document, analysis)
+            if analysis.stats.get("died"):
+                self._scheduler.request(path, 0.0)
+            elif accepted and path in self._analysed:
                 self._analysed[path].whole = True
         except WorkerUnavailable as error:
             logger.info("no analysis: %s", error)
+            if worker is self._worker:
+                self._unserved.add(path)
+                self._start_later(worker)
         finally:
             if progress is not None:
                 progress.end()
-        if worker is self._worker and worker.pid is None:
-            self._scheduler.request(_START, 0.0)  # it died: be ready again before the next keystroke
 
     def _still_holds(self, document: Document) -> bool:
         """Whether what was found before, which has moved along with the text, is all there is to say: a statement is being
@@ -180,10 +208,18 @@ class StaticAnalysis:
             await worker.start()
         except WorkerUnavailable as error:
             logger.info("no analysis: %s", error)
+            self._start_later(worker)
+
+    def _start_later(self, worker: AsyncWorkerClient) -> None:
+        """A worker that is unavailable is tried again as long as it is wanted, unless only the user can help."""
+        seconds = worker.retry_seconds
+        if worker is self._worker and seconds is not None:
+            self._scheduler.request(_START, seconds)
 
     def _accept(self, worker: AsyncWorkerClient, document: Document, analysis: FileAnalysis) -> bool:
-        """Results for a text that is no longer the current one are dropped: newer ones are on their way."""
-        if not self._is_current(worker, document):
+        """Results for a text that is no longer the current one are dropped: newer ones are on their way. So they are where the
+        worker died: what was found before is still there."""
+        if not self._is_current(worker, document) or analysis.stats.get("died"):
             return False
         if analysis.stats.get("traceback"):
             logger.error("the analysis of %s failed:\n%s", document.path, analysis.stats["traceback"])
@@ -214,6 +250,12 @@ class StaticAnalysis:
 
     def _set_status(self, state: str, detail: str) -> None:
         self.status = (state, detail)
+        if state == "restarting":
+            self._scheduler.request(_START, 0.0)  # be ready again before the next keystroke
+        if state == "ready":
+            unserved, self._unserved = self._unserved, set()
+            for path in unserved:
+                self._scheduler.request(path, 0.0)
         if state == "ready" and self._incomplete:
             path, reason = next(reversed(self._incomplete.items()))
             detail = message("editor.incomplete", document=os.path.basename(path), reason=reason)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import heapq
+import itertools
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 logger = logging.getLogger(__name__)
 
@@ -83,3 +86,41 @@ class Scheduler:
         timer = self._timers.pop(key, None)
         if timer is not None:
             timer.cancel()
+
+
+class Turns:
+    """One at a time; of those that wait, the one that was announced last comes first."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count()
+        self._taken = False
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+
+    def announce(self) -> int:
+        """A number for all turns of one that will wait."""
+        return next(self._numbers)
+
+    @contextlib.asynccontextmanager
+    async def turn(self, number: int) -> AsyncIterator[None]:
+        if self._taken:
+            future = asyncio.get_running_loop().create_future()
+            heapq.heappush(self._waiting, (-number, next(self._numbers), future))
+            try:
+                await future
+            except asyncio.CancelledError:
+                if future.done() and not future.cancelled():
+                    self._pass_on()
+                raise
+        self._taken = True
+        try:
+            yield
+        finally:
+            self._pass_on()
+
+    def _pass_on(self) -> None:
+        while self._waiting:
+            future = heapq.heappop(self._waiting)[2]
+            if not future.done():
+                future.set_result(None)
+                return
+        self._taken = False

@@ -16,6 +16,8 @@ import threading
 import traceback
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
+from torchsleuth.lifetime import end_with_parent
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -57,6 +59,7 @@ class Analyzer(Protocol):
 
 
 def main() -> int:
+    end_with_parent()
     requests, answers = _take_pipes()
     # Nothing of the analysis needs a GPU, and fake tensors on one would occupy it.
     os.environ["CUDA_VISIBLE_DEVICES"] = ""
@@ -81,17 +84,30 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
     while (request := inbox.get()).get("method") != "shutdown":
         write(answers, answer(engine, request))
         if inbox.empty():
-            engine.save()
+            _save(engine)
             collector.tidy(passing=engine.unrepaired)
     return 0
 
 
+def _save(engine: Analyzer) -> None:
+    """What cannot be kept is lost; no worker ends of it."""
+    try:
+        engine.save()
+    except Exception:
+        traceback.print_exc()
+
+
 def answer(engine: Analyzer, request: dict[str, Any]) -> dict[str, Any]:
     """The result of one request, or the traceback of what went wrong: an analysis never ends the worker."""
+    from torchsleuth.interp.parts import Part
+    from torchsleuth.worker.progress import of_this_process
+
     try:
         parameters = {**request["params"], "roots": tuple(request["params"].get("roots") or ())}
         ask = engine.repair if request["method"] == "repair" else engine.analyze
-        analysis = ask(**parameters)
+        left_out = [Part(*part) for part in request.get("left_out") or ()]
+        with of_this_process().request(request["id"], left_out):
+            analysis = ask(**parameters)
         return {"id": request["id"], "result": analysis.to_json()}
     except Exception:
         return {"id": request.get("id"), "error": traceback.format_exc()}
@@ -131,8 +147,9 @@ def _start() -> tuple[Analyzer, str] | str:
         from torchsleuth.oracle.oracle import Oracle
         from torchsleuth.oracle.store import Store, folder
         from torchsleuth.worker.engine import Engine
+        from torchsleuth.worker.progress import of_this_process
 
-        return Engine(Oracle(Store(folder(), version))), version
+        return Engine(Oracle(Store(folder(), version)), of_this_process()), version
     except ModuleNotFoundError as error:
         if error.name == "torch":
             return message("worker.no_torch", python=python)

@@ -52,12 +52,17 @@ class AsyncWorkerClient:
     def vocabulary(self) -> frozenset[str]:
         return self._client.vocabulary
 
+    @property
+    def retry_seconds(self) -> float | None:
+        """As `WorkerClient.retry_seconds`."""
+        return self._client.retry_seconds
+
     async def start(self) -> None:
         """Until the worker is ready. Raises WorkerUnavailable."""
         await self._call(self._client.start)
 
     async def analyze(self, asked: Asked, budget_s: float) -> FileAnalysis:
-        """As `WorkerClient.analyze`, without fixes. Raises WorkerUnavailable."""
+        """As `WorkerClient.analyze`, without fixes; others come first after a death. Raises WorkerUnavailable."""
         return await self._call(
             partial(
                 self._client.analyze,
@@ -68,6 +73,7 @@ class AsyncWorkerClient:
                 verify=False,
                 codes=asked.codes,
                 budget_s=budget_s,
+                patient=False,
             )
         )
 
@@ -83,6 +89,7 @@ class AsyncWorkerClient:
                 codes=asked.codes,
                 seconds=seconds,
                 budget_s=budget_s,
+                patient=False,
             )
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import math
 import os
 import queue
@@ -11,12 +10,14 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import IO
 
 from torchsleuth.messages import message
 from torchsleuth.schema import FileAnalysis
 from torchsleuth.worker import bootstrap
+from torchsleuth.worker.blame import Blame, Death
+from torchsleuth.worker.progress import VARIABLE, Record
 from torchsleuth.worker.wire import SYNTAX, Message, read, write
 
 StateListener = Callable[[str, str], None]
@@ -24,14 +25,22 @@ StateListener = Callable[[str, str], None]
 
 START_SECONDS = 120.0
 """Time a new worker has to import torch."""
-MAX_DEATHS = 8
-"""Deaths in a row, without a single answer in between, after which the worker is given up."""
+START_DEATHS = 5
+"""Deaths in a row of a worker that is starting, after which those who wait for it are told. It is tried again later."""
 LONGEST_PAUSE_SECONDS = 30.0
 """Pause before a restart: none after the first death in a row, then 1 s, 2 s, 4 s … up to this."""
+ENDING_SECONDS = 2.0
+"""Time a worker has to end that has closed its pipe."""
+_FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
+"""Signals that somebody sends; others a program brings upon itself."""
 
 
 class WorkerUnavailable(Exception):
-    """The interpreter cannot run the analysis; the message says why."""
+    """The interpreter cannot run the analysis now; the message says why."""
+
+
+class _Died(Exception):
+    """The worker was killed before it was ready."""
 
 
 class WorkerClient:
@@ -57,12 +66,21 @@ class WorkerClient:
         self._requests = threading.Lock()
         self._processes = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._record: Record | None = None
         self._answers: queue.Queue[Message | None] = queue.Queue()
-        self._deadly: set[str] = set()
+        self._blame = Blame()
         self._deaths = 0
+        """In a row, without an answer in between."""
+        self._failures = 0
+        """Starts in a row that were in vain."""
         self._next = 0
         self._unavailable: str | None = None
+        self._not_before = 0.0
+        self._lasting = False
         self._busy = False
+        self._interrupted = False
+        self._signalled = False
+        self._ready = False
         self._closed = threading.Event()
 
     @property
@@ -70,6 +88,14 @@ class WorkerClient:
         """Process id of the running worker."""
         process = self._process
         return process.pid if process is not None else None
+
+    @property
+    def retry_seconds(self) -> float | None:
+        """When it is worth while to ask an unavailable worker again: after so much time, or None: when something may have
+        changed. Before that, nothing is tried."""
+        if self._unavailable is None:
+            return 0.0
+        return None if self._lasting else max(0.0, self._not_before - time.monotonic())
 
     def start(self) -> None:
         """Start the worker and wait until it is ready. Raises WorkerUnavailable."""
@@ -85,12 +111,14 @@ class WorkerClient:
         verify: bool = True,
         codes: Sequence[str] | None = None,
         budget_s: float = 60.0,
+        patient: bool = True,
     ) -> FileAnalysis:
-        """The analysis of a document. A worker that dies of it or exceeds the budget is replaced, and that very text
-        is not tried again: the answer is then empty and says so in `stats["incomplete"]`. Raises
-        WorkerUnavailable if the interpreter cannot run the analysis at all."""
+        """The analysis of a document. A worker that dies of it or exceeds the budget is replaced, and asked again; what
+        it dies of twice is left out from then on, and `stats["incomplete"]` says so. Unless `patient`, an answer with
+        `stats["died"]` comes instead of asking again. Raises WorkerUnavailable if the interpreter cannot run the
+        analysis."""
         parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots, "verify": verify}
-        return self._served("analyze", parameters, codes, budget_s)
+        return self._served("analyze", parameters, codes, budget_s, patient)
 
     def repair(
         self,
@@ -101,41 +129,63 @@ class WorkerClient:
         codes: Sequence[str] | None = None,
         seconds: float = math.inf,
         budget_s: float = 60.0,
+        patient: bool = True,
     ) -> FileAnalysis:
         """The analysis with verified fixes, as many as were verified within about `seconds`; `stats["unverified"]` says
         whether there is more to do. Otherwise as `analyze`."""
         parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots, "seconds": seconds}
-        return self._served("repair", parameters, codes, budget_s)
+        return self._served("repair", parameters, codes, budget_s, patient)
 
-    def _served(self, method: str, parameters: Message, codes: Sequence[str] | None, budget_s: float) -> FileAnalysis:
-        path, text = parameters["path"], parameters["text"]
+    def _served(
+        self, method: str, parameters: Message, codes: Sequence[str] | None, budget_s: float, patient: bool
+    ) -> FileAnalysis:
         if codes is not None:
             parameters["codes"] = list(codes)
         with self._requests:
-            fingerprint = hashlib.sha256(f"{method}\0{path}\0{text}".encode(errors="replace")).hexdigest()
-            if fingerprint in self._deadly:
-                return _empty(path, message("worker.deadly_text"))
-            process = self._ensure()
-            self._listener("busy", path)
-            self._next += 1
-            answer = self._ask(process, {"id": self._next, "method": method, "params": parameters}, budget_s)
-            if answer is None:
-                if self._closed.is_set():
-                    raise WorkerUnavailable(message("worker.closed"))
-                self._deadly.add(fingerprint)
-                self._deaths += 1
-                self._kill()
-                self._listener("restarting", message("worker.died", path=path))
-                return _empty(path, message("worker.unfinished"))
-            self._deaths = 0
-            self._listener("ready", self._detail())
-            if "error" in answer:
-                return _empty(path, str(answer["error"]).strip().splitlines()[-1], str(answer["error"]))
-            return FileAnalysis.from_json(answer["result"])
+            while True:
+                analysis = self._attempt(method, parameters, budget_s)
+                if not (patient and analysis.stats.get("died")):
+                    return analysis
+
+    def _attempt(self, method: str, parameters: Message, budget_s: float) -> FileAnalysis:
+        path, text = parameters["path"], parameters["text"]
+        if self._blame.refuses(path, text):
+            return _empty(path, message("worker.deadly_text"))
+        process = self._ensure()
+        self._listener("busy", path)
+        self._next += 1
+        request = {"id": self._next, "method": method, "params": parameters}
+        if self._blame.left_out:
+            request["left_out"] = self._blame.left_out
+        answer = self._ask(process, request, budget_s)
+        if answer is None:
+            if self._closed.is_set():
+                raise WorkerUnavailable(message("worker.closed"))
+            interrupted, self._interrupted = self._interrupted, False
+            ours = self._signalled or not _ends(process)
+            self._kill()
+            if interrupted:
+                self._listener("restarting", message("worker.interrupted"))
+                return _empty(path, message("worker.interrupted"))
+            self._deaths += 1
+            running = self._record.running(self._next) if self._record is not None else ()
+            # Where the request had not begun, the death has nothing to do with this document.
+            killed = running is None or (not ours and _was_killed(process.returncode))
+            self._blame.died(path, text, Death(running or (), killed))
+            self._listener("restarting", message("worker.died", path=path))
+            return _empty(path, message("worker.unfinished"), died=True)
+        self._deaths = 0
+        self._blame.answered(path)
+        self._listener("ready", self._detail())
+        if "error" in answer:
+            details = str(answer["error"])
+            return _empty(path, details.strip().splitlines()[-1], traceback=details)
+        return FileAnalysis.from_json(answer["result"])
 
     def interrupt(self) -> None:
-        """Give up the analysis that runs now; it answers as one that exceeded its budget."""
+        """Give up the analysis that runs now; its answer is empty and says so."""
         if self._busy:
+            self._interrupted = True
             self._signal()
 
     def close(self) -> None:
@@ -172,19 +222,29 @@ class WorkerClient:
             timer.cancel()
 
     def _ensure(self) -> subprocess.Popen[bytes]:
-        """A worker that is ready. Raises WorkerUnavailable, and remembers it: no start is tried twice in vain."""
-        if self._closed.is_set():
-            raise WorkerUnavailable(message("worker.closed"))
-        if self._unavailable is not None:
-            raise WorkerUnavailable(self._unavailable)
-        if self._process is not None and self._process.poll() is None:
+        """A worker that is ready. Raises WorkerUnavailable; for a while after that, nothing is tried."""
+        if self._process is not None and self._process.poll() is None and not self._closed.is_set():
             return self._process
-        self._kill()
-        if self._deaths >= MAX_DEATHS:
-            raise self._give_up(message("worker.given_up", count=self._deaths))
-        if self._deaths > 1:
-            self._closed.wait(min(2.0 ** (self._deaths - 2), LONGEST_PAUSE_SECONDS))
-        self._listener("starting", self.interpreter)
+        if self._unavailable is not None and time.monotonic() < self._not_before:
+            raise WorkerUnavailable(self._unavailable)
+        self._deaths += self._process is not None
+        for attempt in range(START_DEATHS):
+            self._kill()
+            if self._deaths + attempt > 1:
+                self._closed.wait(_pause(self._deaths + attempt - 2))
+            if self._closed.is_set():
+                raise WorkerUnavailable(message("worker.closed"))
+            if self._unavailable is None:
+                self._listener("starting", self.interpreter)
+            try:
+                return self._start()
+            except _Died:
+                if self._unavailable is None:
+                    self._listener("restarting", message("worker.died_starting", python=self.interpreter))
+        raise self._give_up(message("worker.given_up", count=START_DEATHS))
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        """A worker that said that it is ready. Raises WorkerUnavailable, or _Died if somebody killed it."""
         process = self._spawn()
         with self._budget(START_SECONDS):
             hello = self._answers.get()
@@ -192,45 +252,54 @@ class WorkerClient:
             raise WorkerUnavailable(message("worker.closed"))
         if hello is None or hello.get("method") != "ready":
             reason = (hello or {}).get("params", {}).get("reason")
+            late = self._signalled
             self._kill()
-            raise self._give_up(reason or message("worker.no_start", python=self.interpreter))
+            if hello is None and not late and _was_killed(process.returncode):
+                raise _Died
+            raise self._give_up(reason or message("worker.no_start", python=self.interpreter), reason is not None)
         self.torch, self.python = hello["params"]["torch"], hello["params"]["python"]
         self.vocabulary = frozenset(hello["params"]["words"])
+        self._unavailable, self._failures, self._ready = None, 0, True
         self._listener("ready", self._detail())
         return process
 
-    def _give_up(self, reason: str) -> WorkerUnavailable:
-        self._unavailable = reason
-        self._listener("unavailable", reason)
+    def _give_up(self, reason: str, lasting: bool = False) -> WorkerUnavailable:
+        """For now. `lasting`: it will not get better by itself."""
+        if reason != self._unavailable:
+            self._listener("unavailable", reason)
+        self._unavailable, self._lasting = reason, lasting
+        self._not_before = time.monotonic() + _pause(self._failures)
+        self._failures += 1
         return WorkerUnavailable(reason)
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         with self._processes:
             if self._closed.is_set():
                 raise WorkerUnavailable(message("worker.closed"))
-            try:
-                process = subprocess.Popen(
-                    self._command,
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    start_new_session=True,
-                )
-            except (OSError, ValueError) as error:
-                detail = getattr(error, "strerror", None) or error
-                raise self._give_up(message("worker.cannot_start", python=self.interpreter, error=detail)) from error
+            self._answers, self._signalled, self._ready = queue.Queue(), False, False
+            self._record = _record()
+            started: queue.Queue[subprocess.Popen[bytes] | Exception] = queue.Queue()
+            arguments = (self._command, self._record, started, self._answers, self._ended)
+            threading.Thread(target=_keep, args=arguments, name="torchsleuth-worker-process", daemon=True).start()
+            process = started.get()
+            if isinstance(process, Exception):
+                detail = getattr(process, "strerror", None) or process
+                reason = message("worker.cannot_start", python=self.interpreter, error=detail)
+                raise self._give_up(reason) from process
             self._process = process
-        self._answers = queue.Queue()
-        assert process.stdout is not None
-        arguments = (process.stdout, self._answers)
-        threading.Thread(target=_pump, args=arguments, name="torchsleuth-answers", daemon=True).start()
-        return process
+            return process
+
+    def _ended(self, process: subprocess.Popen[bytes]) -> None:
+        """A worker has closed its pipe, for whatever reason."""
+        if process is self._process and self._ready and not (self._busy or self._signalled or self._closed.is_set()):
+            self._listener("restarting", message("worker.died_idle"))
 
     def _signal(self) -> None:
         """Kill the worker's whole process group."""
         process = self._process
         if process is None or process.poll() is not None:
             return
+        self._signalled = True
         with contextlib.suppress(OSError):
             if sys.platform == "win32":
                 process.kill()
@@ -249,14 +318,69 @@ class WorkerClient:
         process.wait()
 
 
-def _pump(stream: IO[bytes], answers: queue.Queue[Message | None]) -> None:
-    """Move answers from the pipe to the queue; None when the worker is gone."""
+def _keep(
+    command: list[str],
+    record: Record | None,
+    started: queue.Queue[subprocess.Popen[bytes] | Exception],
+    answers: queue.Queue[Message | None],
+    ended: Callable[[subprocess.Popen[bytes]], None],
+) -> None:
+    """Start a worker and move its answers from the pipe to the queue; None when it is gone. On a thread of its own, for a
+    worker ends with the thread that started it (see `lifetime`)."""
+    environment = {**os.environ, VARIABLE: record.name} if record is not None else None
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=environment,
+            pass_fds=record.descriptors if record is not None else (),
+        )
+    except (OSError, ValueError) as error:
+        started.put(error)
+        return
+    finally:
+        if record is not None:
+            record.inherited()
+    started.put(process)
+    stream = process.stdout
+    assert stream is not None
     with stream:
         while (answer := read(stream)) is not None:
             answers.put(answer)
     answers.put(None)
+    ended(process)
+    process.wait()
 
 
-def _empty(path: str, reason: str, details: str | None = None) -> FileAnalysis:
-    stats = {"incomplete": reason} if details is None else {"incomplete": reason, "traceback": details}
-    return FileAnalysis(path, stats=stats)
+def _record() -> Record | None:
+    """What a worker writes its progress into; None where there is no memory to share."""
+    try:
+        return Record()
+    except OSError:
+        return None
+
+
+def _ends(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a worker that has closed its pipe ends by itself."""
+    try:
+        process.wait(ENDING_SECONDS)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _was_killed(status: int | None) -> bool:
+    """Whether a process ended of a signal that somebody sent it."""
+    return status is not None and status < 0 and -status in {getattr(signal, name, 0) for name in _FROM_OUTSIDE}
+
+
+def _pause(number: int) -> float:
+    """Seconds: 1, 2, 4 …"""
+    return float(min(2.0 ** min(number, 30), LONGEST_PAUSE_SECONDS))
+
+
+def _empty(path: str, reason: str, **more: object) -> FileAnalysis:
+    return FileAnalysis(path, stats={"incomplete": reason, **more})

@@ -11,16 +11,18 @@ from torchsleuth.interp.budget import Budget
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Interpreter
 from torchsleuth.interp.trace import Trace
+from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.repair.verify import Checked, Found, T, Trials, for_cause, together, verified_fixes
 from torchsleuth.rules.causes import by_cause, shown
 from torchsleuth.rules.registry import RULES
-from torchsleuth.rules.rule import Analysis, Candidates, Rule
+from torchsleuth.rules.rule import Analysis, Candidates, Finding, Rule
 from torchsleuth.schema import SEVERITIES, Diagnostic, DimJson, FileAnalysis, Fix, TensorFact
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.worker.progress import Progress
 
 VERIFY_SECONDS = 4.0
 """Time of the processor after which only the first candidate of each finding is tried; unverified ones are never offered."""
@@ -35,9 +37,11 @@ MAX_UNREPAIRED = 8
 class Engine:
     """Holds the oracle, whose memo is shared by all documents and kept across edits."""
 
-    def __init__(self, oracle: Oracle | None = None) -> None:
+    def __init__(self, oracle: Oracle | None = None, progress: Progress | None = None) -> None:
         self.oracle = oracle or Oracle()
+        self.progress = progress or Progress()
         self._repairs: dict[str, Repairs] = {}
+        """Those used last are the last."""
 
     def analyze(
         self,
@@ -65,7 +69,7 @@ class Engine:
             "hits": self.oracle.hits - hits,
             "misses": self.oracle.misses - misses,
             "facts": len(facts),
-            "incomplete": analysis.trace.incomplete,
+            "incomplete": self._left_out() or analysis.trace.incomplete,
             "missing": _missing(analysis),
             "stumbles": analysis.trace.stumbles[:MAX_STUMBLES],
             "unverified": any(candidates.possible for _, candidates in found),
@@ -96,8 +100,11 @@ class Engine:
             repairs = self._repairs.get(path)
             if repairs is None:
                 return result
-        if repairs.proceed(seconds):
-            del self._repairs[path]
+        del self._repairs[path]
+        with self.progress.step(SourceText(path, text), "fixes") as wanted:
+            done = repairs.proceed(seconds) if wanted else repairs.end(self._left_out())
+        if not done:
+            self._repairs[path] = repairs
         return repairs.result
 
     @property
@@ -117,9 +124,15 @@ class Engine:
         """What the interpreter saw; `files` has the text of the document and of others that are open."""
         workspace = Workspace(files, roots)
         source = SourceText(path, files[path])
-        interpreter = Interpreter(self.oracle, workspace, Budget())
+        interpreter = Interpreter(self.oracle, workspace, Budget(), self.progress)
         trace: Trace = interpreter.run_document(source)
         return Analysis(source, trace, workspace, self.oracle.version)
+
+    def _left_out(self) -> str | None:
+        """What to say of parts that have been left out."""
+        parts = sorted(self.progress.met, key=lambda part: (part.path, part.line))
+        names = [message(f"worker.part.{part.kind}", name=part.name, line=part.line) for part in parts]
+        return message("worker.left_out", parts=", ".join(dict.fromkeys(names))) if names else None
 
     def _diagnose(self, analysis: Analysis, rules: Sequence[Rule]) -> list[Found]:
         found: dict[tuple[str, str, int, int], Found] = {}
@@ -129,7 +142,7 @@ class Engine:
                 analysis.trace.stumbles.append(f"{code}: {type(error).__name__}: {error}")
 
             try:
-                for finding in rule.find(analysis):
+                for finding in self._findings(rule, analysis):
                     at = finding.at
                     severity = finding.severity or rule.severity
                     diagnostic = Diagnostic(
@@ -140,6 +153,11 @@ class Engine:
             except Exception as error:
                 stumbled(error)
         return sorted(found.values(), key=lambda item: (item[0].path, item[0].start, item[0].code))
+
+    def _findings(self, rule: Rule, analysis: Analysis) -> Iterator[Finding]:
+        with self.progress.step(analysis.source, "rule", rule.code) as wanted:
+            if wanted:
+                yield from rule.find(analysis)
 
     def _trials(
         self,
@@ -196,6 +214,11 @@ class Repairs:
         self.files = files
         self._trials = trials
         self._stumbles = stumbles
+
+    def end(self, reason: str | None) -> bool:
+        """Leave it at the fixes that were verified so far."""
+        self.result = replace(self.result, stats={**self.result.stats, "unverified": False, "incomplete": reason})
+        return True
 
     def proceed(self, seconds: float) -> bool:
         """Go on until about so much time has passed; whether that was all."""
