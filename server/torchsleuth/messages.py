@@ -651,10 +651,11 @@ ENGLISH: dict[str, str] = {
     "fix.suppression": "Remove what silences nothing",
     "fix.ignore": "Ignore {code} on this line",
     # editor
-    "editor.untrusted": "the workspace is not trusted: nothing is analysed or run",
+    "editor.untrusted": "the workspace is not trusted: only rules that need nothing but syntax are asked, nothing is run",
+    "editor.unavailable": "{reason}. Rules that need only syntax work meanwhile",
     "editor.incomplete": "{document} is not fully analysed: {reason}",
     "editor.analyzing": "Analysing PyTorch code",
-    "editor.starting": "starting {python}",
+    "editor.starting": "importing PyTorch in {python}; rules that need only syntax work meanwhile",
     "editor.running": "Running {script}",
     "editor.lens.run": "▶ Run and Diagnose",
     "editor.confirmed": "{message} (confirmed by run)",

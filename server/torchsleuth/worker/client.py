@@ -59,6 +59,10 @@ class WorkerClient:
         self.python: str | None = None
         self.vocabulary: frozenset[str] = frozenset()
         """Attributes of the libraries that are installed there."""
+        self.problem: str | None = None
+        """What is wrong with the interpreter, where it says so itself: the name of the message, such as ``no_torch``."""
+        self.site: tuple[str, ...] = ()
+        """Where libraries are installed in such an interpreter."""
         self._command = command or bootstrap.command(self.interpreter, "torchsleuth.worker")
         if syntax:
             self._command = [*self._command, SYNTAX]
@@ -251,7 +255,8 @@ class WorkerClient:
         if self._closed.is_set():
             raise WorkerUnavailable(message("worker.closed"))
         if hello is None or hello.get("method") != "ready":
-            reason = (hello or {}).get("params", {}).get("reason")
+            said = (hello or {}).get("params", {})
+            reason, self.problem, self.site = said.get("reason"), said.get("problem"), tuple(said.get("site", ()))
             late = self._signalled
             self._kill()
             if hello is None and not late and _was_killed(process.returncode):
