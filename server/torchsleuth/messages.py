@@ -613,6 +613,7 @@ ENGLISH: dict[str, str] = {
     "worker.part.rule": "rule {name}",
     "worker.part.fixes": "the verification of fixes",
     "worker.given_up": "the analysis ended unexpectedly {count} times in a row while it was starting",
+    "worker.syntax": "only the rules that need nothing but syntax were asked",
     "worker.closed": "the analysis was stopped",
     # command line
     "cli.missing": "{path} does not exist",

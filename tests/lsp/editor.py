@@ -12,6 +12,8 @@ from pygls.protocol import default_converter
 from pytest_lsp import LanguageClient, client_capabilities
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
+from torchsleuth.worker.wire import SYNTAX
+
 PATIENCE_S = 60.0
 """Only so that a broken server fails a test instead of hanging it."""
 SERVER = str(Path(__file__).resolve().parents[2] / "server")
@@ -240,7 +242,9 @@ def children(pid: int) -> dict[int, str]:
 
 
 def worker_of(pid: int) -> int:
-    (found,) = [child for child, command in children(pid).items() if "torchsleuth.worker" in command]
+    (found,) = [
+        child for child, command in children(pid).items() if "torchsleuth.worker" in command and SYNTAX not in command
+    ]
     return found
 
 

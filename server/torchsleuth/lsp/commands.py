@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.lsp import protocol
@@ -16,6 +15,7 @@ def register(server: TorchSleuthServer) -> None:
     @server.command(protocol.RUN_AND_DIAGNOSE)
     async def run_and_diagnose(*arguments: Any) -> Json:
         uri = str(arguments[0]) if arguments else ""
+        await server.configured()  # trust may just have been given
         options = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], dict) else {}
         script_arguments = tuple(str(value) for value in options.get("args") or ())
         return await server.runs.run(uri, script_arguments, options.get("cwd"))
@@ -31,7 +31,7 @@ def register(server: TorchSleuthServer) -> None:
     @server.command(protocol.RESTART_WORKER)
     async def restart_worker(*arguments: Any) -> None:
         if arguments and arguments[0]:
-            server.settings = replace(server.settings, interpreter=str(arguments[0]))
+            server.use_interpreter(str(arguments[0]))
         server.analysis.restart()
 
     @server.feature(protocol.RUN_INPUT)

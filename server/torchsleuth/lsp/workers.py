@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from torchsleuth.messages import message
@@ -29,14 +31,21 @@ class WorkerState:
 
 
 class Workers:
-    """Workers by interpreter; None stands for the server's own. `changed` is told of the new state of one."""
+    """Workers by interpreter; None stands for the server's own. `changed` is told of the new state of one,
+    `replaced` of one that is to be started, for something has changed in its environment."""
 
-    def __init__(self, changed: Callable[[AsyncWorkerClient, WorkerState], None]) -> None:
+    def __init__(
+        self,
+        changed: Callable[[AsyncWorkerClient, WorkerState], None],
+        replaced: Callable[[AsyncWorkerClient], None],
+    ) -> None:
         self._changed = changed
+        self._replaced = replaced
         self._workers: dict[str | None, AsyncWorkerClient] = {}
         """The one that was asked for last at the end."""
         self._states: dict[AsyncWorkerClient, WorkerState] = {}
         self._watches: dict[AsyncWorkerClient, asyncio.Task[None]] = {}
+        self._uses: Counter[AsyncWorkerClient] = Counter()
         self._syntax: AsyncWorkerClient | None = None
 
     def __contains__(self, worker: AsyncWorkerClient) -> bool:
@@ -46,7 +55,8 @@ class Workers:
         """The worker of an interpreter; a new one if there is none. It is not waited for."""
         worker = self._workers.pop(interpreter, None)
         if worker is None:
-            for other in list(self._workers)[: max(0, len(self._workers) + 1 - MAX_WORKERS)]:
+            idle = [other for other, held in self._workers.items() if not self._uses[held]]
+            for other in idle[: max(0, len(self._workers) + 1 - MAX_WORKERS)]:
                 self._end(other)
             worker = _new(self._on_state, interpreter)
         self._workers[interpreter] = worker
@@ -58,12 +68,27 @@ class Workers:
         for interpreter in self._workers.keys() - needed:
             self._end(interpreter)
 
+    def running(self, interpreter: str) -> AsyncWorkerClient | None:
+        """The worker of an interpreter, by its path, if there is one."""
+        return next((worker for worker in self._workers.values() if worker.interpreter == interpreter), None)
+
+    @contextlib.contextmanager
+    def use(self, worker: AsyncWorkerClient) -> Iterator[None]:
+        """While a worker is in use, it is not ended to make room."""
+        self._uses[worker] += 1
+        try:
+            yield
+        finally:
+            self._uses[worker] -= 1
+            if not self._uses[worker]:
+                del self._uses[worker]
+
     def replace(self, worker: AsyncWorkerClient) -> None:
         """A new worker in the place of one that is of no use."""
         for interpreter, other in list(self._workers.items()):
             if other is worker:
                 self._end(interpreter)
-                self.of(interpreter)
+                self._replaced(self.of(interpreter))
 
     def is_ready(self, worker: AsyncWorkerClient) -> bool:
         state = self._states.get(worker)

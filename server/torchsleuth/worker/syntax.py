@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.trace import Trace
+from torchsleuth.messages import message
 from torchsleuth.repair.verify import Checked, Found, T, Trials, together, verified_fixes
 from torchsleuth.rules.index import syntactic_rules
 from torchsleuth.rules.rule import Analysis, Candidates, Rule
@@ -44,7 +45,9 @@ class SyntaxEngine:
         analysis = _unknown(path, text)
         checked = Checked(tuple(_diagnose(analysis, rules)), analysis)
         found = _repaired(checked, rules) if verify else (diagnostic for diagnostic, _ in checked.found)
-        return FileAnalysis(path, tuple(found), stats={"stumbles": analysis.trace.stumbles})
+        return FileAnalysis(
+            path, tuple(found), stats={"stumbles": analysis.trace.stumbles, "incomplete": message("worker.syntax")}
+        )
 
     def repair(
         self,
