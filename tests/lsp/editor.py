@@ -28,6 +28,8 @@ def make_client() -> LanguageClient:
     client.states = []
     client.output = ""
     client.finished = []
+    client.registered = []
+    client.publications = []
     client.news = asyncio.Condition()
 
     async def announce() -> None:
@@ -37,6 +39,12 @@ def make_client() -> LanguageClient:
     @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
     async def _published(params: types.PublishDiagnosticsParams) -> None:
         client.published[params.uri] = params
+        client.publications.append(params)
+        await announce()
+
+    @client.feature(types.CLIENT_REGISTER_CAPABILITY)
+    async def _registered(params: types.RegistrationParams) -> None:
+        client.registered += params.registrations
         await announce()
 
     @client.feature("torchsleuth/status")
@@ -70,11 +78,15 @@ class Editor:
         self.texts: dict[str, str] = {}
         self.versions: dict[str, int] = {}
 
-    async def initialize(self, *, workspace: bool = True, **options: Any) -> types.InitializeResult:
-        folders = [types.WorkspaceFolder(uri=self.folder.as_uri(), name="work")] if workspace else None
+    async def initialize(
+        self, *, workspace: bool = True, folders: tuple[str, ...] = ("",), **options: Any
+    ) -> types.InitializeResult:
+        """`folders`: those of the workspace, inside of ours."""
+        uris = [(self.folder / name).as_uri() for name in folders]
+        listed = [types.WorkspaceFolder(uri=uri, name="work") for uri in uris] if workspace else None
         capabilities = client_capabilities("visual-studio-code")
         parameters = types.InitializeParams(
-            capabilities=capabilities, workspace_folders=folders, initialization_options=options
+            capabilities=capabilities, workspace_folders=listed, initialization_options=options
         )
         return await self.client.initialize_session(parameters)
 
