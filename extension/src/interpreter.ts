@@ -1,9 +1,10 @@
 // Which Python the analysis of a folder runs in, and which one the server: the Python extension's, the setting's, one on the PATH.
 import { execFile } from "node:child_process";
-import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { configuredInterpreter } from "./settings";
+import { startable } from "./trust";
 import { QUESTION, readAnswer, type Interpreter } from "./version";
+import { surroundings, workspaceTrust } from "./workspace";
 
 /** What we use of the interface of ms-python.vscode-python-envs. */
 interface EnvironmentsApi {
@@ -42,7 +43,8 @@ export async function chosenInterpreter(
   // In a workspace that is not trusted VS Code gives only the user's own value (restrictedConfigurations).
   const setting = configuredInterpreter(folder);
   if (!vscode.workspace.isTrusted) {
-    return setting !== undefined && !liesInWorkspace(setting) ? setting : undefined;
+    const program = setting && startable(setting, workspaceTrust());
+    return typeof program === "string" ? program : undefined;
   }
   return (await fromExtensions(folder?.uri, log)) ?? setting;
 }
@@ -117,10 +119,6 @@ export async function chooseInExtensions(
   return true;
 }
 
-function liesInWorkspace(path: string): boolean {
-  return vscode.workspace.getWorkspaceFolder(vscode.Uri.file(path)) !== undefined;
-}
-
 async function fromExtensions(
   scope: vscode.Uri | undefined,
   log: vscode.LogOutputChannel,
@@ -150,15 +148,19 @@ async function api<T>(id: string, log: vscode.LogOutputChannel): Promise<T | und
   }
 }
 
-function ask(command: string): Promise<Interpreter | { problem: string }> {
-  return new Promise((resolve) => {
-    execFile(
-      command,
-      ["-I", "-c", QUESTION],
-      { cwd: homedir(), timeout: ANSWER_WITHIN_MS },
-      (error, stdout) => {
-        resolve(error === null ? readAnswer(command, stdout) : { problem: `${command} cannot be started.` });
-      },
-    );
+async function ask(command: string): Promise<Interpreter | { problem: string }> {
+  const program = startable(command, workspaceTrust());
+  if (typeof program !== "string") {
+    return program;
+  }
+  // Isolated: the question must not import a module of the workspace.
+  const options = { timeout: ANSWER_WITHIN_MS, killSignal: "SIGKILL" as const, ...surroundings(__dirname) };
+  const answer = await new Promise<Interpreter | { problem: string }>((resolve) => {
+    execFile(program, ["-I", "-c", QUESTION], options, (error, stdout) => {
+      resolve(error === null ? readAnswer(program, stdout) : { problem: `${program} cannot be started.` });
+    });
   });
+  // What it calls itself is what is started from now on.
+  const itself = "path" in answer ? startable(answer.path, workspaceTrust()) : undefined;
+  return typeof itself === "object" ? itself : answer;
 }

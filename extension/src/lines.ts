@@ -5,6 +5,18 @@ export function forTerminal(text: string): string {
   return text.replace(/\r?\n/g, "\r\n");
 }
 
+/** Control characters, halves of characters, and what is not seen or turns the order of writing around. */
+const STEERING =
+  // eslint-disable-next-line no-control-regex
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\p{Cs}]/gu;
+
+/** A name or a message on one line, in which nothing steers a terminal, and nothing is a link where one is shown. */
+export function visible(text: string): string {
+  return text
+    .replace(STEERING, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`)
+    .replaceAll("](", "] (");
+}
+
 /** What typing led to: the `line` so far, what the terminal has to show, lines that were finished, Ctrl-C. */
 export interface Typed {
   line: string;

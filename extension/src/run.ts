@@ -1,10 +1,12 @@
 // Run and Diagnose: saves the script, has the server run it, shows the output, and lets the user stop it.
 import { basename } from "node:path";
 import * as vscode from "vscode";
+import { visible } from "./lines";
 import { RUNNING } from "./names";
 import { RUN_INPUT, SERVER_RUN, SERVER_STOP, type RunResult } from "./protocol";
 import type { Server } from "./server";
 import { createRunTerminal } from "./terminal";
+import { offerTrust } from "./workspace";
 
 const GREEN = "\x1b[32m";
 const RED = "\x1b[31m";
@@ -46,6 +48,7 @@ export function createRunner(server: Server): Runner {
       async (_, cancellation) => {
         cancellation.onCancellationRequested(() => void stop());
         try {
+          await server.settled(); // where trust was given just now, the server starts again
           return await server.execute<RunResult>(SERVER_RUN, uri.toString());
         } catch (error) {
           return { ok: false, summary: `${name} was not run to its end: ${String(error)}` };
@@ -54,11 +57,15 @@ export function createRunner(server: Server): Runner {
     );
     const result = answer ?? { ok: false, summary: "the language server is not running; see the logs" };
     const colour = result.exitCode === 0 ? GREEN : RED;
-    terminal.write(`${colour}■${PLAIN} ${result.summary}\n\n`);
+    terminal.write(`${colour}■${PLAIN} ${visible(result.summary)}\n\n`);
     return result;
   };
 
   const run = async (target?: string | vscode.Uri): Promise<RunResult | undefined> => {
+    if (!vscode.workspace.isTrusted) {
+      await offerTrust();
+      return undefined;
+    }
     if (running !== undefined) {
       await offerToStop(running, stop);
       return undefined;
@@ -67,13 +74,13 @@ export function createRunner(server: Server): Runner {
     if (uri === undefined) {
       return undefined;
     }
-    const name = basename(uri.fsPath);
+    const name = visible(basename(uri.fsPath));
     running = name;
     await vscode.commands.executeCommand("setContext", RUNNING, true);
     try {
       const result = await execute(uri, name);
       if (!result.ok) {
-        void vscode.window.showWarningMessage(`TorchSleuth: ${result.summary}`);
+        void vscode.window.showWarningMessage(`TorchSleuth: ${visible(result.summary)}`);
       }
       return result;
     } finally {

@@ -14,6 +14,7 @@ import { chosenInterpreter, serverInterpreter } from "./interpreter";
 import { RUN_OUTPUT, STATUS, type RunOutputParams, type ServerSettings, type StatusParams } from "./protocol";
 import { coalesced } from "./queue";
 import { SECTION, serverSettings } from "./settings";
+import { surroundings } from "./workspace";
 
 export interface Server {
   onStatus: vscode.Event<StatusParams>;
@@ -23,6 +24,8 @@ export interface Server {
   stop(this: void): Promise<void>;
   /** The Python that the server runs in. */
   python(this: void): string | undefined;
+  /** Until the start that was asked for last has ended, one way or the other. */
+  settled(this: void): Promise<void>;
   /** Has the server ask for the settings of now; starts one where there is none. Never rejects. */
   configure(this: void): Promise<void>;
   /** Has the server do a command. Undefined where there is no server; rejects when it ends meanwhile. */
@@ -85,16 +88,19 @@ export function createServer(context: vscode.ExtensionContext, log: vscode.LogOu
     await stop();
     await start();
   });
+  let begun = Promise.resolve();
+  const again = (): Promise<void> => (begun = restart());
 
   return {
     onStatus: events.status.event,
     onRunOutput: events.runOutput.event,
-    restart,
+    restart: again,
     stop,
     python: () => running?.interpreter,
+    settled: () => begun,
     configure: async () => {
       if (running === undefined) {
-        await restart();
+        await again();
       } else {
         await running.client.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
       }
@@ -137,7 +143,11 @@ function createClient(
 ): LanguageClient {
   const script = vscode.Uri.joinPath(extension, "extension", "bundled", "start_server.py").fsPath;
   // Isolated: neither PYTHONPATH nor the working folder can put another module in the place of one of ours.
-  const server: ServerOptions = { command: interpreter, args: ["-I", "-X", "utf8", script] };
+  const server: ServerOptions = {
+    command: interpreter,
+    args: ["-I", "-X", "utf8", script],
+    options: surroundings(extension.fsPath),
+  };
   const options: LanguageClientOptions = {
     documentSelector: [
       { scheme: "file", language: "python" },

@@ -8,7 +8,7 @@ import * as protocol from "../src/protocol";
 
 interface Manifest {
   contributes: {
-    commands: { command: string }[];
+    commands: { command: string; enablement?: string }[];
     menus: Record<string, { command: string; when: string }[]>;
   };
 }
@@ -28,6 +28,18 @@ void test("menus use declared commands and our context key", () => {
     for (const key of when.match(/torchsleuth\.\w+/g) ?? []) {
       assert.equal(key, RUNNING);
     }
+  }
+});
+
+void test("a run is offered in a trusted workspace only", () => {
+  const run = manifest.contributes.commands.find(({ command }) => command === COMMANDS.runAndDiagnose);
+  assert.equal(run?.enablement, "isWorkspaceTrusted");
+  const offers = Object.values(manifest.contributes.menus)
+    .flat()
+    .filter(({ command }) => command === COMMANDS.runAndDiagnose);
+  assert.equal(offers.length, 2);
+  for (const { when } of offers) {
+    assert.match(when, /(^| && )isWorkspaceTrusted($| && )/);
   }
 });
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
+
+from torchsleuth.escaping import escape
 
 ENGLISH: dict[str, str] = {
     # shapes
@@ -599,7 +602,7 @@ ENGLISH: dict[str, str] = {
     "worker.old_torch": "{python} has torch {version}: {wanted} or newer is needed",
     "worker.old_python": "{python} is Python {version}: {wanted} or newer is needed",
     "worker.cannot_start": "{python} cannot be started: {error}",
-    "worker.no_start": "{python} ended before the analysis was ready",
+    "worker.no_start": "{python} did not say that the analysis is ready: is it a Python that works?",
     "worker.ready": "torch {torch}, Python {python}",
     "worker.died": "the analysis of {path} did not answer in time or ended unexpectedly: it is started again",
     "worker.died_idle": "the analysis ended unexpectedly: it is started again",
@@ -615,18 +618,37 @@ ENGLISH: dict[str, str] = {
     "worker.given_up": "the analysis ended unexpectedly {count} times in a row while it was starting",
     "worker.syntax": "only the rules that need nothing but syntax were asked",
     "worker.closed": "the analysis was stopped",
+    # files
+    "file.missing": "{path} does not exist",
+    "file.dangling": "{path} is a link that leads nowhere",
+    "file.folder": "{path} is a folder: name a file in it",
+    "file.special": "{path} is no regular file, and is not read",
+    "file.link": "{path} is a link: name the file itself",
+    "file.large": "{path} is larger than {limit} MB, and is not read",
+    "file.undecodable": "{path} cannot be decoded: {error}",
+    "file.unreadable": "{path} cannot be read: {error}",
     # command line
-    "cli.missing": "{path} does not exist",
-    "cli.not_a_file": "{path} is a folder: name a script in it",
-    "cli.undecodable": "{path} cannot be decoded: {error}",
-    "cli.unreadable": "{path} cannot be read: {error}",
     "cli.not_python": "{path}:{line}: not Python: {error}",
     "cli.incomplete": "{path}: {reason}",
+    "analysis.time": "the time for one document is over; what was found so far is shown",
+    "analysis.steps": "it takes more steps than an analysis may take; what was found so far is shown",
+    "analysis.supposed": "no more is asked about what is only supposed",
+    "analysis.depth": "its code nests too deeply to be followed everywhere; what was found so far is shown",
+    "analysis.rules": "these rules took too long: {codes}",
+    "cli.lost": "{path} and the files behind it are not analysed: {error}",
     "cli.cannot_start": "{python} cannot be started: {error}",
     "cli.cannot_write": "{path} cannot be written: {error}",
+    "cli.special": "{path} is no regular file, and is not written",
+    "cli.folder_missing": "its folder does not exist",
+    "cli.folder_closed": "its folder cannot be written to",
     "cli.no_answer": "{python} did not say what it is: {error}",
+    "cli.env_silent": "it ended with status {status} and printed nothing",
+    "cli.env_rubbish": "what it printed is no answer of Python",
+    "cli.env_flood": "it prints without end",
+    "cli.env_late": "it took longer than {seconds} seconds",
     "cli.env_no_torch": "PyTorch cannot be imported in {python}: {error}",
     "cli.no_rule": "there is no rule {code}; known: {known}",
+    "cli.usage": "{error}: see --help",
     "cli.fault": "a fault of TorchSleuth itself, please report it: {error}",
     "cli.note": "note: {message}  ({path}:{line})",
     "cli.fix": "fix: {title}",
@@ -640,7 +662,7 @@ ENGLISH: dict[str, str] = {
     "cli.fixed": "{path}:{line}: {code} fixed: {fix}",
     "cli.baseline": "{path} holds {findings}",
     # control
-    "control.unreadable": "{where} cannot be read: {error}",
+    "control.deep": "it is nested too deeply",
     "control.toml": "{where} is not TOML: {error}",
     "control.key": "{where}: there is no setting {key} in [tool.torchsleuth]; known: {known}",
     "control.type": "{where} must be {wanted}",
@@ -925,6 +947,16 @@ _LINE_END = re.compile(r"([(\[{])?\s*\n\s*([)\]}])?")
 """Where an expression of the source goes on in the next line, with a bracket that it ends or begins with there."""
 
 
+_PLACES = frozenset({"path", "file", "folder", "script", "python", "where", "place", "document", "files"})
+"""Placeholders for names of files: a line break in one is a part of it."""
+
+
 def message(identifier: str, **values: Any) -> str:
-    """The message with its placeholders filled, on one line. Raises KeyError for an unknown identifier."""
-    return _LINE_END.sub(lambda end: "".join(filter(None, end.groups())) or " ", ENGLISH[identifier].format(**values))
+    """The message with its placeholders filled, on one line, where names and sources steer nothing. Raises KeyError for an
+    unknown identifier."""
+    filled = ENGLISH[identifier].format(**_with_safe_places(values))
+    return escape(_LINE_END.sub(lambda end: "".join(filter(None, end.groups())) or " ", filled))
+
+
+def _with_safe_places(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {name: escape(str(value)) if name in _PLACES else value for name, value in values.items()}

@@ -62,7 +62,7 @@ def double(tmp_path: Path) -> str:
     path = tmp_path / "python-with-double"
     script = Path(__file__).with_name("double.py")
     path.write_text(
-        f'#!/bin/sh\nif [ "$1" = -c ]; then exec {sys.executable} {script} torchsleuth.worker; fi\n'
+        f'#!/bin/sh\nif [ "$1 $2" = "-I -c" ]; then exec {sys.executable} {script} torchsleuth.worker; fi\n'
         f'exec {sys.executable} "$@"\n'
     )
     path.chmod(0o755)

@@ -20,7 +20,7 @@ SERVER = str(Path(__file__).resolve().parents[2] / "server")
 
 
 def make_client() -> LanguageClient:
-    """A test client whose `published`, `states`, `output` and `finished` hold what the server has sent."""
+    """A test client whose `published`, `states`, `output`, `finished` and `lens_refreshes` hold what the server has sent."""
     client = LanguageClient(converter_factory=default_converter)
     mine = (types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS,)
     register_lsp_features(client, {name: f for name, f in DEFAULT_CLIENT_FEATURES.items() if name not in mine})
@@ -30,6 +30,7 @@ def make_client() -> LanguageClient:
     client.finished = []
     client.registered = []
     client.publications = []
+    client.lens_refreshes = 0
     client.news = asyncio.Condition()
 
     async def announce() -> None:
@@ -64,6 +65,11 @@ def make_client() -> LanguageClient:
 
     @client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)
     async def _refresh(params: None) -> None:
+        await announce()
+
+    @client.feature(types.WORKSPACE_CODE_LENS_REFRESH)
+    async def _refresh_lenses(params: None) -> None:
+        client.lens_refreshes += 1
         await announce()
 
     return client

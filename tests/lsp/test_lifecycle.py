@@ -151,6 +151,8 @@ async def test_an_untrusted_workspace_starts_nothing_until_it_is_trusted(start: 
     settings = {"torchsleuth": {"trusted": True, "unknown": 1}}
     editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
     assert len(await editor.diagnostics(uri)) == 1
+    await editor.until(lambda: editor.client.lens_refreshes == 1)
+    assert await editor.lenses(uri) == [(0, "▶ Run and Diagnose", "torchsleuth.runAndDiagnose")]
     settings = {"torchsleuth": {"trusted": False}}
     restricted = asyncio.ensure_future(editor.state("restricted"))
     await asyncio.sleep(0)
@@ -159,6 +161,22 @@ async def test_an_untrusted_workspace_starts_nothing_until_it_is_trusted(start: 
     await restricted
     await gone([worker])
     await editor.until(lambda: not editor.client.published[uri].diagnostics)
+
+
+async def test_an_interpreter_of_an_untrusted_workspace_is_not_started(start: Start, tmp_path: Path) -> None:
+    canary = tmp_path / "canary"
+    python = tmp_path / "python"
+    python.write_text(f"#!/bin/sh\ntouch {canary}\n")
+    python.chmod(0o755)
+    editor = await start(interpreter=str(python), trusted=False)
+    await editor.ever("restricted")
+    uri = editor.open("a.py", "import torch\nimport nothing.at.all\nprint(torch)\n")
+    settings = {"torchsleuth": {"interpreter": str(python), "trusted": False}}
+    editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
+    await editor.command("restartWorker", str(python))
+    assert (await editor.command("runAndDiagnose", uri))["ok"] is False
+    assert await editor.hover(uri, 0, 8) == "" and await editor.hints(uri) == []
+    assert children(editor.server_pid) == {} and not canary.exists()
 
 
 @pytest.mark.parametrize("options", [None, [], "text", {"interpreter": 3, "trusted": "yes", "inlayHints": None}])

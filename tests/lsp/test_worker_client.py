@@ -227,7 +227,7 @@ def test_a_worker_and_its_children_end_with_its_client_even_while_it_hangs(doubl
     note = tmp_path / "child"
     os.mkfifo(note)
     process = subprocess.Popen(
-        [double, "-c", ""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        [double, "-I", "-c", ""], stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )
     assert process.stdin is not None and process.stdout is not None
     assert b"ready" in process.stdout.readline()

@@ -10,21 +10,23 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2] / "server" / "torchsleuth"
-EXCHANGED = {"schema", "messages"}
+EXCHANGED = {"schema", "messages", "escaping"}
 ALLOWED = {
     "schema": set(),
-    "messages": set(),
+    "wall": set(),
     "lifetime": set(),
+    "escaping": set(),
+    "messages": {"escaping"},
     "syntax": EXCHANGED,
     "tensors": set(),
-    "oracle": {"tensors"},
+    "oracle": {"tensors", "wall"},
     "interp": EXCHANGED | {"syntax", "tensors", "oracle"},
     "rules": EXCHANGED | {"syntax", "tensors", "interp"},
     "errors": EXCHANGED | {"syntax"},
     "runtime": EXCHANGED | {"syntax", "errors"},
     "repair": EXCHANGED | {"syntax", "rules", "runtime"},
-    "worker": EXCHANGED | {"lifetime", "syntax", "tensors", "oracle", "interp", "rules", "repair"},
-    "lookup": {"lifetime"},
+    "worker": EXCHANGED | {"lifetime", "wall", "syntax", "tensors", "oracle", "interp", "rules", "repair"},
+    "lookup": {"lifetime", "wall"},
     "control": EXCHANGED | {"syntax", "rules", "errors"},
     "lsp": EXCHANGED | {"syntax", "rules", "runtime", "worker", "control", "lookup"},
     "__main__": {"cli"},

@@ -47,7 +47,7 @@ def test_messages_are_one_line() -> None:
 
 
 def test_a_message_is_filled() -> None:
-    assert message("cli.missing", path="a.py") == "a.py does not exist"
+    assert message("file.missing", path="a.py") == "a.py does not exist"
 
 
 def test_an_expression_of_several_lines_is_told_on_one() -> None:

@@ -30,6 +30,7 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The packages of this test, in the place of those that may be installed."""
     _forget()
     monkeypatch.syspath_prepend(str(PACKAGES))
+    monkeypatch.setattr("torchsleuth.wall.is_installed", lambda path: True)
     yield
     _forget()
 

@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from torchsleuth.cli.files import PathNames, Unreadable, complain, python_files, read_source, write_source
+from torchsleuth.cli.files import PathNames, python_files
 from torchsleuth.cli.formats import github, sarif
-from torchsleuth.cli.render import concise, console, print_diagnostic, source_reader, to_json
+from torchsleuth.cli.output import Output, command, complain, data, line, note, patch
+from torchsleuth.cli.render import concise, print_diagnostic, source_reader, to_json
 from torchsleuth.cli.repairs import Repairs, difference
+from torchsleuth.cli.writing import Unwritable, write_source, write_text
 from torchsleuth.control import baseline as baselines
 from torchsleuth.control.baseline import Baseline
 from torchsleuth.control.configuration import Configurations, selectors
@@ -22,6 +24,7 @@ from torchsleuth.lookup.modules import Import
 from torchsleuth.lookup.modules import find as find_modules
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, FileAnalysis
+from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.names import imported_from
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
@@ -85,18 +88,21 @@ def _check(paths: list[Path], options: Options) -> int:
         worker.start()
         analyses = _Analyses(worker, configurations, known)
         repairs = Repairs(files.texts, analyses.of, options.unsafe_fixes)
-        diagnostics = repairs.run() if options.changes else analyses.of(files.texts, {})
+        if options.changes:
+            diagnostics = repairs.run()
+        else:
+            diagnostics = analyses.of(files.texts, {}, partial=options.write_baseline is None)
     finally:
         worker.close()
     texts = repairs.texts if options.changes else files.texts
     if options.write_baseline is not None:
         return _write_baseline(diagnostics, texts, options.write_baseline)
     if options.diff:
-        sys.stdout.write(difference(files.texts, texts))
-        return 2 if not files.all_read else 1 if texts != files.texts else 0
+        patch(difference(files.texts, texts))
+        return 2 if not files.all_read or not analyses.all_done else 1 if texts != files.texts else 0
     written = not options.fix or _write(files.texts, repairs)
     _print(diagnostics, texts, options.output_format)
-    if not files.all_read or not written:
+    if not files.all_read or not analyses.all_done or not written:
         return 2
     return 1 if diagnostics else 0
 
@@ -118,24 +124,29 @@ def _codes(text: str, where: str) -> tuple[str, ...]:
 def _read(paths: list[Path], configurations: Configurations) -> _Files:
     """Every file, whether or not all of it is Python. Those that are named are read even if they are excluded."""
     files = _Files()
-    seen: set[Path] = set()
-    found = (file for path in paths for file in python_files(path, lambda name: configurations.of(name).excludes(name)))
-    for file in found:
-        if file.resolve() in seen:
+    seen: set[str] = set()
+
+    def unreadable(reason: str) -> None:
+        complain(reason)
+        files.all_read = False
+
+    def excluded(name: str) -> bool:
+        return configurations.of(name).excludes(name)
+
+    for file in (file for path in paths for file in python_files(path, excluded, unreadable)):
+        if (real := os.path.realpath(file)) in seen:
             continue
-        seen.add(file.resolve())
+        seen.add(real)
         try:
             text = files.texts[str(file)] = read_source(file)
             ast.parse(text)
         except Unreadable as error:
-            complain(str(error))
-            files.all_read = False
+            unreadable(str(error))
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             # What does parse in it is analysed all the same.
             line = getattr(error, "lineno", None) or 1
             reason = getattr(error, "msg", None) or str(error)
-            complain(message("cli.not_python", path=file, line=line, error=reason))
-            files.all_read = False
+            unreadable(message("cli.not_python", path=file, line=line, error=reason))
     return files
 
 
@@ -147,14 +158,24 @@ class _Analyses:
         self._configurations = configurations
         self._known = known
         self._done: dict[str, tuple[_Version, FileAnalysis]] = {}
+        self.all_done = True
+        """Whether every file that was asked for was analysed."""
 
-    def of(self, texts: Mapping[str, str], overlay: Mapping[str, str]) -> list[Diagnostic]:
-        """Each thing once, in order, but for what the baseline knows. `overlay`: texts that are not on the disk yet."""
+    def of(self, texts: Mapping[str, str], overlay: Mapping[str, str], partial: bool = False) -> list[Diagnostic]:
+        """Each thing once, in order, but for what the baseline knows. `overlay`: texts that are not on the disk yet.
+        `partial`: when the interpreter is lost on the way, what was found before; else raises WorkerUnavailable."""
         names = PathNames(texts)
         found: dict[tuple[str, str, int, int], Diagnostic] = {}
         complete: list[str] = []
         for path, text in texts.items():
-            analysis = self._analysis(path, text, overlay)
+            try:
+                analysis = self._analysis(path, text, overlay)
+            except WorkerUnavailable as error:
+                if not partial or not self._done:
+                    raise
+                complain(message("cli.lost", path=path, error=error))
+                self.all_done = False
+                break
             if not analysis.stats.get("incomplete"):
                 complete.append(path)
             for diagnostic in map(names.diagnostic, analysis.diagnostics):
@@ -173,6 +194,7 @@ class _Analyses:
         analysis = _with_found_modules(self._worker, path, text, overlay, codes)
         if analysis.stats.get("incomplete"):
             complain(message("cli.incomplete", path=path, reason=analysis.stats["incomplete"]))
+            self.all_done &= "analysis_ms" in analysis.stats  # else there is no result at all, only the reason
         self._done[path] = (version, analysis)
         return analysis
 
@@ -186,7 +208,7 @@ def _with_found_modules(
     missing = [Import(name, where, line, text) for name, where, line in analysis.stats.get("missing") or ()]
     here = [item for item in missing if os.path.abspath(item.path) == os.path.abspath(path)]
     if here and "sys.path" in text:
-        found = find_modules(here, worker.interpreter, roots)
+        found = find_modules(here, worker.search_path, roots)
         if found:
             return worker.analyze(path, text, overlay, roots=(*roots, *found), codes=codes)
     return analysis
@@ -200,48 +222,52 @@ def _write(before: Mapping[str, str], repairs: Repairs) -> bool:
             continue
         try:
             write_source(Path(path), text)
-        except (OSError, UnicodeError) as error:
-            complain(message("cli.cannot_write", path=path, error=getattr(error, "strerror", None) or error))
+        except (Unwritable, Unreadable) as error:
+            complain(str(error))
+            all_written = False
+            continue
+        except (SyntaxError, UnicodeError, LookupError) as error:
+            complain(message("cli.cannot_write", path=path, error=error))
             all_written = False
             continue
         for done in repairs.done:
             if done.path == path:
-                print(message("cli.fixed", path=path, line=done.line, code=done.code, fix=done.title), file=sys.stderr)
+                note(message("cli.fixed", path=path, line=done.line, code=done.code, fix=done.title))
     return all_written
 
 
 def _write_baseline(diagnostics: list[Diagnostic], texts: dict[str, str], path: Path) -> int:
     text = baselines.written(diagnostics, source_reader(texts), str(path))
     try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        complain(message("cli.cannot_write", path=path, error=error.strerror or error))
+        write_text(path, text)
+    except Unwritable as error:
+        complain(str(error))
         return 2
-    print(message("cli.baseline", path=path, findings=_count(len(diagnostics), "finding")))
+    line(message("cli.baseline", path=path, findings=_count(len(diagnostics), "finding")))
     return 0
 
 
 def _print(diagnostics: list[Diagnostic], texts: dict[str, str], output_format: str) -> None:
-    if output_format == "json":
-        print(to_json(diagnostics))
-    elif output_format == "sarif":
-        print(sarif(diagnostics))
-    elif output_format in ("concise", "github"):
-        line = concise if output_format == "concise" else github
+    if output_format in ("json", "sarif"):
+        data(to_json(diagnostics) if output_format == "json" else sarif(diagnostics))
+    elif output_format == "github":
         for diagnostic in diagnostics:
-            print(line(diagnostic))
+            command(github(diagnostic))
+    elif output_format == "concise":
+        for diagnostic in diagnostics:
+            line(concise(diagnostic))
     else:
         _print_text(diagnostics, texts)
 
 
 def _print_text(diagnostics: list[Diagnostic], texts: dict[str, str]) -> None:
-    out = console()
+    out = Output()
     sources: Callable[[str], SourceText] = source_reader(texts)
     for diagnostic in diagnostics:
         print_diagnostic(out, diagnostic, sources)
     counts = ((level, sum(item.severity == level for item in diagnostics)) for level in ("error", "warning", "hint"))
     found = ", ".join(_count(number, level) for level, number in counts if number)
-    out.print(message("cli.checked", files=_count(len(texts), "file"), found=found or message("cli.nothing_found")))
+    out.line(message("cli.checked", files=_count(len(texts), "file"), found=found or message("cli.nothing_found")))
 
 
 def _count(number: int, noun: str) -> str:

@@ -6,24 +6,26 @@ import os
 import sys
 from pathlib import Path
 
-from torchsleuth.cli.files import complain, is_script
+from torchsleuth.cli.files import is_script
+from torchsleuth.cli.output import complain, line, lines
 from torchsleuth.messages import message
 from torchsleuth.repair.rerun import repair
+from torchsleuth.syntax.files import Unreadable
 
 
 def fix(script: Path, arguments: list[str], copy: Path, python: str | None) -> int:
     if not is_script(script):
         return 2
     try:
-        outcome = repair(script, tuple(arguments), copy, python or sys.executable, print)
-    except (OSError, ValueError) as error:
+        outcome = repair(script, tuple(arguments), copy, python or sys.executable, lines)
+    except (OSError, ValueError, Unreadable) as error:
         complain(str(error))
         return 2
     left = outcome.remaining
     if left is not None:
         where = {"path": os.path.relpath(left.path), "line": left.start.line}
-        print(message("cli.remaining", code=left.code, message=left.message, **where))
+        line(message("cli.remaining", code=left.code, message=left.message, **where))
     files = ", ".join(sorted(os.path.relpath(path) for path in outcome.modified)) or "none"
     status = "SUCCESS" if outcome.success else "FAILED"
-    print(message("cli.status", status=status, count=len(outcome.repairs), files=files))
+    line(message("cli.status", status=status, count=len(outcome.repairs), files=files))
     return 0 if outcome.success else 1

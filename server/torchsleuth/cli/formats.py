@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from torchsleuth import __version__
 from torchsleuth.control.pages import pages
+from torchsleuth.escaping import escape
 from torchsleuth.schema import Diagnostic, Edit, Fix, Json, Position, Severity
 
 HOME = "https://github.com/torchsleuth/torchsleuth"
@@ -28,7 +30,7 @@ def github(diagnostic: Diagnostic) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return escape(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
@@ -116,4 +118,4 @@ def _region(start: Position, end: Position) -> Json:
 def _uri(path: str) -> str:
     """Relative where the path is: the reader knows from where."""
     place = Path(path)
-    return place.as_uri() if place.is_absolute() else quote(place.as_posix())
+    return place.as_uri() if place.is_absolute() else quote(os.fsencode(place.as_posix()))

@@ -6,9 +6,11 @@ import os
 import sys
 from pathlib import Path
 
-from torchsleuth.cli.files import Unreadable, complain, is_script, read_source
+from torchsleuth.cli.files import is_script
+from torchsleuth.cli.output import complain, data, line
 from torchsleuth.cli.render import to_json
 from torchsleuth.messages import message
+from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
 
 
@@ -26,9 +28,9 @@ def hints(file: Path, output_format: str, python: str | None) -> int:
     if analysis.stats.get("incomplete"):
         complain(message("cli.incomplete", path=file, reason=analysis.stats["incomplete"]))
     if output_format == "json":
-        print(to_json(analysis.facts))
+        data(to_json(analysis.facts))
         return 0
     for fact in analysis.facts:
         expression = " ".join(fact.expression.split())
-        print(f"{file}:{fact.start.line}:{fact.start.column}: {expression}: {fact.describe()}")
+        line(f"{file}:{fact.start.line}:{fact.start.column}: {expression}: {fact.describe()}")
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 from enum import Enum
@@ -173,8 +174,26 @@ def main() -> None:
             # A terminal that cannot show a character of the user's source shows a question mark for it.
             stream.reconfigure(errors="replace")
     try:
-        app()
-    except Exception as error:
-        traceback.print_exc()
-        print(f"torchsleuth: {message('cli.fault', error=f'{type(error).__name__}: {error}')}", file=sys.stderr)
+        sys.exit(app(standalone_mode=False))
+    except BrokenPipeError:
+        # Nobody reads any more, as behind `| head`; nor shall the interpreter write what is left when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(2)
+    except Exception as error:
+        sys.exit(_failed(error))
+
+
+def _failed(error: Exception) -> int:
+    """Says what went wrong. The exit status."""
+    from torchsleuth.cli.output import complain, lines
+
+    if isinstance(error, typer.Abort):
+        return 2
+    said = getattr(error, "format_message", None)
+    if said is not None:  # a command line that makes no sense
+        text = str(said())
+        lines(text, sys.stderr) if "\n" in text else complain(message("cli.usage", error=text.rstrip(".")))
+        return int(getattr(error, "exit_code", 2))
+    lines(traceback.format_exc().rstrip("\n"), sys.stderr)
+    complain(message("cli.fault", error=f"{type(error).__name__}: {error}"))
+    return 2

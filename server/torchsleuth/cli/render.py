@@ -8,24 +8,17 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from rich.cells import cell_len
-from rich.console import Console
-from rich.text import Text
 
-from torchsleuth.cli.files import Unreadable, read_source
+from torchsleuth.cli.output import Output
+from torchsleuth.escaping import escape
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, Fix, Position, TensorFact
+from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
 
 MAX_DIFF_LINES = 12
 _COLOURS = {"error": "bold red", "warning": "bold yellow", "hint": "bold cyan"}
-_CONTROL_PICTURES = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"} | {0x7F: 0x2421}
-"""Control characters as visible ones, each a cell wide, so that a source cannot steer the terminal."""
 Sources = Callable[[str], SourceText]
-
-
-def console(stderr: bool = False) -> Console:
-    """An output without wrapping or markup; with colours only on a terminal, and not where NO_COLOR is set."""
-    return Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
 def to_json(items: Sequence[Diagnostic | TensorFact]) -> str:
@@ -38,25 +31,25 @@ def concise(diagnostic: Diagnostic) -> str:
     return f"{diagnostic.path}:{start.line}:{start.column}: {diagnostic.code} {diagnostic.message}"
 
 
-def print_diagnostic(out: Console, diagnostic: Diagnostic, sources: Sources) -> None:
+def print_diagnostic(out: Output, diagnostic: Diagnostic, sources: Sources) -> None:
     colour = _COLOURS[diagnostic.severity]
     label = f"{diagnostic.severity}[{diagnostic.code}]"
-    out.print(Text.assemble((label, colour), (f" {diagnostic.name}: ", "bold"), visible(diagnostic.message)))
+    out.line((label, colour), (f" {diagnostic.name}: ", "bold"), diagnostic.message)
     start = diagnostic.start
-    out.print(f"  --> {diagnostic.path}:{start.line}:{start.column}")
+    out.line(f"  --> {diagnostic.path}:{start.line}:{start.column}")
     _frame(out, sources(diagnostic.path), start, diagnostic.end, "^", colour)
     for related in diagnostic.related:
-        note = message("cli.note", message=visible(related.message), path=related.path, line=related.start.line)
-        out.print(Text(f"  {note}", style="dim"))
+        note = message("cli.note", message=related.message, path=related.path, line=related.start.line)
+        out.line((f"  {note}", "dim"))
         _frame(out, sources(related.path), related.start, related.end, "-", "blue")
     for fix in diagnostic.fixes:
         _fix(out, fix, sources)
-    out.print()
+    out.line()
 
 
 def visible(text: str) -> str:
-    """One line as it is shown: tabs as four cells at most, control characters as pictures."""
-    return text.translate(_CONTROL_PICTURES).expandtabs(4)
+    """One line as it is shown: tabs as four cells at most, what would steer the terminal escaped."""
+    return escape(text.expandtabs(4))
 
 
 def caret_columns(line: str, start: int, end: int) -> tuple[int, int]:
@@ -65,24 +58,24 @@ def caret_columns(line: str, start: int, end: int) -> tuple[int, int]:
     return before, max(cell_len(visible(line[: end - 1])) - before, 1)
 
 
-def _frame(out: Console, source: SourceText, start: Position, end: Position, mark: str, colour: str) -> None:
+def _frame(out: Output, source: SourceText, start: Position, end: Position, mark: str, colour: str) -> None:
     line = source.line(start.line)
     if not line.strip():
         return
     number = f"{start.line:>5} | "
     before, width = caret_columns(line, start.column, end.column if end.line == start.line else len(line) + 1)
-    out.print(Text(number, style="dim") + Text(visible(line)))
-    out.print(Text(" " * (len(number) + before)) + Text(mark * width, style=colour))
+    out.line((number, "dim"), visible(line))
+    out.line(" " * (len(number) + before), (mark * width, colour))
 
 
-def _fix(out: Console, fix: Fix, sources: Sources) -> None:
+def _fix(out: Output, fix: Fix, sources: Sources) -> None:
     title = fix.title if fix.verified else message("cli.unverified", title=fix.title)
-    out.print(Text("  " + message("cli.fix" if fix.safe else "cli.possible_fix", title=visible(title)), style="green"))
+    out.line(("  " + message("cli.fix" if fix.safe else "cli.possible_fix", title=title), "green"))
     lines = list(diff_lines(fix, sources))
     for sign, text in lines[:MAX_DIFF_LINES]:
-        out.print(Text(f"       {sign} {visible(text)}", style="red" if sign == "-" else "green"))
+        out.line((f"       {sign} {visible(text)}", "red" if sign == "-" else "green"))
     if len(lines) > MAX_DIFF_LINES:
-        out.print(f"         {message('cli.more_lines', count=len(lines) - MAX_DIFF_LINES)}")
+        out.line(f"         {message('cli.more_lines', count=len(lines) - MAX_DIFF_LINES)}")
 
 
 def diff_lines(fix: Fix, sources: Sources) -> Iterator[tuple[str, str]]:

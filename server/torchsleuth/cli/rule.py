@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torchsleuth.cli.files import complain
+from torchsleuth.cli.output import complain, lines
 from torchsleuth.control.pages import pages
 from torchsleuth.messages import message
 
@@ -13,6 +13,5 @@ def rule(code: str) -> int:
     if page is None:
         complain(message("cli.no_rule", code=code, known=", ".join(known)))
         return 2
-    print(f"{page.code} {page.name} ({page.kind}): {page.summary}\n")
-    print(page.text)
+    lines(f"{page.code} {page.name} ({page.kind}): {page.summary}\n\n{page.text}")
     return 0

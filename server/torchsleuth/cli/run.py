@@ -6,8 +6,10 @@ import json
 import sys
 from pathlib import Path
 
-from torchsleuth.cli.files import PathNames, complain, is_script
-from torchsleuth.cli.render import console, print_diagnostic, source_reader, to_json
+from torchsleuth.cli.files import PathNames, is_script
+from torchsleuth.cli.output import Output, complain, data
+from torchsleuth.cli.render import print_diagnostic, source_reader, to_json
+from torchsleuth.cli.writing import Unwritable, check_private, write_private
 from torchsleuth.messages import message
 from torchsleuth.runtime.session import RunReport
 from torchsleuth.runtime.session import run as execute
@@ -15,7 +17,7 @@ from torchsleuth.runtime.session import run as execute
 
 def run(script: Path, arguments: list[str], report: Path | None, output_format: str, python: str | None) -> int:
     """The script's exit status; 2 where it could not be started or the report could not be written."""
-    if not is_script(script):
+    if not is_script(script) or report is not None and not _can_write(report):
         return 2
     interpreter = python or sys.executable
     try:
@@ -26,12 +28,22 @@ def run(script: Path, arguments: list[str], report: Path | None, output_format: 
     _show(script, result, output_format)
     if report is not None:
         try:
-            report.write_text(json.dumps(result.to_json(), indent=2) + "\n")
-        except OSError as error:
-            complain(message("cli.cannot_write", path=report, error=error.strerror or error))
+            write_private(report, json.dumps(result.to_json(), indent=2) + "\n")
+        except Unwritable as error:
+            complain(str(error))
             return 2
     code = result.exit_code
     return 128 - code if code < 0 else code
+
+
+def _can_write(report: Path) -> bool:
+    """Asked before the run, which may take a day."""
+    try:
+        check_private(report)
+    except Unwritable as error:
+        complain(str(error))
+        return False
+    return True
 
 
 def _show(script: Path, result: RunReport, output_format: str) -> None:
@@ -39,9 +51,9 @@ def _show(script: Path, result: RunReport, output_format: str) -> None:
     names = PathNames([str(script)])
     diagnostics = [names.diagnostic(diagnostic) for diagnostic in result.diagnostics]
     if output_format == "json":
-        print(to_json(diagnostics), file=sys.stderr)
+        data(to_json(diagnostics), sys.stderr)
         return
-    out = console(stderr=True)
+    out = Output(stderr=True)
     for diagnostic in diagnostics:
-        out.print()
+        out.line()
         print_diagnostic(out, diagnostic, source_reader({}))

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from torchsleuth.control.selection import ConfigurationError
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic
+from torchsleuth.syntax.files import Unreadable, read_bytes
 from torchsleuth.syntax.text import SourceText
 
 VERSION = 1
@@ -63,15 +64,16 @@ def written(diagnostics: Iterable[Diagnostic], source_of: Callable[[str], Source
 def load(path: str) -> Baseline:
     """Raises ConfigurationError for a file that cannot be read or is no baseline."""
     try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
+        data = json.loads(read_bytes(path).decode("utf-8"))
         if data["version"] != VERSION:
             raise ConfigurationError(message("control.baseline", where=path, error=f"version {data['version']}"))
         counts = Counter(
             {(str(item["path"]), str(item["code"]), str(item["line"])): int(item["count"]) for item in data["findings"]}
         )
-    except OSError as error:
-        raise ConfigurationError(message("control.unreadable", where=path, error=error.strerror or error)) from error
-    except (ValueError, KeyError, TypeError) as error:
+    except Unreadable as error:
+        raise ConfigurationError(str(error)) from error
+    except RecursionError as error:
+        raise ConfigurationError(message("control.baseline", where=path, error=message("control.deep"))) from error
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise ConfigurationError(message("control.baseline", where=path, error=error)) from error
     return Baseline(counts, os.path.dirname(os.path.abspath(path)))

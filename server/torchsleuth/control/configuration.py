@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 from torchsleuth.control.selection import (
@@ -22,6 +22,7 @@ from torchsleuth.control.selection import (
 )
 from torchsleuth.messages import message
 from torchsleuth.schema import Severity
+from torchsleuth.syntax.files import Unreadable, read_bytes
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -122,13 +123,15 @@ class Configurations:
 
 
 def declares(path: str) -> bool:
-    """Whether there is such a file and it has our table. One that is no TOML counts: reading it says what is wrong."""
+    """Whether there is such a file and it has our table. One that cannot be read, or that names us and is no TOML, counts:
+    loading it says what is wrong."""
     if not os.path.isfile(path):
         return False
     try:
-        return "torchsleuth" in _table(_read(path), "tool", path)
-    except ConfigurationError:
-        return "torchsleuth" in Path(path).read_text(encoding="utf-8", errors="replace")
+        data = read_bytes(path)
+        return b"torchsleuth" in data and "torchsleuth" in _table(_parsed(data, path), "tool", path)
+    except (Unreadable, ConfigurationError):
+        return True
 
 
 def load(path: str) -> Configuration:
@@ -166,13 +169,19 @@ def severities(table: Mapping[str, object], where: str) -> dict[str, Severity]:
 
 def _read(path: str) -> dict[str, Any]:
     try:
-        with open(path, "rb") as file:
-            found: dict[str, Any] = tomllib.load(file)
-            return found
-    except OSError as error:
-        raise ConfigurationError(message("control.unreadable", where=path, error=error.strerror or error)) from error
+        return _parsed(read_bytes(path), path)
+    except Unreadable as error:
+        raise ConfigurationError(str(error)) from error
+
+
+def _parsed(data: bytes, path: str) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = tomllib.loads(data.decode("utf-8"))
+        return found
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(message("control.toml", where=path, error=error)) from error
+    except RecursionError as error:
+        raise ConfigurationError(message("control.toml", where=path, error=message("control.deep"))) from error
 
 
 def _table(table: Mapping[str, Any], key: str, path: str) -> Mapping[str, Any]:

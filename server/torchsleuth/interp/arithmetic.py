@@ -6,6 +6,7 @@ import math
 import operator
 from typing import Any
 
+from torchsleuth.interp import limits
 from torchsleuth.interp.values import UNKNOWN, Scalar, Value, is_int
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim
@@ -18,7 +19,8 @@ MAX_SEQUENCE = 4096
 def formatted(template: str, values: Value) -> Value:
     """``"block%d" % number``"""
     given = values if isinstance(values, tuple) else (values,)
-    if not all(isinstance(value, str | int | float) for value in given) or len(template) > MAX_SEQUENCE:
+    known = all(isinstance(value, str | int | float) for value in given)
+    if not known or len(template) > MAX_SEQUENCE or limits.fills(template) or "*" in template:
         return Scalar("str")
     try:
         text = template % values
@@ -28,12 +30,8 @@ def formatted(template: str, values: Value) -> Value:
 
 
 def arithmetic(name: str, left: Value, right: Value) -> Value:
-    if name == "pow" and isinstance(right, NUMBERS) and abs(right) > 512:
-        return UNKNOWN
-    if name == "lshift" and isinstance(right, int) and right > 64:
-        return UNKNOWN
     try:
-        value = getattr(operator, name)(left, right)
+        value = limits.computed(name, left, right)
     except (ArithmeticError, TypeError, ValueError):
         return UNKNOWN
     return UNKNOWN if isinstance(value, float) and math.isnan(value) else value

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 class Budget:
     """Running out of one of these means unknown."""
 
+    seconds: float = 8.0
+    """Time of the processor for one document. It counts everything in what it costs, where the others count nodes, so that
+    one and the same text gives the same on any machine."""
     steps: int = 400_000
     """Nodes evaluated for one document."""
     entry_steps: int = 60_000
@@ -33,5 +36,14 @@ class Budget:
     """Nodes that a loop of more iterations than `unroll` may take to be unrolled all the same."""
 
 
+LOOK_EVERY = 500
+"""Nodes evaluated, or slots of the heap changed, joined and undone, from one look at the clock to the next."""
+
+
 class OutOfBudget(Exception):
     """The analysis of this entry point ends here."""
+
+
+class OutOfTime(BaseException):
+    """What a limit covers has taken too long, and was interrupted (`worker/bounded.py`). No `Exception`: nothing on the way may
+    take it for a fault of its own."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from torchsleuth.interp.budget import OutOfBudget
+from torchsleuth.interp.budget import OutOfBudget, OutOfTime
 from torchsleuth.interp.declared import DeclaredShapes
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.inputs import ArgumentKey, Demand, demanded, demanded_rank, used_as_tensors
@@ -23,19 +23,21 @@ from torchsleuth.interp.values import (
     Function,
     Instance,
     LibraryModule,
+    Namespace,
     OpenArguments,
     Scalar,
     Slots,
     Tensor,
     Value,
 )
+from torchsleuth.messages import message
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import Declared
 from torchsleuth.syntax.shapes import key as key_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, TensorSpec
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native, TensorSpec
 
 MAX_TRIALS = 6
 """Combinations of ranks that are tried to prove that no argument makes a function work."""
@@ -122,31 +124,66 @@ class EntryPoints(DeclaredShapes):
     steps: int
     step_limit: int
     pending: dict[Any, Callable[[], Any]]
+    overdue: bool
+    """Whether the time for the document is over."""
+    entering = False
 
     def run_document(self, source: SourceText) -> Trace:
         """Analyse a document: its body as ``__main__``, then whatever was not reached from there."""
-        tree = parse(source)
-        self.read_declarations(source, tree)
-        names: Slots = {"__name__": "__main__", "__file__": source.path}
-        frame = Frame(source, names, names)
-        ran = self._protect(lambda: self.body(tree.body, frame))
+        ran: bool | None = None
+        try:
+            tree = parse(source)
+            self.read_declarations(source, tree)
+            names: Slots = {"__name__": "__main__", "__file__": source.path}
+            frame = Frame(source, names, names)
+            ran = self._protect(lambda: self.body(tree.body, frame))
+            if not ran:
+                self._lose_globals(tree, frame)
+            entries = self._enter_all(source, frame)
+            if ran and not self.overdue:
+                self._suppose_all(entries)
+        except OutOfTime:
+            self.overdue = True
+            if self.entering or ran is None:
+                self.trace.incomplete = message("analysis.time")
+        if self.overdue:
+            self.trace.overdue = message("analysis.time")
+        return self.trace
+
+    def _lose_globals(self, tree: ast.Module, frame: Frame) -> None:
+        """The body did not come to its end: what else it does to what it has made is not known."""
+        for name, value in list(frame.names.items()):
+            if not name.startswith("__") and not isinstance(value, Function | ClassValue | Native | Namespace):
+                self.heap.set(frame.names, name, UNKNOWN)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id not in frame.names:
+                self.heap.set(frame.names, node.id, UNKNOWN)
+
+    def _enter_all(self, source: SourceText, frame: Frame) -> list[Entry]:
+        """Run whatever the body of the document has not reached."""
         entries: list[Entry] = []
+        self.entering = True
         for cls in list(self.classes):
-            if cls.path == source.path and cls.is_module() and not self._was_run(cls):
+            if cls.path == source.path and cls.is_module() and not self._was_run(cls) and not self.overdue:
                 entries.append(self._enter(partial(self._try_class, cls, frame)))
         for function in list(self.functions):
-            if function.path == source.path and function.node not in self.called:
+            if function.path == source.path and function.node not in self.called and not self.overdue:
                 entries.append(self._enter(partial(self._try_function, function, frame)))
+        self.entering = False
+        if self.overdue:
+            self.trace.incomplete = message("analysis.time")
         self.settle_facts()
-        if ran:
-            places, sightings = list(self.trace.facts), list(self.trace.declared)
-            self.most_questions = self.oracle.misses + self.budget.supposed_questions
-            for entry in entries:
-                if entry.complete and self.oracle.misses <= self.most_questions:
-                    self._suppose(entry, places, sightings)
-            self.most_questions = None
-            self.settle_facts()
-        return self.trace
+        return entries
+
+    def _suppose_all(self, entries: list[Entry]) -> None:
+        """Run the entries again with what is supposed of their arguments."""
+        places, sightings = list(self.trace.facts), list(self.trace.declared)
+        self.most_questions = self.oracle.misses + self.budget.supposed_questions
+        for entry in entries:
+            if entry.complete and self.oracle.misses <= self.most_questions and not self.overdue:
+                self._suppose(entry, places, sightings)
+        self.most_questions = None
+        self.settle_facts()
 
     def _was_run(self, cls: ClassValue) -> bool:
         """Whether something made an instance of a class, or of one that derives from it and uses its ``forward``."""
@@ -218,7 +255,7 @@ class EntryPoints(DeclaredShapes):
         except OutOfBudget as error:
             self.trace.incomplete = str(error)
         except RecursionError:
-            self.trace.incomplete = "the code nests too deeply"
+            self.trace.incomplete = message("analysis.depth")
         return False
 
     # -- what nothing calls ------------------------------------------------------------------------
@@ -407,18 +444,19 @@ class EntryPoints(DeclaredShapes):
         classes, functions, mark = len(self.classes), len(self.functions), self.heap.mark()
         self.trace, self.failures_seen = Trace(), set()
         attempt = Entry(entry.run)
-        self._begin(attempt, given)
-        self.settle_facts()
-        shapes = {
-            argument.argument: self.resolved_spec(argument.spec).shape
-            for argument in self.arguments
-            if argument.argument is not None
-        }
-        trial = Trial(given, self.trace, attempt.demands, shapes, frozenset(attempt.counted))
-        self.heap.rollback(mark)
-        del self.classes[classes:], self.functions[functions:]
-        self.trace, self.failures_seen, self.pending = kept
-        return trial
+        try:
+            self._begin(attempt, given)
+            self.settle_facts()
+            shapes = {
+                argument.argument: self.resolved_spec(argument.spec).shape
+                for argument in self.arguments
+                if argument.argument is not None
+            }
+            return Trial(given, self.trace, attempt.demands, shapes, frozenset(attempt.counted))
+        finally:
+            self.heap.rollback(mark)
+            del self.classes[classes:], self.functions[functions:]
+            self.trace, self.failures_seen, self.pending = kept
 
     def _take_over(self, entry: Entry, trial: Trial, places: list[Place], sightings: list[Any]) -> None:
         """Take over what an entry shows when its arguments have a shape."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import demands, kinds, library, misuse, unset
+from torchsleuth.interp import demands, kinds, library, limits, misuse, unset
 from torchsleuth.interp.arithmetic import (
     MAX_SEQUENCE,
     NUMBERS,
@@ -107,9 +107,13 @@ class Expressions(Calls):
             value = self.evaluators[kind](node, frame)
         except (OutOfBudget, RecursionError):
             raise
+        except MemoryError:
+            return UNKNOWN
         except Exception as error:
             self.stumble(error, node, frame)
             return UNKNOWN
+        if type(value) in limits.BOUNDED:
+            return limits.bounded(value)
         if isinstance(value, Tensor | Choice):
             self.record_fact(node, value, frame, None)
         return value
@@ -144,10 +148,16 @@ class Expressions(Calls):
 
     def on_Tuple(self, node: ast.Tuple, frame: Frame) -> Value:
         items = self._elements(node.elts, frame)
-        return UNKNOWN if items is None or isinstance(items, Several) else items
+        return UNKNOWN if items is None or isinstance(items, Several) or limits.is_large(items) else items
 
     def on_List(self, node: ast.List, frame: Frame) -> Value:
-        return ListValue(self._elements(node.elts, frame))
+        return ListValue(self.few(self._elements(node.elts, frame)))
+
+    def few(self, elements: tuple[Value, ...] | None) -> tuple[Value, ...] | None:
+        """The elements of a list, some that stand for them where there are too many to keep each."""
+        if elements is None or len(elements) <= limits.MAX_ELEMENTS:
+            return elements
+        return self.heap.several(elements)
 
     def on_Set(self, node: ast.Set, frame: Frame) -> Value:
         return library.make_set(self.interpreter, self._elements(node.elts, frame))
@@ -199,7 +209,7 @@ class Expressions(Calls):
                             demands.as_text(self.interpreter, value, form, part.value, frame)
                             misuse.needs_result(self.interpreter, value, part.value, frame)
                     known = False
-        return "".join(pieces) if known else Scalar("str")
+        return "".join(pieces) if known and sum(map(len, pieces)) <= limits.MAX_TEXT else Scalar("str")
 
     def on_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> Value:
         self.eval(node.value, frame)
@@ -397,6 +407,7 @@ class Expressions(Calls):
                 items = None if left.elements is None or more is None else (*left.elements, *more)
                 if items is not None and (isinstance(left.elements, Several) or isinstance(more, Several)):
                     items = self.heap.several(items)
+                items = self.few(items)
                 if inplace:
                     self.heap.set(left.slots, "items", items)
                     return left

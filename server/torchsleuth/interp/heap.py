@@ -139,6 +139,8 @@ class Heap:
         self._journal: list[tuple[Slots, Any, Any]] = []
         self._fresh = fresh
         self._sizes: dict[tuple[int, Size, Size], Size] = {}
+        self.work = 0
+        """Slots that were looked at so far to undo, keep and join branches: what that has cost."""
         self._joined = 0
         self._coin = False
 
@@ -168,6 +170,7 @@ class Heap:
     def delta(self, mark: int) -> Delta:
         """What changed since the mark, with the present values."""
         found: Delta = {}
+        self.work += len(self._journal) - mark
         for slots, key, _ in self._journal[mark:]:
             place = (id(slots), key)
             if place not in found:
@@ -201,6 +204,7 @@ class Heap:
             self.apply(deltas[0])
             return
         places = {place: change for delta in deltas for place, change in delta.items()}
+        self.work += len(places) * len(deltas)
         self._sizes = {}
         for place, change in places.items():
             base = change.slots.get(change.key, MISSING)

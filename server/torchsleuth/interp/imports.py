@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import tokenize
 from collections.abc import Mapping
 
+from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
 
 
@@ -60,15 +60,14 @@ class Workspace:
         return os.path.abspath(path) in self.overlay or os.path.isfile(path)
 
     def source(self, path: str) -> SourceText | None:
-        """The text of a file, decoded as Python decodes it; None when it cannot be."""
+        """The text of a file, decoded as Python decodes it; None when it cannot be read."""
         path = os.path.abspath(path)
         if path not in self._sources:
             text = self.overlay.get(path)
             if text is None:
                 try:
-                    with tokenize.open(path) as file:
-                        text = file.read()
-                except (OSError, SyntaxError, UnicodeDecodeError):
+                    text = read_source(path)
+                except Unreadable:
                     self._sources[path] = None
                     return None
             self._sources[path] = SourceText(path, text)

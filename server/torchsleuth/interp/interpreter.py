@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import time
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from torchsleuth.interp import demands, kinds, library, misuse, patterns, unparsed
 from torchsleuth.interp.autocast import Regions
 from torchsleuth.interp.autocast import entered as autocast_inside
-from torchsleuth.interp.budget import Budget, OutOfBudget
+from torchsleuth.interp.budget import LOOK_EVERY, Budget, OutOfBudget
 from torchsleuth.interp.calls import whose_attributes
 from torchsleuth.interp.frames import Frame, LoopState
 from torchsleuth.interp.heap import MISSING, Delta, Heap, alike
@@ -47,6 +48,7 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
+from torchsleuth.messages import message
 from torchsleuth.oracle import Operators
 from torchsleuth.syntax.shapes import Declarations
 from torchsleuth.tensors import dims
@@ -93,6 +95,9 @@ class Interpreter(Importing):
         self.numbers: dict[tuple[int, int], Size] = {}
         self.steps = 0
         self.step_limit = self.budget.steps
+        self.deadline = time.process_time() + self.budget.seconds
+        self.next_look = 0
+        self.overdue = False
         self.most_questions: int | None = None
         self.grad: bool | None = True
         self.grad_off: Site | None = None
@@ -138,9 +143,14 @@ class Interpreter(Importing):
     def tick(self, cost: int = 1) -> None:
         self.steps += cost
         if self.steps > self.step_limit:
-            raise OutOfBudget("the analysis budget of this document is used up")
+            raise OutOfBudget(message("analysis.steps"))
         if self.most_questions is not None and self.oracle.misses > self.most_questions:
-            raise OutOfBudget("the budget of what is only supposed is used up")
+            raise OutOfBudget(message("analysis.supposed"))
+        if self.steps + self.heap.work >= self.next_look:
+            self.next_look = self.steps + self.heap.work + LOOK_EVERY
+            self.overdue = self.overdue or time.process_time() > self.deadline
+        if self.overdue:
+            raise OutOfBudget(message("analysis.time"))
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -160,6 +170,9 @@ class Interpreter(Importing):
             completion = self.executors[kind](node, frame)
         except (OutOfBudget, RecursionError):
             raise
+        except MemoryError:
+            self._forget(node, frame)
+            return NORMAL
         except Exception as error:
             self.stumble(error, node, frame)
             self._forget(node, frame)
@@ -339,7 +352,7 @@ class Interpreter(Importing):
             kept = frame.loops[-1].continues
         return kept
 
-    def do_For(self, node: ast.For, frame: Frame) -> int:
+    def do_For(self, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
         value = self.eval(node.iter, frame)
         if isinstance(value, Parameters):
             self._record_parameters(node.target, value, frame)
@@ -364,7 +377,9 @@ class Interpreter(Importing):
             return self.block(node.orelse, frame)
         return self._loop(node, frame, Iteration((None,), exact=False), decided=decided is True)
 
-    def _loop(self, node: ast.For | ast.While, frame: Frame, iteration: Iteration, decided: bool = False) -> int:
+    def _loop(
+        self, node: ast.For | ast.AsyncFor | ast.While, frame: Frame, iteration: Iteration, decided: bool = False
+    ) -> int:
         """Known short sequences one by one; anything else twice as it is, then with what changed forgotten. `decided`: it
         is known that a ``while`` is entered."""
         execution = next(self.loop_executions)
@@ -386,7 +401,7 @@ class Interpreter(Importing):
                 point = LoopPoint(node, span, execution, number, over, last, loader, count=count)
                 self.loop_points.append(point)
                 try:
-                    if isinstance(node, ast.For):
+                    if isinstance(node, ast.For | ast.AsyncFor):
                         self.assign(node.target, item, frame)
                     completion = self.block(node.body, frame)
                 finally:
@@ -445,9 +460,9 @@ class Interpreter(Importing):
         return (self.steps - steps_before) * count <= allowed
 
     def _items(
-        self, node: ast.For | ast.While, frame: Frame, iteration: Iteration, state: LoopState
+        self, node: ast.For | ast.AsyncFor | ast.While, frame: Frame, iteration: Iteration, state: LoopState
     ) -> Iterable[Value]:
-        if isinstance(node, ast.For):
+        if isinstance(node, ast.For | ast.AsyncFor):
             items = iteration.items
             if not iteration.exact:
                 items = items[:2] if len(items) > 1 else items * 2
@@ -494,7 +509,7 @@ class Interpreter(Importing):
 
     def _widen(
         self,
-        node: ast.For | ast.While,
+        node: ast.For | ast.AsyncFor | ast.While,
         frame: Frame,
         iteration: Iteration,
         state: LoopState,
@@ -503,7 +518,7 @@ class Interpreter(Importing):
         execution: int,
     ) -> None:
         """Run the body once more with everything that changes from iteration to iteration joined."""
-        if len(after) > 1 and self._stable(after[-2], after[-1]) and isinstance(node, ast.For):
+        if len(after) > 1 and self._stable(after[-2], after[-1]) and isinstance(node, ast.For | ast.AsyncFor):
             return
         self.heap.rollback(state.start)
         self.heap.join(after)
@@ -514,7 +529,7 @@ class Interpreter(Importing):
         self.loop_points.append(LoopPoint(node, span, execution, len(after), over, joined=True, count=count))
         self.uncertain += 1
         try:
-            if isinstance(node, ast.For):
+            if isinstance(node, ast.For | ast.AsyncFor):
                 items = iteration.items if iteration.last is None else (*iteration.items, iteration.last)
                 self.assign(node.target, self.any_of(items), frame)
             self.block(node.body, frame)
@@ -956,7 +971,7 @@ def _as_load(target: ast.expr) -> ast.expr:
     return copied
 
 
-def _leaves_early(node: ast.For) -> bool:
+def _leaves_early(node: ast.For | ast.AsyncFor) -> bool:
     """Whether a loop may end before its last element."""
     pending: list[tuple[ast.AST, bool]] = [(part, True) for part in node.body]
     while pending:

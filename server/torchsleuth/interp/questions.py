@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import autocast, library, selection
+from torchsleuth.interp import autocast, library, limits, selection
 from torchsleuth.interp.autograd import Autograd
 from torchsleuth.interp.heap import Heap
 from torchsleuth.interp.trace import Operation
@@ -245,6 +245,8 @@ class Questions(Autograd):
     def _described(self, operation: Operation, dtype: str | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as the oracle takes them. `dtype`: of tensors of which it is not known, empty to leave it open.
         Raises NotASpec."""
+        if any(map(limits.is_large, (operation.args, *operation.kwargs.values()))):
+            raise NotASpec("arguments with too many parts")
         with self.assuming(dtype):
             args = tuple([self.to_spec(value) for value in operation.args])
             return args, {name: self.to_spec(value) for name, value in operation.kwargs.items()}

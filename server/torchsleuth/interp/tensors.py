@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import autocast, batch, demands, library, marks, misuse, selection
+from torchsleuth.interp import autocast, batch, demands, library, limits, marks, misuse, selection
 from torchsleuth.interp.batch import Batch
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import node_of
@@ -805,11 +805,12 @@ def _on_any_device(operation: Operation) -> list[Value]:
 
 def _is_whole(value: Value) -> bool:
     """Whether all of a value is known, so that it holds no tensor but those that are seen in it."""
-    if isinstance(value, ListValue):
-        return value.items is not None and all(map(_is_whole, value.items))
-    return (
-        all(map(_is_whole, value)) if isinstance(value, tuple) else not (value is UNKNOWN or isinstance(value, Choice))
-    )
+    if isinstance(value, ListValue | tuple):
+        if limits.is_large(value):
+            return False
+        items = value.items if isinstance(value, ListValue) else value
+        return items is not None and all(map(_is_whole, items))
+    return not (value is UNKNOWN or isinstance(value, Choice))
 
 
 def _index(key: Value) -> Value:

@@ -112,7 +112,7 @@ class LoopPoint:
     batch. `joined`: it stands for any number of further iterations, so that nothing in it is certain. `count`: how many
     iterations there are, None where that is not known."""
 
-    node: ast.For | ast.While | ast.expr
+    node: ast.For | ast.AsyncFor | ast.While | ast.expr
     span: Span
     execution: int
     iteration: int
@@ -282,3 +282,6 @@ class Trace:
     stumbles: list[str] = field(default_factory=list)
     """Places at which the analysis itself failed; the values there are unknown."""
     incomplete: str | None = None
+    """Why the document was not executed to its end: what it does not show may still be done in it."""
+    overdue: str | None = None
+    """What the time for the document was not enough for, be it only for what is supposed, or for a rule."""

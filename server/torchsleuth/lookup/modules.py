@@ -1,6 +1,8 @@
 """Finds modules of the user's that lie beside the roots: ``sys.path`` changes, editable installs, namespace packages.
 
-jedi needs seconds for its first answer. It runs in a process of its own, which ends with the answer.
+jedi needs seconds for its first answer. It runs in a process of its own, which ends with the answer. It only reads: the
+process is isolated, it imports nothing but the standard library, jedi and parso (`wall`), and the user's interpreter is not
+started; where that one looks for modules is told by the worker.
 """
 
 from __future__ import annotations
@@ -11,10 +13,12 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from torchsleuth import wall
 
 TIMEOUT_S = 60.0
 """Time after which a search is given up."""
@@ -41,11 +45,13 @@ def command() -> list[str]:
     code = (
         "import json, sys; sys.path[:0] = json.loads(sys.argv[1]); from torchsleuth.lookup.modules import main; main()"
     )
-    return [sys.executable, "-c", code, json.dumps([str(Path(__file__).parents[2]), *paths])]
+    return [sys.executable, "-I", "-c", code, json.dumps([str(Path(__file__).parents[2]), *paths])]
 
 
-def request(imports: Iterable[Import], interpreter: str | None, roots: tuple[str, ...]) -> bytes:
-    return json.dumps({"imports": [asdict(item) for item in imports], "python": interpreter, "roots": roots}).encode()
+def request(imports: Iterable[Import], search_path: Sequence[str], roots: tuple[str, ...]) -> bytes:
+    """`search_path`: where the user's interpreter looks for modules."""
+    asked = {"imports": [asdict(item) for item in imports], "search_path": list(search_path), "roots": roots}
+    return json.dumps(asked).encode()
 
 
 def folders(answer: bytes) -> tuple[str, ...]:
@@ -57,11 +63,11 @@ def folders(answer: bytes) -> tuple[str, ...]:
     return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
 
 
-def find(imports: Iterable[Import], interpreter: str | None, roots: tuple[str, ...]) -> tuple[str, ...]:
+def find(imports: Iterable[Import], search_path: Sequence[str], roots: tuple[str, ...]) -> tuple[str, ...]:
     """Folders that the imports start from. None of them is found where jedi is not installed or takes too long."""
     try:
         done = subprocess.run(
-            command(), input=request(imports, interpreter, roots), capture_output=True, timeout=TIMEOUT_S, check=False
+            command(), input=request(imports, search_path, roots), capture_output=True, timeout=TIMEOUT_S, check=False
         )
     except (ImportError, OSError, subprocess.TimeoutExpired):
         return ()
@@ -71,19 +77,34 @@ def find(imports: Iterable[Import], interpreter: str | None, roots: tuple[str, .
 def main() -> None:
     asked: dict[str, Any] = json.load(sys.stdin)
     imports = [Import(**item) for item in asked["imports"]]
-    found = list(dict.fromkeys(_search(imports, asked["python"], asked["roots"])))
+    _prepare()
+    found = list(dict.fromkeys(_search(imports, asked["search_path"], asked["roots"])))
     json.dump(found, sys.stdout)
 
 
-def _search(imports: list[Import], interpreter: str | None, roots: list[str]) -> Iterator[str]:
+def _prepare() -> None:
+    """Import what is needed, and close the wall behind it."""
     import jedi
+    import parso.cache
 
-    environment = None
-    if interpreter is not None:
-        try:
-            environment = jedi.create_environment(interpreter, safe=False)
-        except jedi.InvalidPythonEnvironment:
-            environment = None
+    # Packages that jedi would import to look at them, and trees that were pickled by whoever may write to its cache.
+    jedi.settings.auto_import_modules = []
+    parso.cache._load_from_file_system = lambda *args, **kwargs: None
+    parso.cache._save_to_file_system = lambda *args, **kwargs: None
+    wall.close(None)
+
+
+def _search(imports: list[Import], search_path: list[str], roots: list[str]) -> Iterator[str]:
+    import jedi
+    from jedi.api.environment import InterpreterEnvironment
+
+    class Environment(InterpreterEnvironment):  # type: ignore[misc]
+        """This process, which looks for modules where the user's interpreter does."""
+
+        def get_sys_path(self) -> list[str]:
+            return search_path
+
+    environment = Environment()
     for item in imports:
         root = next((root for root in roots if _is_below(item.path, root)), os.path.dirname(item.path))
         script = jedi.Script(item.text, path=item.path, environment=environment, project=jedi.Project(root))

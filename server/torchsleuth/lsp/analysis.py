@@ -244,7 +244,7 @@ class StaticAnalysis:
                 progress.end()
                 progress = None
             missing = analysis.stats.get("missing") or []
-            self._lookups.ask(missing, self._text_of, worker.interpreter, self._server.roots())
+            self._lookups.ask(missing, self._text_of, worker.search_path, self._server.roots())
             turn = self._turns.announce()
             while accepted and analysis.stats.get("unverified"):
                 # What is found is shown already; the fixes follow, and give way to the next keystroke. The worker keeps

@@ -7,7 +7,6 @@ nor the editor's do, and its documents change while background work looks at the
 from __future__ import annotations
 
 import re
-import tokenize
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 
 from torchsleuth.schema import Position
+from torchsleuth.syntax import files
 from torchsleuth.syntax.names import mentions
 from torchsleuth.syntax.text import SourceText
 
@@ -150,9 +150,8 @@ def path_of(uri: str) -> str:
 def read_source(path: str) -> SourceText:
     """A file as Python decodes it; empty if it cannot be read."""
     try:
-        with tokenize.open(path) as file:
-            return SourceText(path, file.read())
-    except (OSError, SyntaxError, UnicodeDecodeError, LookupError, ValueError):
+        return SourceText(path, files.read_source(path))
+    except files.Unreadable:
         return SourceText(path, "")
 
 

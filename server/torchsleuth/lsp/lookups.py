@@ -23,24 +23,25 @@ class Lookups:
         self._task: asyncio.Task[None] | None = None
 
     def ask(
-        self, missing: list[Any], text_of: Callable[[str], str], interpreter: str | None, roots: tuple[str, ...]
+        self, missing: list[Any], text_of: Callable[[str], str], search_path: tuple[str, ...], roots: tuple[str, ...]
     ) -> None:
-        """Look for modules, given as name, importing file and line; each is looked for once."""
+        """Look for modules, given as name, importing file and line; each is looked for once. `search_path`: where the user's
+        interpreter looks for them."""
         for name, path, line in missing:
             if (name, path) not in self._asked:
                 self._asked.add((name, path))
                 self._waiting.append(Import(name, path, line, text_of(path)))
         if self._waiting and (self._task is None or self._task.done()):
-            self._task = asyncio.get_running_loop().create_task(self._look(interpreter, roots))
+            self._task = asyncio.get_running_loop().create_task(self._look(search_path, roots))
 
     def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
 
-    async def _look(self, interpreter: str | None, roots: tuple[str, ...]) -> None:
+    async def _look(self, search_path: tuple[str, ...], roots: tuple[str, ...]) -> None:
         while self._waiting:
             asked, self._waiting = self._waiting, []
-            answer = await _answer(request(asked, interpreter, roots))
+            answer = await _answer(request(asked, search_path, roots))
             new = tuple(folder for folder in folders(answer) if folder not in (*self.folders, *roots))
             if new:
                 self.folders += new

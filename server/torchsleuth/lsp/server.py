@@ -128,6 +128,8 @@ class TorchSleuthServer(LanguageServer):
         self.settings, self._of_folders = general, of_folders
         after = [self.settings, *of_folders.values()]
         _set_log_level(self.settings)
+        if before[0].trusted != general.trusted:
+            self.refresh_lenses()  # what may be run now is offered, what may not is not
         if {item.chosen for item in before} != {item.chosen for item in after} or len(before) != len(after):
             self.control.reset()
             self.analysis.request_all()
@@ -160,6 +162,12 @@ class TorchSleuthServer(LanguageServer):
         workspace = self.client_capabilities.workspace
         if workspace is not None and workspace.inlay_hint is not None and workspace.inlay_hint.refresh_support:
             self.workspace_inlay_hint_refresh(None)
+
+    def refresh_lenses(self) -> None:
+        """Ask the client to ask again for code lenses."""
+        workspace = self.client_capabilities.workspace
+        if workspace is not None and workspace.code_lens is not None and workspace.code_lens.refresh_support:
+            self.workspace_code_lens_refresh(None)
 
     def close(self) -> None:
         """End every process that was started."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections.abc
+import enum
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from torch.fx.experimental import symbolic_shapes
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._sympy import functions as sympy_functions
 
-from torchsleuth.oracle import names
+from torchsleuth.oracle import gate, names
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.spec import (
@@ -250,13 +251,16 @@ def _object(recipe: ObjectSpec, convert: Any) -> Any:
 
 
 def _named(value: Native) -> Any:
-    """A library object that is given as an argument: what can be called must be what the oracle may call."""
+    """A library object that is given as an argument: a class of layers, or the name of weights. Functions never are."""
     try:
-        if value.path.partition(".")[0] not in names.ALLOWED_PACKAGES:
-            return names.published(value.path)
-        return names.operator(value.path) if value.kind == "function" else names.load(value.path)
+        if value.path.partition(".")[0] not in names.MODEL_PACKAGES:
+            return gate.layer(value.path)
+        found = names.published(value.path)
     except LookupError as error:
         raise Unsupported(value.path) from error
+    if not isinstance(found, enum.Enum):
+        raise Unsupported(value.path)
+    return found
 
 
 def plain_argument(value: Any, convert: Any) -> Any:

@@ -6,9 +6,25 @@ from typing import Any
 
 import torch
 
-from torchsleuth.oracle import names
+from torchsleuth.oracle import gate
 from torchsleuth.oracle.autocast import casting
-from torchsleuth.tensors.spec import ModuleSpec
+from torchsleuth.tensors.spec import ModuleSpec, Native
+
+_WITH_ACTIVATION = frozenset({"Transformer", "TransformerEncoderLayer", "TransformerDecoderLayer"})
+"""Layers that take a function, or its name, for what is applied to each element between their two linear layers."""
+_ELEMENTWISE = frozenset(
+    "relu relu_ relu6 gelu silu mish elu selu celu leaky_relu tanh sigmoid softplus softsign hardswish hardsigmoid hardtanh "
+    "logsigmoid tanhshrink softshrink".split()
+)
+
+
+def _activation(value: Any) -> Any:
+    """A function of torch's own as the name that these layers know: functions are no arguments. What is applied to each
+    element makes no difference to sizes and dtypes."""
+    if isinstance(value, Native) and value.kind == "function" and value.path.startswith("torch."):
+        name = value.path.rpartition(".")[2]
+        return "gelu" if name == "gelu" else "relu" if name in _ELEMENTWISE else value
+    return value
 
 
 def construct(recipe: ModuleSpec, convert: Any) -> torch.nn.Module:
@@ -16,7 +32,9 @@ def construct(recipe: ModuleSpec, convert: Any) -> torch.nn.Module:
 
     Inside a fake mode the parameters are fake. Raises whatever the constructor raises.
     """
-    cls = names.module_class(recipe.path)
+    cls = gate.layer(recipe.path)
+    if recipe.path.rpartition(".")[2] in _WITH_ACTIVATION:
+        plain, convert = convert, lambda value: plain(_activation(value))
     args = [convert(argument) for argument in recipe.args]
     kwargs = {name: convert(argument) for name, argument in recipe.kwargs}
     with casting(None):

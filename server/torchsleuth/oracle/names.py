@@ -6,7 +6,9 @@ import argparse  # noqa: F401 -- for `vocabulary`
 import ast
 import contextlib
 import difflib
+import functools
 import importlib
+import importlib.util
 import inspect
 import pathlib  # noqa: F401
 import sys
@@ -18,31 +20,16 @@ from typing import Any
 
 import torch
 
+from torchsleuth import wall
+from torchsleuth.oracle import gate
+from torchsleuth.oracle.gate import known
 from torchsleuth.tensors.spec import DType, Native, Parameter, plain_name
-
-ALLOWED_PACKAGES = frozenset({"torch", "math", "einops", "operator"})
-"""Packages the analysis may import; everything else stays unknown. User code is never imported."""
 
 MODEL_PACKAGES = frozenset({"torchvision", "timm", "transformers"})
 """Packages that are imported when a script builds one of their models, and known by name only for all the rest."""
 
 IMPORT_SECONDS = 10.0
 """How long an analysis waits for such a package to be imported; later ones find it imported."""
-
-_OPERATORS = tuple(
-    "torch.Tensor. torch.nn. torch.linalg. torch.fft. torch.special. torch.signal.windows. torch.sparse. "
-    "torch.nested. torch.masked. torch.functional. torch.distributions. torch.func. math. operator. "
-    "einops.".split()
-)
-"""Where functions are that compute and do nothing else; of what lies right in torch, `_computes` tells them."""
-_COMPUTING = frozenset(
-    "broadcast_shapes can_cast promote_types result_type finfo iinfo is_tensor is_storage is_complex typename vmap "
-    "get_default_dtype get_rng_state initial_seed sym_int sym_float sym_max sym_min sym_not sym_ite".split()
-)
-_COMPUTING_MODULES = ("torch.functional", "torch._linalg_utils", "torch._lowrank", "torch._lobpcg")
-_NOT_COMPUTING = ("torch.from_file", "torch.sparse.check_sparse_tensor_invariants")
-_MODULES = ("torch.nn.", "torch.ao.nn.", "torch.ao.quantization.")
-_OBJECTS = ("torch.distributions.",)
 
 _COMMON = tuple(
     "torch torch.Tensor torch.Size torch.device torch.dtype torch.Generator torch.nn torch.nn.Module torch.nn.functional "
@@ -54,112 +41,86 @@ _COMMON = tuple(
     "torch.backends.mps math".split()
 )
 _STANDARD = tuple("os os.path sys math random time json re logging itertools functools collections copy".split())
-_FORBIDDEN = ("torch.utils.cpp_extension", "torch.distributed", "torch._C", "torch.hub", "torch.multiprocessing")
-
-
-@cache
-def load(path: str) -> Any:
-    """The object at a dotted path. Raises LookupError if it does not exist or is not allowed."""
-    package = path.partition(".")[0]
-    if package not in ALLOWED_PACKAGES or path.startswith(_FORBIDDEN):
-        raise LookupError(path)
-    return _object_at(path)
-
-
-@cache
-def operator(path: str) -> Any:
-    """What computes something from tensors and plain values, and does nothing else: it reads and writes no files, and changes
-    nothing that is global. Raises LookupError for whatever else there is at a dotted path."""
-    if not (path.startswith(_OPERATORS) or _computes(path)) or path.startswith(_NOT_COMPUTING) or _leads_out(path):
-        raise LookupError(path)
-    return load(path)
-
-
-def _leads_out(path: str) -> bool:
-    """Whether a path goes through what a module has imported: ``torch.nn.functional.importlib.import_module``."""
-    parts = path.split(".")
-    prefixes = (".".join(parts[:count]) for count in range(1, len(parts)))
-    return any(isinstance(owner := load(prefix), types.ModuleType) and owner.__name__ != prefix for prefix in prefixes)
-
-
-def _computes(path: str) -> bool:
-    package, _, name = path.rpartition(".")
-    if package != "torch":
-        return False
-    native = hasattr(torch._C._VariableFunctions, name)
-    return native or name in _COMPUTING or getattr(load(path), "__module__", "") in _COMPUTING_MODULES
-
-
-@cache
-def module_class(path: str) -> Any:
-    """A class of layers. Raises LookupError."""
-    value = load(path)
-    if not (path.startswith(_MODULES) and isinstance(value, type) and issubclass(value, torch.nn.Module)):
-        raise LookupError(path)
-    return value
 
 
 @cache
 def object_class(path: str) -> Any:
     """A class whose instances only hold their arguments: a distribution, or what a package of models defines. Raises
     LookupError."""
-    if path.partition(".")[0] in MODEL_PACKAGES:
-        return published(path)
-    if not path.startswith(_OBJECTS):
+    if path.partition(".")[0] not in MODEL_PACKAGES:
+        return gate.distribution(path)
+    found = published(path)
+    if not (isinstance(found, type) and path.startswith("transformers.") and path.endswith("Config")):
         raise LookupError(path)
-    return load(path)
+    return found
 
 
 @cache
 def published(path: str) -> Any:
-    """The object at a dotted path in a package of models, which is imported. Raises LookupError."""
-    package = path.partition(".")[0]
-    if package not in MODEL_PACKAGES:
+    """The object at a dotted path in a package of models, which is imported: a class, a function or a set of weights that
+    the package defines itself. Raises LookupError."""
+    package, *parts = path.split(".")
+    if package not in MODEL_PACKAGES or any(part.startswith("_") for part in parts):
         raise LookupError(path)
-    _import_apart(package)
-    return _object_at(path)
+    value = package_module(package)
+    prefix = package
+    for part in parts:
+        prefix = f"{prefix}.{part}"
+        value = _part(value, part, prefix)
+    if not (_defined_in(value, package) or isinstance(value, types.ModuleType)):
+        raise LookupError(path)
+    return value
+
+
+def _part(owner: Any, name: str, path: str) -> Any:
+    """A module's own part, a member of an enumeration, or a class's own function. Packages of models import their parts when
+    these are asked for. Raises LookupError."""
+    package = path.partition(".")[0]
+    if isinstance(owner, types.ModuleType):
+        try:
+            value = getattr(owner, name)
+        except Exception:
+            value = _imported(path)
+        if isinstance(value, types.ModuleType) and value.__name__ != path:
+            raise LookupError(path)
+        return value
+    if not _defined_in(owner, package):
+        raise LookupError(path)
+    try:
+        return getattr(owner, name)
+    except Exception as error:
+        raise LookupError(path) from error
+
+
+def _defined_in(value: Any, package: str) -> bool:
+    """Whether a value is a class, a function, or an instance of a class that a package defines."""
+    if isinstance(value, functools.partial):
+        value = value.func
+    definition = value if isinstance(value, type) or inspect.isroutine(value) else type(value)
+    return str(getattr(definition, "__module__", None)).partition(".")[0] == package
 
 
 _importing: dict[str, threading.Thread] = {}
 
 
-def _import_apart(package: str) -> None:
-    """Import a package in a thread of its own: such packages can take longer than an analysis may. Raises LookupError while
-    that goes on, and where it has failed."""
+def package_module(package: str) -> Any:
+    """A package of models. It is imported in a thread of its own, as that can take longer than an analysis may, and only
+    where it is installed beside the interpreter: never from a folder of the workspace. Raises LookupError, also while the
+    import goes on."""
     if package not in _importing:
         _importing[package] = threading.Thread(target=_try_import, args=(package,), daemon=True)
         _importing[package].start()
     _importing[package].join(IMPORT_SECONDS)
     if _importing[package].is_alive() or package not in sys.modules:
         raise LookupError(package)
+    return sys.modules[package]
 
 
 def _try_import(package: str) -> None:
     with contextlib.suppress(BaseException):
-        importlib.import_module(package)
-
-
-def imported(path: str) -> Any:
-    """The same, of a package that is imported already. Raises LookupError."""
-    if path.partition(".")[0] not in sys.modules:
-        raise LookupError(path)
-    return published(path)
-
-
-def _object_at(path: str) -> Any:
-    parts = path.split(".")
-    value: Any = _imported(parts[0])
-    for index, part in enumerate(parts[1:], start=2):
-        try:
-            value = getattr(value, part)
-        except AttributeError:
-            if not isinstance(value, types.ModuleType):
-                raise LookupError(path) from None
-            value = _imported(".".join(parts[:index]))
-        except Exception as error:
-            # What is looked up in a library of operators or classes need not be registered.
-            raise LookupError(path) from error
-    return value
+        spec = importlib.util.find_spec(package)
+        if spec is not None and spec.origin is not None and wall.is_installed(spec.origin):
+            importlib.import_module(package)
 
 
 def _imported(path: str) -> Any:
@@ -170,10 +131,15 @@ def _imported(path: str) -> Any:
         raise LookupError(path) from error
 
 
+def version_of(package: str) -> str:
+    """The version of a package of models. Raises LookupError."""
+    return str(getattr(package_module(package), "__version__", ""))
+
+
 @cache
 def resolve(path: str) -> Any:
     """The abstract value of a dotted name: a constant, a DType, or a Native. Raises LookupError."""
-    value = load(path)
+    value = known(path)
     if isinstance(value, torch.dtype):
         return DType(str(value).removeprefix("torch."))
     if value is None or isinstance(value, bool | int | float | str | complex):
@@ -192,7 +158,7 @@ def vocabulary() -> list[str]:
     places: list[Any] = [str, bytes, int, float, list, tuple, dict, set, frozenset, range, slice, Exception]
     for path in _COMMON:
         try:
-            places.append(load(path))
+            places.append(known(path))
         except LookupError:
             continue
     for name in _STANDARD:
@@ -214,7 +180,7 @@ def canonical_class(value: type, fallback: str) -> str:
     """One name per class: ``torch.nn.modules.linear.Linear`` is ``torch.nn.Linear``."""
     for prefix in ("torch", "torch.nn", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data"):
         try:
-            if load(f"{prefix}.{value.__name__}") is value:
+            if known(f"{prefix}.{value.__name__}") is value:
                 return f"{prefix}.{value.__name__}"
         except LookupError:
             continue
@@ -225,7 +191,7 @@ def canonical_class(value: type, fallback: str) -> str:
 def is_lazy(path: str) -> bool:
     """Whether a class is a module whose input sizes are fixed by its first call."""
     try:
-        value = load(path)
+        value = known(path)
     except LookupError:
         return False
     return isinstance(value, type) and issubclass(value, torch.nn.modules.lazy.LazyModuleMixin)
@@ -235,7 +201,7 @@ def is_lazy(path: str) -> bool:
 def static_method(path: str, name: str) -> Any:
     """The function that a class has under a name, if it takes no instance; None where there is none."""
     try:
-        found = inspect.getattr_static(load(path), name)
+        found = inspect.getattr_static(known(path), name)
     except (LookupError, AttributeError):
         return None
     return Native(f"{path}.{name}", "function") if isinstance(found, staticmethod) else None
@@ -244,7 +210,7 @@ def static_method(path: str, name: str) -> Any:
 @cache
 def materialized(path: str, rank: int) -> tuple[str, int]:
     """What a lazy module becomes at a call with a tensor of this rank, and the axis of the size that it takes."""
-    cls = load(path)
+    cls = known(path)
     concrete = canonical_class(cls.cls_to_become, path)
     if concrete == "torch.nn.Linear":
         return concrete, rank - 1
@@ -255,7 +221,7 @@ def materialized(path: str, rank: int) -> tuple[str, int]:
 
 def mro_paths(path: str) -> tuple[str, ...]:
     """Canonical paths of a class and its bases, most derived first."""
-    value = load(path)
+    value = known(path)
     return tuple(
         canonical_class(base, f"{base.__module__}.{base.__qualname__}") for base in value.__mro__ if base is not object
     )
@@ -264,7 +230,7 @@ def mro_paths(path: str) -> tuple[str, ...]:
 def public_names(path: str) -> tuple[str, ...]:
     """What ``from path import *`` binds; nothing for a name that does not exist."""
     try:
-        module = load(path)
+        module = known(path)
     except LookupError:
         return ()
     names = getattr(module, "__all__", None) or [name for name in dir(module) if not name.startswith("_")]
@@ -291,7 +257,7 @@ def signature(path: str) -> tuple[Parameter, ...] | None:
     if not path.startswith(_WITH_PARAMETERS):
         return None
     try:
-        value = load(path)
+        value = known(path)
         recurrent = isinstance(value, type) and issubclass(value, torch.nn.RNNBase) and value is not torch.nn.RNNBase
         listed = list(inspect.signature(torch.nn.RNNBase if recurrent else value).parameters.values())
     except (LookupError, TypeError, ValueError):
@@ -320,14 +286,14 @@ def nearest(path: str, name: str) -> tuple[str, ...]:
     """The public names of a module or class that a name may be a slip for, the likeliest first; nothing where it is one of
     them."""
     try:
-        known = [one for one in dir(load(path)) if not one.startswith("_")]
+        there = [one for one in dir(known(path)) if not one.startswith("_")]
     except LookupError:
         return ()
-    if name in known or name.startswith("_"):
+    if name in there or name.startswith("_"):
         return ()
-    same = [one for one in known if plain_name(one) == plain_name(name)]
+    same = [one for one in there if plain_name(one) == plain_name(name)]
     long = len(name) >= _LONG
-    return tuple(same or difflib.get_close_matches(name, known if long else (), 2, _ALIKE))
+    return tuple(same or difflib.get_close_matches(name, there if long else (), 2, _ALIKE))
 
 
 _PLACES = tuple(
@@ -343,7 +309,7 @@ def elsewhere(path: str, name: str) -> tuple[str, ...]:
     """The dotted names of what is called so in other modules of torch than this one, and of such modules; nothing where the
     module has the name, or is none."""
     try:
-        owner = load(path)
+        owner = known(path)
     except LookupError:
         return ()
     if (
@@ -369,7 +335,7 @@ def attributes(path: str) -> frozenset[str]:
     """The attributes that the instances of a class may have: those of the class and its bases, and what their methods give to
     ``self``. Empty where that is not known, as for classes that say it themselves."""
     try:
-        cls = load(path)
+        cls = known(path)
     except LookupError:
         return frozenset()
     if not isinstance(cls, type) or (hasattr(cls, "__getattr__") and not issubclass(cls, torch.nn.Module)):

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from torchsleuth.oracle.names import load
+from torchsleuth.oracle import gate
 from torchsleuth.tensors.spec import Failure
 
 _OF_CALLS = ("positional argument", "keyword argument", "multiple values")
@@ -20,16 +20,16 @@ def refusal(path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failure
         return None
     given: Any = [torch.nn.Parameter(torch.zeros(2, 2))]
     try:
-        kind = load(path)
-        if not isinstance(kind, type):
+        kind = gate.with_options(path)
+        if not gate.is_data((args, kwargs)):
             return None
         if path.startswith("torch.optim.lr_scheduler."):
             given = torch.optim.SGD(given, lr=0.1, momentum=0.9)
-        elif not issubclass(kind, torch.optim.Optimizer):
-            return None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             kind(given, *args, **kwargs)
+    except LookupError:
+        return None
     except (ValueError, TypeError) as error:
         if any(part in str(error) for part in _OF_CALLS):
             return None

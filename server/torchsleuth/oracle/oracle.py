@@ -10,7 +10,7 @@ import contextlib
 import io
 import itertools
 import logging
-import operator
+import operator as operators
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -25,7 +25,8 @@ from torch._subclasses.fake_tensor import (
 )
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from torchsleuth.oracle import modules, names, options, overloads, published
+from torchsleuth import wall
+from torchsleuth.oracle import gate, limits, modules, names, options, overloads, published
 from torchsleuth.oracle.autocast import casting, moved
 from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
@@ -65,7 +66,10 @@ _SILENT_ERRORS = (
     MemoryError,
     RecursionError,
 )
-_ENGINE_WORDS = ("symbolic", "SymInt", "unbacked", "fake tensor", "FakeTensor", "meta tensor", "data-dependent")
+_ENGINE_WORDS = (
+    "symbolic", "SymInt", "unbacked", "fake tensor", "FakeTensor", "meta tensor", "data-dependent",
+    "allocate memory", "not enough memory", "bad_alloc", "out of memory",
+)  # fmt: skip
 _CHECKED_ERRORS = (RuntimeError, ValueError, IndexError, AssertionError)
 _HARD_FACTS = frozenset(
     "linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d matmul mm bmm addmm baddbmm "
@@ -118,6 +122,8 @@ class Oracle:
         self._fresh = itertools.count(1)
         self.hits = 0
         self.misses = 0
+        self.internal_errors: list[str] = []
+        """What was asked of the process on the way that it may not do, with the operator that asked, since `told`."""
         self.version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
         torch.set_num_threads(1)
 
@@ -156,9 +162,15 @@ class Oracle:
             outcome = (
                 self._simplified((canonical_target, canonical_args, canonical_kwargs), grad, cast) if back else None
             )
+            if outcome is None and limits.too_large(canonical_target, canonical_args, dict(canonical_kwargs)):
+                outcome = Undecided("it takes too long")
             if outcome is None:
                 setting = (bool(back), grad, cast)
                 outcome = self._evaluate(canonical_target, canonical_args, dict(canonical_kwargs), *setting)
+            if refused := wall.refusals():
+                # Not remembered: whoever asks again is told again.
+                self.internal_errors += [f"{_path(target)}: {what} was refused" for what in refused]
+                return Undecided(refused[0])
             self._memo[key] = outcome
         else:
             self.hits += 1
@@ -204,6 +216,11 @@ class Oracle:
         self._recent[question] = outcome
         return outcome
 
+    def told(self) -> list[str]:
+        """The internal errors since this was asked last."""
+        found, self.internal_errors = self.internal_errors, []
+        return found
+
     @staticmethod
     def vocabulary() -> list[str]:
         return names.vocabulary()
@@ -213,7 +230,7 @@ class Oracle:
         if path.startswith("Tensor."):
             return hasattr(torch.Tensor, path.removeprefix("Tensor."))
         try:
-            return callable(names.operator(path))
+            return callable(gate.operator(path))
         except LookupError:
             return False
 
@@ -227,7 +244,7 @@ class Oracle:
         """The value of an attribute of a library module as a spec: int, str, TensorSpec … Raises LookupError."""
         with self._quiet():
             try:
-                value = operator.attrgetter(name)(self._module(recipe))
+                value = published.attribute(self._module(recipe), name)
                 if isinstance(value, torch.nn.Module) and recipe.package:
                     return self._recipe_of_part(recipe, value)
                 return Session(self._mode, symbolic=False).from_fake(value)
@@ -445,6 +462,7 @@ class Oracle:
                 fake_kwargs = {name: session.to_fake(value) for name, value in kwargs.items()}
                 if isinstance(target, ModuleSpec) and target.package:
                     return self._published(session, function, target, fake_args, fake_kwargs)
+                _check_arguments(fake_args, fake_kwargs)
                 value = function(*fake_args, **fake_kwargs)
                 name = target.rpartition(".")[2] if isinstance(target, str) else "module"
                 soft = name not in _HARD_FACTS and isinstance(target, str)
@@ -476,7 +494,7 @@ class Oracle:
             given = {id(value): ("", index) for index, value in enumerate(args) if isinstance(value, torch.Tensor)}
             known = {**given, **answers}
             try:
-                value = (model if target.method == "forward" else getattr(model, target.method))(*args, **kwargs)
+                value = published.method(model, target.method)(*args, **kwargs)
             except published.Reached as reached:
                 call = reached.part, reached.args_given, reached.kwargs_given
             except (*_CHECKED_ERRORS, TypeError) as error:
@@ -494,18 +512,11 @@ class Oracle:
         if isinstance(target, ModuleSpec):
             return self._module(target)
         if target.startswith("Tensor."):
-            name = target.removeprefix("Tensor.")
-            method = getattr(torch.Tensor, name, None)
-            if method is None:
-                raise LookupError(target)
-            return method if callable(method) else operator.attrgetter(name)
-        if target.startswith("operator."):
-            binary: Callable[..., Any] = getattr(operator, target.removeprefix("operator."))
-            return binary
-        value = names.operator(target)
+            return gate.method(target.removeprefix("Tensor."))
+        value = gate.operator(target)
         if target.startswith("torch.distributions.") and not callable(value):
             # A property: of the class itself it is a descriptor.
-            return operator.attrgetter(_name(target))
+            return operators.attrgetter(_name(target))
         if not callable(value):
             raise LookupError(target)
         return value
@@ -526,6 +537,8 @@ class Oracle:
         if recipe.package:
             return self._part(recipe)
         module = self._built.get((recipe, self._place))
+        if module is None and limits.too_many_layers(recipe):
+            raise MemoryError(recipe.path)
         if module is None:
             session = Session(self._mode, symbolic=False)
             mode = contextlib.nullcontext() if names.is_lazy(recipe.path) else self._mode
@@ -687,6 +700,7 @@ class Oracle:
         except Exception as error:
             return Unsupported(str(error))
         try:
+            _check_arguments(real_args, real_kwargs)
             with torch.random.fork_rng(devices=[]):
                 return function(*real_args, **real_kwargs)
         except Exception as error:
@@ -724,8 +738,12 @@ class Oracle:
             yield
 
 
+def _path(target: str | ModuleSpec) -> str:
+    return target if isinstance(target, str) else target.path
+
+
 def _name(target: str | ModuleSpec) -> str:
-    return (target if isinstance(target, str) else target.path).rpartition(".")[2]
+    return _path(target).rpartition(".")[2]
 
 
 def _agreed_failure(errors: list[BaseException], symbolic: bool) -> Outcome:
@@ -737,6 +755,12 @@ def _agreed_failure(errors: list[BaseException], symbolic: bool) -> Outcome:
     if not any(words in str(first) for words in _SHAPE_WORDS):
         return Undecided(f"{type(first).__name__}: {first}"[:200])
     return Failure(type(first).__name__, str(first), confirmed=True)
+
+
+def _check_arguments(args: list[Any], kwargs: dict[str, Any]) -> None:
+    """Raises Unsupported where an argument is more than data, however it came to be one."""
+    if not gate.is_data((args, kwargs)):
+        raise Unsupported("an argument that is not data")
 
 
 def _succeeded(outcome: Outcome, target: ModuleSpec) -> bool:

@@ -8,7 +8,7 @@ from functools import cache
 
 import torch
 
-from torchsleuth.oracle.names import load
+from torchsleuth.oracle import gate
 from torchsleuth.tensors.spec import Parameter
 
 _HIDDEN = frozenset({"out", "generator", "layout", "pin_memory", "memory_format"})
@@ -48,8 +48,8 @@ def overloads(path: str) -> tuple[tuple[Parameter, ...], ...]:
 def _documented(path: str, name: str) -> list[tuple[Parameter, ...]]:
     """``cat(tensors, dim=0, *, out=None) -> Tensor`` in the lines of a documentation, where it reads as Python."""
     try:
-        text = (load(path) if not path.startswith("Tensor.") else getattr(torch.Tensor, name)).__doc__ or ""
-    except (LookupError, AttributeError):
+        text = (gate.method(name) if path.startswith("Tensor.") else gate.known(path)).__doc__ or ""
+    except LookupError:
         return []
     found = []
     for line in re.findall(rf"^\s*(?:torch\.)?{name}(\(.*\))(?: -> .*)?$", text.split("\n\n")[0], re.MULTILINE):

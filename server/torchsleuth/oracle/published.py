@@ -25,6 +25,8 @@ from torchsleuth.tensors.spec import Answers, ModuleSpec, PartSpec
 PRETRAINED = ".from_pretrained"
 FROM_CONFIG = ".from_config"
 _NO_BUILDERS = frozenset({"get_weight", "get_model_weights", "get_model_builder", "list_models"})
+METHODS = ("forward", "get_image_features", "get_text_features")
+"""Beginnings of the names of those methods of a model that are called."""
 _WEIGHTS = {"pretrained": False, "checkpoint_path": "", "cache_dir": None, "progress": False}
 """Arguments of timm's and torchvision's builders that make no difference to what is built, and harmless values of them."""
 
@@ -46,7 +48,7 @@ def package_of(path: str) -> str | None:
         return None
     try:
         _builder(path)
-        return f"{package} {names.published(f'{package}.__version__')}"
+        return f"{package} {names.version_of(package)}"
     except LookupError:
         return None
 
@@ -164,13 +166,35 @@ def _without_weights() -> Iterator[None]:
                 patch(torch.nn.init, name, kept)
         patch(torch.hub, "load_state_dict_from_url", lambda *args, **kwargs: {})
         patch(torch.nn.Module, "load_state_dict", lambda *args, **kwargs: None)
-        with contextlib.suppress(LookupError):
-            patch(names.imported("torchvision.models._api.WeightsEnum"), "get_state_dict", lambda *args, **kwargs: {})
+        weights = getattr(sys.modules.get("torchvision.models._api"), "WeightsEnum", None)
+        patch(weights, "get_state_dict", lambda *args, **kwargs: {})
         patch(sys.modules.get("huggingface_hub.constants"), "HF_HUB_OFFLINE", True)
         disabled = logging.root.manager.disable
         logging.disable(logging.CRITICAL)
         stack.callback(logging.disable, disabled)
         yield
+
+
+def method(model: torch.nn.Module, name: str) -> Any:
+    """What is called of a model: itself, or one of its methods for parts of the way. Raises LookupError."""
+    if name == "forward":
+        return model
+    static = inspect.getattr_static(type(model), name, None)
+    if not name.startswith(METHODS) or not inspect.isfunction(static):
+        raise LookupError(name)
+    return getattr(model, name)
+
+
+def attribute(module: torch.nn.Module, path: str) -> Any:
+    """The value of an attribute, or of an attribute of that: of a layer, a model or its configuration, none of them private.
+    Raises LookupError."""
+    value: Any = module
+    for name in path.split("."):
+        package = type(value).__module__.partition(".")[0]
+        if name.startswith("_") or package not in ("torch", *names.MODEL_PACKAGES):
+            raise LookupError(path)
+        value = getattr(value, name)
+    return value
 
 
 def tree(module: torch.nn.Module) -> tuple[PartSpec, ...]:

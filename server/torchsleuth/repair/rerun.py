@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tokenize
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from torchsleuth.messages import message
 from torchsleuth.repair.project_copy import CopyRefused, ProjectCopy
 from torchsleuth.runtime.session import RunReport, run
 from torchsleuth.schema import Diagnostic, Fix
+from torchsleuth.syntax.files import Unreadable, read_encoded, read_source
 from torchsleuth.syntax.text import SourceText
 
 __all__ = ["MAX_ERRORS", "MAX_TRIES", "CopyRefused", "Outcome", "Repair", "repair"]
@@ -148,7 +148,7 @@ class _Loop:
         kept: list[bool] = []
         for path in {edit.path for edit in fix.edits}:
             file = self.copy.make_own(self.copy.of(Path(path)))
-            text, encoding = _read(file)
+            text, encoding = read_encoded(file)
             before[file] = (text, encoding)
             changed = SourceText(path, text).apply(fix.edits)
             file.write_text(changed, encoding=encoding, newline="")
@@ -211,7 +211,10 @@ def _fingerprint(trial: _Trial) -> Fingerprint | None:
     error = trial.error
     if error is None:
         return None
-    text = _read(Path(error.path))[0] if Path(error.path).is_file() else ""
+    try:
+        text = read_source(error.path)
+    except Unreadable:
+        text = ""
     module = (trial.report.crash or {}).get("module") or {}
     return (
         error.code,
@@ -219,14 +222,6 @@ def _fingerprint(trial: _Trial) -> Fingerprint | None:
         SourceText(error.path, text).line(error.start.line),
         module.get("path"),
     )
-
-
-def _read(file: Path) -> tuple[str, str]:
-    """Text with its line endings as they are, and its encoding."""
-    with tokenize.open(file) as opened:
-        encoding = opened.encoding
-    with file.open(encoding=encoding, newline="") as raw:
-        return raw.read(), encoding
 
 
 def _common_folder(files: list[Path]) -> Path:

@@ -197,4 +197,5 @@ for i, (x, y) in enumerate(batches):
 """,
         ),
     ),
+    of_absence=True,
 )

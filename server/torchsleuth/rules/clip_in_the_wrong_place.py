@@ -214,4 +214,5 @@ for x, y in [(torch.randn(8, 4), torch.randn(8, 1))] * 8:
 """,
         ),
     ),
+    of_absence=True,
 )

@@ -171,4 +171,5 @@ for epoch in range(10):
 """,
         ),
     ),
+    of_absence=True,
 )

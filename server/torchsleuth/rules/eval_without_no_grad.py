@@ -185,4 +185,5 @@ for x, y in loader:
 """,
         ),
     ),
+    of_absence=True,
 )

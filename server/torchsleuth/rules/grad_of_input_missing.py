@@ -200,4 +200,5 @@ adversarial = image + 0.03 * image.grad.sign()
 """,
         ),
     ),
+    of_absence=True,
 )

@@ -268,4 +268,5 @@ for x, y in [(torch.randn(8, 4), torch.randn(8, 1))] * 4:
 """,
         ),
     ),
+    of_absence=True,
 )

@@ -186,4 +186,5 @@ for i in range(16):
 """,
         ),
     ),
+    of_absence=True,
 )

@@ -170,4 +170,5 @@ features = model.projection(model(torch.randn(8, 3, 32, 32)))
 """,
         ),
     ),
+    of_absence=True,
 )

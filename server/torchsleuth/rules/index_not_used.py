@@ -179,4 +179,5 @@ loader = DataLoader(Images(), batch_size=10, shuffle=True)
 """,
         ),
     ),
+    of_absence=True,
 )

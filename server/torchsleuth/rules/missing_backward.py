@@ -242,4 +242,5 @@ for epoch in range(3):
 """,
         ),
     ),
+    of_absence=True,
 )

@@ -411,4 +411,5 @@ with torch.no_grad():
 """,
         ),
     ),
+    of_absence=True,
 )

@@ -200,4 +200,5 @@ for epoch in range(3):
 """,
         ),
     ),
+    of_absence=True,
 )

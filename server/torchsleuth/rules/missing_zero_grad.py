@@ -210,4 +210,5 @@ for epoch in range(3):
 """,
         ),
     ),
+    of_absence=True,
 )

@@ -173,4 +173,5 @@ print(Net()(torch.randn(2, 8)))
 """,
         ),
     ),
+    of_absence=True,
 )

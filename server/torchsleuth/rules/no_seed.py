@@ -115,4 +115,5 @@ for epoch in range(3):
         ),
     ),
     default=False,
+    of_absence=True,
 )

@@ -170,4 +170,5 @@ for epoch in range(3):
 """,
         ),
     ),
+    of_absence=True,
 )

@@ -77,7 +77,7 @@ class _Missed:
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
-    if trace.incomplete or any(event.kind == "step" and event.subject is UNKNOWN for event in trace.events):
+    if any(event.kind == "step" and event.subject is UNKNOWN for event in trace.events):
         return
     if any(UNKNOWN in given_to(optimizer) or optimizer.identity in trace.escaped for optimizer in trace.optimizers):
         return
@@ -620,4 +620,5 @@ for _ in range(10):
 """,
         ),
     ),
+    of_absence=True,
 )

@@ -156,4 +156,5 @@ for _ in range(3):
 """,
         ),
     ),
+    of_absence=True,
 )

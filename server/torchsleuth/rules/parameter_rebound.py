@@ -195,4 +195,5 @@ with torch.no_grad():
 """,
         ),
     ),
+    of_absence=True,
 )

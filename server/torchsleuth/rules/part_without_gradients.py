@@ -41,7 +41,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
     passes = analysis.events("backward")
     known = all(event.node is not None and event.node.reached[1] for event in passes)
-    if not passes or not known or trace.incomplete or any(analysis.calls.get(path) for path in _KEPT):
+    if not passes or not known or any(analysis.calls.get(path) for path in _KEPT):
         return
     if reads_gradients(analysis):
         return
@@ -212,4 +212,5 @@ for step in range(10):
 """,
         ),
     ),
+    of_absence=True,
 )

@@ -151,4 +151,5 @@ print(Scale(4)(torch.randn(2, 4)))
 """,
         ),
     ),
+    of_absence=True,
 )

@@ -251,4 +251,5 @@ for epoch in range(EPOCHS):
 """,
         ),
     ),
+    of_absence=True,
 )

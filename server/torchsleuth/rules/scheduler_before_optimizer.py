@@ -171,4 +171,5 @@ for epoch in range(6):
 """,
         ),
     ),
+    of_absence=True,
 )

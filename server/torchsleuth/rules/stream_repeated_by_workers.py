@@ -188,4 +188,5 @@ loader = DataLoader(Numbers(100), batch_size=10, num_workers=1)
 """,
         ),
     ),
+    of_absence=True,
 )

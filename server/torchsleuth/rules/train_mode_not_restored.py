@@ -201,4 +201,5 @@ for epoch in range(5):
 """,
         ),
     ),
+    of_absence=True,
 )

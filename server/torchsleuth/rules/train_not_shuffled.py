@@ -182,4 +182,5 @@ for epoch in range(10):
 """,
         ),
     ),
+    of_absence=True,
 )

@@ -138,4 +138,5 @@ for _ in range(10):
 """,
         ),
     ),
+    of_absence=True,
 )

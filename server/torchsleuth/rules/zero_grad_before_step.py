@@ -184,4 +184,5 @@ for epoch in range(3):
 """,
         ),
     ),
+    of_absence=True,
 )

@@ -6,6 +6,7 @@ Everything is read from the frames of the traceback; nothing of the user's is ex
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
@@ -35,6 +36,7 @@ class CrashReporter:
         self._recorder = recorder
         self._texts = texts
         """Source of each of the user's files as it was when it was loaded."""
+        self._environment = dict(os.environ)
         self._trees: dict[str, ast.AST] = {}
 
     def report(self, error: BaseException, traceback: TracebackType | None) -> dict[str, Any]:
@@ -58,7 +60,13 @@ class CrashReporter:
         constructor = (found["module"] or {}).get("constructor") or {"frames": []}
         paths |= {frame["path"] for frame in constructor["frames"]}
         found["sources"] = {path: self._source(path) for path in paths}
+        found["environment"] = self._variables()
         return found
+
+    def _variables(self) -> list[tuple[str, str]]:
+        """The environment as it was at first, and as it is: what the report must not hold (see `secrets`)."""
+        now = os.environ if type(os.environ) is os._Environ else {}
+        return list(dict.fromkeys((*self._environment.items(), *now.items())))
 
     def _source(self, path: str) -> str | None:
         import io
@@ -67,6 +75,8 @@ class CrashReporter:
         raw = self._texts.get(path)
         try:
             if raw is None:
+                if not os.path.isfile(path):  # code may call itself after anything, a pipe too
+                    return None
                 with tokenize.open(path) as file:
                     return file.read()
             encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import tokenize
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from torchsleuth.errors.diagnose import crash_diagnostic
+from torchsleuth.runtime.secrets import Secrets
 from torchsleuth.schema import Diagnostic, Json, TensorFact
+from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
 
 Sources = Callable[[str], SourceText]
@@ -31,6 +32,8 @@ class RunReport:
     seconds: float = 0.0
     loaded: tuple[str, ...] = ()
     training: Json | None = None
+    environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """Variables of a script that crashed; `to_json` leaves their values out."""
 
     @property
     def trained_soundly(self) -> bool:
@@ -40,14 +43,16 @@ class RunReport:
         return self.training is None or bool(self.training["finite"] and self.training["change"] != 0)
 
     def to_json(self) -> Json:
+        """The report as it is kept: without the values of the environment."""
+        secrets = Secrets(self.environment)
         return {
             "script": self.script,
             "exit_code": self.exit_code,
             "cancelled": self.cancelled,
             "seconds": self.seconds,
-            "crash": self.crash,
+            "crash": secrets.without(self.crash),
             "training": self.training,
-            "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
+            "diagnostics": [secrets.without(diagnostic.to_json()) for diagnostic in self.diagnostics],
             "facts": [fact.to_json() for fact in self.facts],
             "loaded": list(self.loaded),
         }
@@ -78,6 +83,7 @@ class Collector:
     def report(self, script: str, exit_code: int, cancelled: bool, seconds: float) -> RunReport:
         crash = dict(self._crash) if self._crash is not None and not cancelled else None
         sources = read_sources(crash.pop("sources", {}) if crash else {})
+        environment = crash.pop("environment", []) if crash else []
         found = crash_diagnostic(crash, sources) if crash is not None else None
         facts = {
             (fact.path, fact.start, fact.end): fact
@@ -94,6 +100,7 @@ class Collector:
             seconds,
             tuple(self._loaded),
             self._training,
+            tuple((name, value) for name, value in environment),
         )
 
 
@@ -104,9 +111,8 @@ def read_sources(known: Mapping[str, str | None] | None = None) -> Sources:
     def read(path: str) -> SourceText:
         if path not in cache:
             try:
-                with tokenize.open(path) as file:
-                    cache[path] = SourceText(path, file.read())
-            except (OSError, SyntaxError, UnicodeDecodeError):
+                cache[path] = SourceText(path, read_source(path))
+            except Unreadable:
                 cache[path] = SourceText(path, "")
         return cache[path]
 

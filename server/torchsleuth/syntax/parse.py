@@ -9,11 +9,19 @@ import warnings
 from torchsleuth.syntax.edits import indentation
 from torchsleuth.syntax.text import SourceText
 
+_GOES_ON = re.compile(r"(?:elif|else|except|finally)\b|[#)\]}]")
+"""What begins at the margin, and goes on with the statement before."""
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _OPENS_BLOCK = re.compile(r"\s*(?:if|elif|else|for|while|def|class|with|try|except|finally|match|case|async)\b")
 MAX_KEPT = 200_000
 """Characters of texts whose trees are kept; a tree takes some 60 bytes for each."""
 MAX_REPAIRS = 40
 """Broken places that are blanked before the rest of the file is given up."""
+MAX_PARSED = 6_000_000
+"""Characters that are parsed, again and again, for the same."""
+MAX_NESTING = 2000
+"""Nodes around a node, as in a sum of so many terms; a statement that nests deeper is blanked. Whatever follows a tree calls
+itself a few times for each."""
 
 
 def parse(source: SourceText) -> ast.Module:
@@ -44,9 +52,14 @@ def _recovered(text: str) -> tuple[ast.Module, tuple[int, ...]]:
     text = text.replace("\0", " ")
     count = SourceText("", text).line_count
     blanked: list[int] = []
-    for _ in range(MAX_REPAIRS):
+    shallow = False
+    for _ in range(min(MAX_REPAIRS, MAX_PARSED // (len(text) + 1) + 2)):
         try:
-            return _parse(text), tuple(sorted(set(blanked)))
+            tree = _parse(text)
+            deep = _too_deep(tree)
+            if not deep:
+                return tree, tuple(sorted(set(blanked)))
+            text = _without(text, deep, blanked)
         except SyntaxError as error:
             line = min(max(error.lineno or 1, 1), count)
             repaired = _blank(SourceText("", text), line, error, blanked)
@@ -54,8 +67,56 @@ def _recovered(text: str) -> tuple[ast.Module, tuple[int, ...]]:
                 break
             text = repaired
         except (ValueError, RecursionError, MemoryError):
-            break
+            # Python's own parser gives up on it, and does not say where.
+            if shallow:
+                break
+            shallow, text = True, _without(text, _unreadable(text), blanked)
     return ast.Module([], []), tuple(range(1, count + 1))
+
+
+def _too_deep(tree: ast.Module) -> list[tuple[int, int]]:
+    """The lines of the statements that nest too deeply: the innermost ones, of an ``elif`` the whole ``if``."""
+    found: dict[int, tuple[int, int]] = {}
+    waiting: list[tuple[ast.AST, int, ast.stmt | None]] = [(tree, 0, None)]
+    while waiting:
+        node, depth, owner = waiting.pop()
+        if depth > MAX_NESTING and owner is not None:
+            found[owner.lineno] = (owner.lineno, owner.end_lineno or owner.lineno)
+            continue
+        chained = isinstance(node, ast.If) and isinstance(owner, ast.If) and node.col_offset == owner.col_offset
+        if isinstance(node, ast.stmt) and not chained:
+            owner = node
+        waiting += [(inner, depth + 1, owner) for inner in ast.iter_child_nodes(node)]
+    return sorted(found.values())
+
+
+def _unreadable(text: str) -> list[tuple[int, int]]:
+    """The lines of those parts of a text, from one that begins at its margin to the next, that cannot be parsed for being
+    too deep or too large."""
+    lines = _LINES.findall(text)
+    starts = [number for number, line in enumerate(lines) if line[:1].strip() and not _GOES_ON.match(line)]
+    found: list[tuple[int, int]] = []
+    for start, end in zip(starts, [*starts[1:], len(lines)]):
+        try:
+            _parse("".join(lines[start:end]))
+        except SyntaxError:
+            continue
+        except (ValueError, RecursionError, MemoryError):
+            found.append((start + 1, end))
+    return found
+
+
+def _without(text: str, ranges: list[tuple[int, int]], blanked: list[int]) -> str:
+    """The text with ``pass`` in the place of these lines."""
+    lines = _LINES.findall(text)
+    for start, end in ranges:
+        for number in range(start - 1, min(end, len(lines))):
+            content = lines[number].rstrip("\r\n")
+            indent = content[: len(content) - len(content.lstrip())]
+            filler = indent + "pass" if number == start - 1 else ""
+            lines[number] = filler.ljust(len(content)) + lines[number][len(content) :]
+            blanked.append(number + 1)
+    return "".join(lines)
 
 
 def parses(text: str) -> bool:

@@ -6,6 +6,7 @@ end up between two messages. It ends at once, even in the middle of an analysis,
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import platform
@@ -87,7 +88,9 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
         write(answers, {"method": "unavailable", "params": {**about, **where}})
         return 3
     engine, version = started
-    write(answers, {"method": "ready", "params": {"torch": version, "words": engine.vocabulary(), **where}})
+    ready = {"torch": version, "words": engine.vocabulary(), "search_path": sys.path, **where}
+    write(answers, {"method": "ready", "params": ready})
+    _close_wall()
     collector.quiet()
     collector.tidy()
     inbox = _inbox(requests)
@@ -97,6 +100,16 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
             _save(engine)
             collector.tidy(passing=engine.unrepaired)
     return 0
+
+
+def _close_wall() -> None:
+    """Nothing that is analysed from now on can do more than compute and be remembered."""
+    from torchsleuth import wall
+    from torchsleuth.oracle.store import folder
+
+    with contextlib.suppress(OSError):
+        folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+    wall.close(folder())
 
 
 def _save(engine: Analyzer) -> None:

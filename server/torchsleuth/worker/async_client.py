@@ -49,6 +49,10 @@ class AsyncWorkerClient:
         return self._client.pid
 
     @property
+    def search_path(self) -> tuple[str, ...]:
+        return self._client.search_path
+
+    @property
     def vocabulary(self) -> frozenset[str]:
         return self._client.vocabulary
 

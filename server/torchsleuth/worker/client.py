@@ -59,11 +59,13 @@ class WorkerClient:
         self.python: str | None = None
         self.vocabulary: frozenset[str] = frozenset()
         """Attributes of the libraries that are installed there."""
+        self.search_path: tuple[str, ...] = ()
+        """Where the interpreter looks for modules."""
         self.problem: str | None = None
         """What is wrong with the interpreter, where it says so itself: the name of the message, such as ``no_torch``."""
         self.site: tuple[str, ...] = ()
         """Where libraries are installed in such an interpreter."""
-        self._command = command or bootstrap.command(self.interpreter, "torchsleuth.worker")
+        self._command = command or bootstrap.command(self.interpreter, "torchsleuth.worker.__main__")
         if syntax:
             self._command = [*self._command, SYNTAX]
         self._listener = listener or (lambda state, detail: None)
@@ -264,6 +266,7 @@ class WorkerClient:
             raise self._give_up(reason or message("worker.no_start", python=self.interpreter), reason is not None)
         self.torch, self.python = hello["params"]["torch"], hello["params"]["python"]
         self.vocabulary = frozenset(hello["params"]["words"])
+        self.search_path = tuple(hello["params"].get("search_path", ()))
         self._unavailable, self._failures, self._ready = None, 0, True
         self._listener("ready", self._detail())
         return process

@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from torchsleuth.interp.budget import Budget
+from torchsleuth.interp.budget import Budget, OutOfTime
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Interpreter
+from torchsleuth.interp.relevance import irrelevant
 from torchsleuth.interp.trace import Trace
 from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
@@ -22,8 +23,18 @@ from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.worker.bounded import Bounded
 from torchsleuth.worker.progress import Progress
 
+DOCUMENT_SECONDS = 20.0
+"""Time of the processor for one document in all. The analysis has `Budget.seconds` of it to execute the document, and
+RULES_SECONDS for the rules; what is left is for fixes."""
+GRACE_SECONDS = 2.0
+"""The same, beyond that of the execution, after which it is interrupted: it looks at the clock itself, but not everywhere."""
+RULES_SECONDS = 4.0
+"""The same for all the rules together."""
+RULE_SECONDS = 2.0
+"""The same for one rule."""
 VERIFY_SECONDS = 4.0
 """Time of the processor after which only the first candidate of each finding is tried; unverified ones are never offered."""
 FIRST_SECONDS = 20.0
@@ -42,6 +53,7 @@ class Engine:
         self.progress = progress or Progress()
         self._repairs: dict[str, Repairs] = {}
         """Those used last are the last."""
+        self._bounded = Bounded()
 
     def analyze(
         self,
@@ -54,7 +66,18 @@ class Engine:
     ) -> FileAnalysis:
         """Analyse a document. `overlay`: texts of other open documents. `roots`: folders that imports start from.
         With `verify` false fixes are left to `repair`. `codes`: the rules to ask, None for those on by default."""
-        started = time.perf_counter()
+        return self._bounded.run(lambda: self._analyze(path, text, overlay, roots, verify, codes))
+
+    def _analyze(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None,
+        roots: tuple[str, ...],
+        verify: bool,
+        codes: Sequence[str] | None,
+    ) -> FileAnalysis:
+        started, began = time.perf_counter(), time.process_time()
         hits, misses = self.oracle.hits, self.oracle.misses
         files = {**(overlay or {}), path: text}
         analysis = self.interpret(path, files, roots)
@@ -69,7 +92,7 @@ class Engine:
             "hits": self.oracle.hits - hits,
             "misses": self.oracle.misses - misses,
             "facts": len(facts),
-            "incomplete": self._left_out() or analysis.trace.incomplete,
+            "incomplete": self._left_out() or analysis.trace.incomplete or analysis.trace.overdue,
             "missing": _missing(analysis),
             "stumbles": analysis.trace.stumbles[:MAX_STUMBLES],
             "unverified": any(candidates.possible for _, candidates in found),
@@ -78,10 +101,12 @@ class Engine:
         self._repairs.pop(path, None)
         if stats["unverified"]:
             trials = self._trials(analysis, found, groups, path, files, roots, rules)
-            self._repairs[path] = Repairs(result, files, trials, analysis.trace.stumbles)
+            left = DOCUMENT_SECONDS - (time.process_time() - began)
+            self._repairs[path] = Repairs(result, files, trials, analysis.trace.stumbles, self._bounded, left)
             if len(self._repairs) > MAX_UNREPAIRED:
                 del self._repairs[next(iter(self._repairs))]
-        return self.repair(path, text, overlay, roots, codes) if verify else result
+        repairable = verify and path in self._repairs
+        return self._repair(path, text, overlay, roots, codes, math.inf) if repairable else result
 
     def repair(
         self,
@@ -94,9 +119,20 @@ class Engine:
     ) -> FileAnalysis:
         """The analysis of a document with the fixes that were verified so far, after going on with that for about
         `seconds`. `stats["unverified"]`: whether there is more to do."""
+        return self._bounded.run(lambda: self._repair(path, text, overlay, roots, codes, seconds))
+
+    def _repair(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None,
+        roots: tuple[str, ...],
+        codes: Sequence[str] | None,
+        seconds: float,
+    ) -> FileAnalysis:
         repairs = self._repairs.get(path)
         if repairs is None or repairs.files != {**(overlay or {}), path: text}:
-            result = self.analyze(path, text, overlay, roots, verify=False, codes=codes)
+            result = self._analyze(path, text, overlay, roots, False, codes)
             repairs = self._repairs.get(path)
             if repairs is None:
                 return result
@@ -124,8 +160,14 @@ class Engine:
         """What the interpreter saw; `files` has the text of the document and of others that are open."""
         workspace = Workspace(files, roots)
         source = SourceText(path, files[path])
-        interpreter = Interpreter(self.oracle, workspace, Budget(), self.progress)
-        trace: Trace = interpreter.run_document(source)
+        nothing = irrelevant(source, workspace)
+        if nothing is not None:
+            return Analysis(source, nothing, workspace, self.oracle.version)
+        budget = Budget()
+        interpreter = Interpreter(self.oracle, workspace, budget, self.progress)
+        with self._bounded.limit(budget.seconds + GRACE_SECONDS):
+            trace: Trace = interpreter.run_document(source)
+        trace.stumbles += self.oracle.told()
         return Analysis(source, trace, workspace, self.oracle.version)
 
     def _left_out(self) -> str | None:
@@ -136,22 +178,31 @@ class Engine:
 
     def _diagnose(self, analysis: Analysis, rules: Sequence[Rule]) -> list[Found]:
         found: dict[tuple[str, str, int, int], Found] = {}
+        trace, end = analysis.trace, time.process_time() + RULES_SECONDS
+        slow: list[str] = []
         for rule in rules:
+            if rule.of_absence and trace.incomplete:
+                continue
 
             def stumbled(error: Exception, code: str = rule.code) -> None:
                 analysis.trace.stumbles.append(f"{code}: {type(error).__name__}: {error}")
 
             try:
-                for finding in self._findings(rule, analysis):
-                    at = finding.at
-                    severity = finding.severity or rule.severity
-                    diagnostic = Diagnostic(
-                        at.path, rule.code, rule.name, severity, finding.message, at.start, at.end, finding.related
-                    )
-                    key = (rule.code, at.path, at.start.line, at.start.column)
-                    found.setdefault(key, (diagnostic, Candidates(finding.candidates, stumbled)))
+                with self._bounded.limit(min(RULE_SECONDS, end - time.process_time())):
+                    for finding in self._findings(rule, analysis):
+                        at = finding.at
+                        severity = finding.severity or rule.severity
+                        diagnostic = Diagnostic(
+                            at.path, rule.code, rule.name, severity, finding.message, at.start, at.end, finding.related
+                        )
+                        key = (rule.code, at.path, at.start.line, at.start.column)
+                        found.setdefault(key, (diagnostic, Candidates(finding.candidates, stumbled)))
+            except OutOfTime:
+                slow.append(rule.code)
             except Exception as error:
                 stumbled(error)
+        if slow:
+            trace.overdue = message("analysis.rules", codes=", ".join(slow))
         return sorted(found.values(), key=lambda item: (item[0].path, item[0].start, item[0].code))
 
     def _findings(self, rule: Rule, analysis: Analysis) -> Iterator[Finding]:
@@ -177,13 +228,14 @@ class Engine:
 
         def recheck(texts: Mapping[str, str]) -> Checked | None:
             nonlocal spent
-            if spent > allowed or any(not parses(text) for text in texts.values()):
+            if spent > allowed or analysis.trace.overdue or any(not parses(text) for text in texts.values()):
                 return None
             began = time.process_time()
             again = self.interpret(path, {**files, **texts}, roots)
             checked = Checked(tuple(self._diagnose(again, rules)), again)
             spent += time.process_time() - began
-            return checked
+            # Of what was not done in time, nothing can be said to be gone.
+            return None if again.trace.overdue else checked
 
         def so_far() -> tuple[Diagnostic, ...]:
             return tuple(shown(group).with_fixes(fixes.get(group[0], ())) for group in groups)
@@ -201,7 +253,7 @@ class Engine:
 
 class Repairs:
     """The fixes of one analysis, verified one trial after another. `result`: the analysis with those verified so far.
-    `stumbles`: its own, which making the candidates may add to."""
+    `stumbles`: its own, which making the candidates may add to. `left`: time of the processor that they may take."""
 
     def __init__(
         self,
@@ -209,11 +261,15 @@ class Repairs:
         files: Mapping[str, str],
         trials: Iterator[tuple[Diagnostic, ...]],
         stumbles: list[str],
+        bounded: Bounded,
+        left: float,
     ) -> None:
         self.result = result
         self.files = files
         self._trials = trials
         self._stumbles = stumbles
+        self._bounded = bounded
+        self._left = left
 
     def end(self, reason: str | None) -> bool:
         """Leave it at the fixes that were verified so far."""
@@ -222,11 +278,16 @@ class Repairs:
 
     def proceed(self, seconds: float) -> bool:
         """Go on until about so much time has passed; whether that was all."""
-        began = time.perf_counter()
+        began, since = time.perf_counter(), time.process_time()
         done, latest = False, self.result.diagnostics
-        while not done and time.perf_counter() - began < seconds:
-            following = next(self._trials, None)
-            done, latest = following is None, following or latest
+        try:
+            with self._bounded.limit(self._left):
+                while not done and time.perf_counter() - began < seconds:
+                    following = next(self._trials, None)
+                    done, latest = following is None, following or latest
+        except OutOfTime:
+            done = True  # what was verified so far stands
+        self._left -= time.process_time() - since
         taken = self.result.stats["verification_ms"] + (time.perf_counter() - began) * 1000
         stats = {
             **self.result.stats,

@@ -8,6 +8,8 @@ from typing import IO, Any
 Message = dict[str, Any]
 SYNTAX = "--syntax"
 """Argument of a worker that is to need no PyTorch."""
+MAX_LINE = 1 << 26
+"""Bytes of a message; what does not end by then is none."""
 
 
 def write(stream: IO[bytes], message: Message) -> None:
@@ -18,11 +20,11 @@ def write(stream: IO[bytes], message: Message) -> None:
 
 def read(stream: IO[bytes]) -> Message | None:
     """The next message, None at the end of the stream or on a line that is no message."""
-    line = stream.readline()
+    line = stream.readline(MAX_LINE)
     if not line.endswith(b"\n"):
         return None
     try:
         message = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return message if isinstance(message, dict) else None

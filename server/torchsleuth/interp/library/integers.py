@@ -202,6 +202,9 @@ def _between(low: Value, high: Value) -> Bounds | None:
 
 
 def _around(numbers: list[Value] | range) -> Bounds | None:
+    if isinstance(numbers, range):
+        ends = sorted((numbers[0], numbers[-1])) if numbers else []
+        return Bounds(ends[0], ends[1], ends[0] == ends[1], abs(numbers.step) == 1) if ends else None
     if not numbers or not all(_plain(number) for number in numbers):
         return None
     low, high = min(numbers), max(numbers)

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import autocast, demands, kinds, misuse
+from torchsleuth.interp import autocast, demands, kinds, limits, misuse
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.heap import MISSING
@@ -52,6 +52,8 @@ _EXHAUSTING = frozenset("list tuple set frozenset dict sum sorted max min".split
 _ITERATORS = frozenset("zip map filter enumerate reversed".split())
 """Functions that give an iterator."""
 MAX_RANGE = 4096
+MAX_DIGITS = 1000
+"""Characters of a text that is read as an integer."""
 
 
 def _model(name: str) -> Callable[[Any], Any]:
@@ -118,7 +120,7 @@ def _range(interp: Interpreter, call: Arguments) -> Value:
             numbers = range(*bounds)
         except (TypeError, ValueError):
             return UNKNOWN
-        if len(numbers) <= MAX_RANGE:
+        if not numbers[MAX_RANGE:]:
             return ListValue(tuple(numbers), "range")
         return ListValue(Several((numbers[0], numbers[1], interp.fresh_size("?", positive=False))), "range")
     for bound in filter(is_int, bounds):
@@ -218,7 +220,7 @@ def _list(interp: Interpreter, call: Arguments) -> Value:
 @_model("tuple")
 def _tuple(interp: Interpreter, call: Arguments) -> Value:
     items = interp.sequence(call.args[0], call.node, call.frame) if call.args else ()
-    return UNKNOWN if items is None else items
+    return UNKNOWN if items is None or limits.is_large(items) else items
 
 
 def make_set(interp: Interpreter, elements: tuple[Value, ...] | None) -> ListValue:
@@ -283,6 +285,8 @@ def _filter(interp: Interpreter, call: Arguments) -> Value:
 @_model("int")
 def _int(interp: Interpreter, call: Arguments) -> Value:
     value = interp.resolved(call.args[0]) if call.args else 0
+    if isinstance(value, str) and len(value) > MAX_DIGITS:
+        return UNKNOWN
     if isinstance(value, bool | int | float | str):
         try:
             return int(value)
@@ -803,7 +807,7 @@ def _list_method(interp: Interpreter, receiver: ListValue, name: str, call: Argu
         if known and elements is not None and not iteration.exact:
             interp.heap.set(receiver.slots, "items", interp.heap.several((*elements, *more)))
         else:
-            store((*elements, *more) if known and elements is not None and name != "extendleft" else None)
+            store(interp.few((*elements, *more)) if known and elements is not None and name != "extendleft" else None)
         return None
     if name == "insert" and len(call.args) == 2:
         position, value = call.args

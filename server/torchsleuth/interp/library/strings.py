@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from torchsleuth.interp import limits
 from torchsleuth.interp.heap import text_sizes
 from torchsleuth.interp.library import draws
 from torchsleuth.interp.values import UNKNOWN, ListValue, Scalar, Several, Value
@@ -33,11 +34,15 @@ def method(interp: Interpreter, receiver: str | Scalar, name: str, call: Argumen
     """``receiver.name(…)``."""
     args = [_plain(value) for value in call.args]
     if isinstance(receiver, str) and name in _ALL and not call.kwargs and UNKNOWN not in args:
+        if limits.length_of(receiver, name, args) > limits.MAX_TEXT:
+            return Scalar("str")
         try:
             result = getattr(receiver, name)(*args)
         except (TypeError, ValueError, IndexError, KeyError):
             return UNKNOWN
-        return ListValue(tuple(result)) if isinstance(result, list) else result
+        if isinstance(result, list):
+            return ListValue(tuple(result) if len(result) <= limits.MAX_ELEMENTS else Several((Scalar("str"),)))
+        return result
     if name == "join" and isinstance(receiver, str) and call.args:
         return _joined(interp, receiver, call)
     if name in _TEXTS:

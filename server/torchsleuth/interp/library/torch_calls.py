@@ -43,6 +43,7 @@ from torchsleuth.interp.values import (
     is_int,
     is_module,
 )
+from torchsleuth.oracle.limits import grows
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, parse
 from torchsleuth.tensors.dims import Dim, Size
@@ -301,6 +302,8 @@ def _math(interp: Interpreter, name: str, call: Arguments) -> Value:
         elements = tuple(map(number, interp.iterate(values[0], call.node, call.frame).items))
         numbers = all(isinstance(item, int | float | Scalar | Dim) for item in elements)
         return arrays.of_operands(Scalar("float"), *elements) if numbers else UNKNOWN
+    if grows(name, tuple(values)):
+        return UNKNOWN
     if all(isinstance(value, bool | int | float) for value in values) and not call.kwargs:
         try:
             result = getattr(math, name)(*values)

@@ -1,0 +1,216 @@
+"""The second wall: what a process that reads the user's code may not do once it has started, whatever was let through.
+
+The first wall of the worker is `oracle.gate`: only listed operators are called. This one is held by the interpreter itself,
+with an audit hook (PEP 578) that cannot be taken back: no processes, no sockets, no libraries and no code but those of the
+interpreter's own folders, and no writing outside of the store. It is no sandbox against machine code; it is what turns a
+mistake in the first wall into an error message.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import site
+import sys
+import sysconfig
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+HEADROOM_BYTES = 8 << 30
+"""Address space that the process may use beyond what it has when it is closed."""
+MAX_FILE_BYTES = 1 << 26
+"""Size of the largest file that the process may write."""
+
+_FAMILIES = frozenset(
+    "_posixsubprocess _winapi ctypes dbm fcntl ftplib http imaplib msvcrt nntplib os pdb poplib pty resource setopencodehook "
+    "shutil signal smtplib socket sqlite3 subprocess syslog telnetlib tempfile urllib webbrowser winreg".split()
+)
+"""What all events of these modules begin with is refused but for `_HARMLESS` and `_CHECKED`."""
+_REFUSED = frozenset(
+    "builtins.breakpoint builtins.input code.__new__ cpython.run_command cpython.run_file cpython.run_interactivehook "
+    "cpython.run_module cpython.run_startup cpython.run_stdin pickle.find_class sys.addaudithook sys.setprofile sys.settrace "
+    "sys.remote_exec cpython.remote_debugger_script gc.get_objects gc.get_referents gc.get_referrers".split()
+)
+_HARMLESS = frozenset("os.listdir os.scandir os.walk os.fwalk os.getxattr os.listxattr ctypes.set_errno".split())
+_PACKAGE_FOLDERS = tuple(path for path in sys.path if path.rstrip("/\\").endswith(("site-packages", "dist-packages")))
+"""Folders of installed packages, also of the user's own; taken when the process starts."""
+_IMPORTED = ("torch", "numpy", "sympy", "jedi", "parso")
+"""Packages whose own code may come from wherever they were imported from."""
+_WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_CHANGES = frozenset("os.mkdir os.rename os.remove os.chmod os.truncate os.utime os.rmdir".split())
+"""What changes files and folders, by paths that are the first arguments; allowed in the store's folder."""
+
+
+class Refused(PermissionError):
+    """The process was asked for something that the analysis never needs."""
+
+
+_refusals: list[str] = []
+
+
+def refusals() -> tuple[str, ...]:
+    """What was refused since this was asked last."""
+    found = tuple(_refusals)
+    _refusals.clear()
+    return found
+
+
+def close(store: Path | None) -> None:
+    """Close the wall for the rest of the process's life. `store`: the folder that it may write to, None for none."""
+    # What is imported later is not compiled to files: the analysis writes nothing.
+    sys.dont_write_bytecode = True
+    _limit_resources()
+    sys.addaudithook(_hook(_resolved([] if store is None else [store]), installed_folders()))
+
+
+def installed_folders() -> tuple[str, ...]:
+    """The folders that code may come from: the standard library, what is installed beside this interpreter, and the packages
+    that were imported when it started, wherever these lie."""
+    paths: list[str | None] = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    paths += [*site.getsitepackages(), *_PACKAGE_FOLDERS]
+    paths.append(str(Path(__file__).parent))
+    paths += [_folder_of(sys.modules.get(name)) for name in _IMPORTED]
+    return _resolved(path for path in paths if path)
+
+
+def is_installed(path: str) -> bool:
+    """Whether a file lies beside the interpreter, and not in a folder of the user's."""
+    return _below(path, installed_folders())
+
+
+def _below(path: object, folders: tuple[str, ...]) -> bool:
+    """Whether a path lies in one of some folders, as it is written and when all links in it are followed."""
+    if isinstance(path, bytes | os.PathLike):
+        path = os.fsdecode(path)
+    if not isinstance(path, str):
+        return False
+    return os.path.abspath(path).startswith(folders) and os.path.realpath(path).startswith(folders)
+
+
+def _folder_of(package: Any) -> str | None:
+    origin = getattr(package, "__file__", None)
+    return os.path.dirname(origin) if isinstance(origin, str) else None
+
+
+def _resolved(paths: Iterable[str | Path]) -> tuple[str, ...]:
+    """Folders as they are written and as they are, each with a separator at its end."""
+    found: dict[str, None] = {}
+    for path in paths:
+        for spelled in (os.path.abspath(path), os.path.realpath(path)):
+            found[os.path.join(spelled, "")] = None
+    return tuple(found)
+
+
+def _hook(stores: tuple[str, ...], installed: tuple[str, ...]) -> Callable[[str, tuple[Any, ...]], None]:
+    own_group = os.getpgrp() if sys.platform != "win32" else -1
+
+    def refuse(event: str, *told: object) -> None:
+        what = " ".join([event, *(str(part)[:200] for part in told)])
+        _refusals.append(what)
+        raise Refused(what)
+
+    def on_open(event: str, arguments: tuple[Any, ...]) -> None:
+        path, mode, flags = (*arguments, None, None, None)[:3]
+        writes = bool(isinstance(flags, int) and flags & _WRITING)
+        writes = writes or (isinstance(mode, str) and any(letter in mode for letter in "wax+"))
+        # A number is a descriptor that is open already.
+        if writes and not isinstance(path, int) and not _below(path, stores) and path != os.devnull:
+            refuse(event, path)
+
+    def on_exec(event: str, arguments: tuple[Any, ...]) -> None:
+        name = getattr(arguments[0], "co_filename", "") if arguments else ""
+        # Generated code (dataclasses, named tuples, sympy) has a name in brackets, frozen modules too.
+        if not (name.startswith("<") and name.endswith(">")) and not _below(name, installed):
+            refuse(event, name)
+
+    def on_import(event: str, arguments: tuple[Any, ...]) -> None:
+        # Only libraries of machine code come with their file here; the code of the others is executed.
+        file = arguments[1] if len(arguments) > 1 else None
+        if file and not _below(file, installed):
+            refuse(event, arguments[0], file)
+
+    def on_library(event: str, arguments: tuple[Any, ...]) -> None:
+        name = arguments[0] if arguments else None
+        if name is not None and not _below(name, installed):
+            refuse(event, name)
+
+    def on_change(event: str, arguments: tuple[Any, ...]) -> None:
+        paths = arguments[:2] if event == "os.rename" else arguments[:1]
+        # The folder itself may be made.
+        if not all(isinstance(path, str | os.PathLike) and _below(os.path.join(path, "_"), stores) for path in paths):
+            refuse(event, *paths)
+
+    def on_database(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "sqlite3.connect" and not _below(arguments[0], stores):
+            refuse(event, *arguments[:1])
+
+    def on_killing(event: str, arguments: tuple[Any, ...]) -> None:
+        """The process may end its own group."""
+        if arguments != (own_group, signal.SIGKILL) or own_group != os.getpid():
+            refuse(event)
+
+    checked: dict[str, Callable[[str, tuple[Any, ...]], None]] = {
+        "open": on_open,
+        "exec": on_exec,
+        "import": on_import,
+        "ctypes.dlopen": on_library,
+        "sqlite3.connect": on_database,
+        "sqlite3.connect/handle": on_database,
+        "os.killpg": on_killing,
+        **dict.fromkeys(_CHANGES, on_change),
+    }
+    refused: dict[str, bool] = {}
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "builtins.id":
+            return
+        check = checked.get(event)
+        if check is not None:
+            check(event, arguments)
+            return
+        verdict = refused.get(event)
+        if verdict is None:
+            family = event.partition(".")[0]
+            verdict = event in _REFUSED or (family in _FAMILIES and event not in _HARMLESS)
+            refused[event] = verdict
+        if verdict:
+            refuse(event, *_told(arguments))
+
+    return hook
+
+
+def _told(arguments: Sequence[object]) -> list[object]:
+    """The arguments of an event that say what was asked for; nothing of a user's is called to show them."""
+    return [part for part in arguments if isinstance(part, str | bytes | int | float)]
+
+
+def _limit_resources() -> None:
+    """A value that is too large is a MemoryError, and not the end of the machine. Where the system has no such limits, or
+    does not let them be set, there are none."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    used = _address_space()
+    limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: MAX_FILE_BYTES}
+    if used is not None:
+        limits[resource.RLIMIT_AS] = used + HEADROOM_BYTES
+    for kind, wanted in limits.items():
+        with contextlib.suppress(OSError, ValueError):
+            _, hard = resource.getrlimit(kind)
+            soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(kind, (soft, hard))
+
+
+def _address_space() -> int | None:
+    """Bytes of address space that the process has mapped; None where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+__all__ = ["Refused", "close", "installed_folders", "is_installed", "refusals"]
