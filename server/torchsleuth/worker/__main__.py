@@ -149,8 +149,10 @@ def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _start_without_torch() -> tuple[Analyzer, str]:
+    from torchsleuth.worker.progress import of_this_process
     from torchsleuth.worker.syntax import SyntaxEngine
 
+    of_this_process()
     return SyntaxEngine(), ""
 
 
