@@ -14,6 +14,8 @@ export interface ServerSettings {
   interpreter: string;
   trusted: boolean;
   inlayHints: boolean;
+  /** Our command behind the code lens. */
+  runCommand: string;
   trace: string;
   select: string[] | null;
   extendSelect: string[];

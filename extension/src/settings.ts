@@ -1,6 +1,7 @@
 // The user's settings, and what of them the server is told.
 import { homedir } from "node:os";
 import * as vscode from "vscode";
+import { COMMANDS } from "./names";
 import type { ServerSettings } from "./protocol";
 import { expandVariables } from "./variables";
 
@@ -37,6 +38,7 @@ export function serverSettings(
     interpreter: interpreter ?? "",
     trusted: vscode.workspace.isTrusted,
     inlayHints: configuration.get<boolean>("inlayHints.enabled", true),
+    runCommand: COMMANDS.runAndDiagnose,
     trace: configuration.get<string>("trace.server", "off"),
     select: configuration.get<string[] | null>("select", null),
     extendSelect: configuration.get<string[]>("extendSelect", []),

@@ -1,6 +1,6 @@
 """The values every part exchanges: positions, edits, fixes, diagnostics and what is known about a tensor.
 
-Lines and columns are 1-based and columns count Unicode code points; only `lsp/` converts to UTF-16.
+Lines and columns are 1-based and columns count Unicode code points; only `lsp/` converts to what the editor counts.
 Everything here is a frozen dataclass with `to_json`/`from_json` in the shape of the machine interface.
 """
 
@@ -99,12 +99,14 @@ class Fix:
 
 @dataclass(frozen=True)
 class Related:
-    """Another place that explains a diagnostic, such as the constructor of the layer that failed."""
+    """Another place that explains a diagnostic, such as the constructor of the layer that failed. `call`: it is a call that
+    leads to where the diagnostic is."""
 
     path: str
     start: Position
     end: Position
     message: str
+    call: bool = False
 
     def to_json(self) -> Json:
         return {
@@ -113,6 +115,7 @@ class Related:
             "column": self.start.column,
             "end": self.end.to_json(),
             "message": self.message,
+            **({"call": True} if self.call else {}),
         }
 
     @staticmethod
@@ -122,6 +125,7 @@ class Related:
             Position(value["line"], value["column"]),
             Position.from_json(value["end"]),
             value["message"],
+            value.get("call", False),
         )
 
 
@@ -183,7 +187,9 @@ class TensorFact:
     (a tuple of two batches, say) is several facts. A fact from a run has the shape of the first execution;
     `later` is the last shape of that run that differed from it. A static fact has the shape that all executions
     have in common; `variants` are the shapes of the single ones, where they differ, and `dtypes` theirs. It is `supposed`
-    where nothing calls the code: so it is with arguments such as the code declares, or its first layers are made for.
+    where nothing calls the code: so it is with arguments such as the code declares, or its first layers are made for; behind
+    a layer that does not fit, with its stated sizes; and where sizes, those of the dimensions `demanded`, are nothing but what
+    something executed later needs. The `device` is ``cuda?`` where it is the accelerator if the machine has one.
     """
 
     path: str
@@ -200,6 +206,7 @@ class TensorFact:
     variants: tuple[tuple[DimJson, ...], ...] = ()
     supposed: bool = False
     dtypes: tuple[str | None, ...] = ()
+    demanded: tuple[int, ...] = ()
 
     def to_json(self) -> Json:
         later: Json = {} if self.later is None else {"later": list(self.later)}
@@ -208,6 +215,8 @@ class TensorFact:
             later["dtypes"] = list(self.dtypes)
         if self.supposed:
             later["supposed"] = True
+        if self.demanded:
+            later["demanded"] = list(self.demanded)
         return {
             "path": self.path,
             "start": self.start.to_json(),
@@ -240,12 +249,23 @@ class TensorFact:
             tuple(tuple(shape) for shape in value.get("variants", ())),
             value.get("supposed", False),
             tuple(value.get("dtypes", ())),
+            tuple(value.get("demanded", ())),
         )
 
-    def describe(self) -> str:
-        """Compact text of a hint: ``[64, 3, 32, 32] float32 cuda``."""
-        shape = "[…]" if self.shape is None else "[" + ", ".join(map(str, self.shape)) + "]"
-        return " ".join([shape, *(part for part in (self.dtype, self.device) if part)])
+    def sizes(self) -> str:
+        """``[64, 3, 32, 32]``; with a question mark where a size is only demanded."""
+        if self.shape is None:
+            return "[…]"
+        marks = ("?" if axis in self.demanded else "" for axis in range(len(self.shape)))
+        return f"[{', '.join(f'{size}{mark}' for size, mark in zip(self.shape, marks))}]"
+
+    def describe(self, devices: bool = True) -> str:
+        """Compact text of a hint: ``[64, 3, 32, 32] float32 cuda``; with a question mark where it is supposed. `devices`: also
+        that it is on the CPU."""
+        shape = "scalar" if self.shape == () else self.sizes()
+        device = self.device if devices or self.device != "cpu" else None
+        mark = "?" if self.supposed and not self.demanded else None
+        return " ".join(part for part in (shape, self.dtype, device, mark) if part)
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ async def _stop(editor: Editor) -> None:
 async def editor(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Editor]:
     """A server with the real engine, shared by the tests of a module: each uses file names of its own."""
     started = await _start(tmp_path_factory.mktemp("work"))
-    await started.initialize(interpreter=sys.executable)
+    await started.initialize(interpreter=sys.executable, runCommand="torchsleuth.runAndDiagnose")
     yield started
     await _stop(started)
 

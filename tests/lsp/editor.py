@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
 from pygls.protocol import default_converter
+from pygls.uris import to_fs_path
 from pytest_lsp import LanguageClient, client_capabilities
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
@@ -22,14 +24,15 @@ SERVER = str(Path(__file__).resolve().parents[2] / "server")
 def make_client() -> LanguageClient:
     """A test client whose `published`, `states`, `output`, `finished` and `lens_refreshes` hold what the server has sent."""
     client = LanguageClient(converter_factory=default_converter)
-    mine = (types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS,)
+    mine = (types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, types.WINDOW_SHOW_DOCUMENT)
     register_lsp_features(client, {name: f for name, f in DEFAULT_CLIENT_FEATURES.items() if name not in mine})
     client.published = {}
+    client.publications = {}
+    client.shown = []
     client.states = []
     client.output = ""
     client.finished = []
     client.registered = []
-    client.publications = []
     client.lens_refreshes = 0
     client.news = asyncio.Condition()
 
@@ -40,7 +43,7 @@ def make_client() -> LanguageClient:
     @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
     async def _published(params: types.PublishDiagnosticsParams) -> None:
         client.published[params.uri] = params
-        client.publications.append(params)
+        client.publications[params.uri] = client.publications.get(params.uri, 0) + 1
         await announce()
 
     @client.feature(types.CLIENT_REGISTER_CAPABILITY)
@@ -62,6 +65,12 @@ def make_client() -> LanguageClient:
     async def _finished(params: Any) -> None:
         client.finished.append(params)
         await announce()
+
+    @client.feature(types.WINDOW_SHOW_DOCUMENT)
+    async def _show(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
+        client.shown.append(params)
+        await announce()
+        return types.ShowDocumentResult(success=True)
 
     @client.feature(types.WORKSPACE_INLAY_HINT_REFRESH)
     async def _refresh(params: None) -> None:
@@ -85,16 +94,28 @@ class Editor:
         self.versions: dict[str, int] = {}
 
     async def initialize(
-        self, *, workspace: bool = True, folders: tuple[str, ...] = ("",), **options: Any
+        self,
+        *,
+        workspace: bool = True,
+        folders: tuple[str, ...] = ("",),
+        versions: bool = True,
+        adapt: Callable[[types.ClientCapabilities], None] | None = None,
+        **options: Any,
     ) -> types.InitializeResult:
-        """`folders`: those of the workspace, inside of ours."""
+        """As VS Code does. `versions`: the client minds for which version diagnostics are, so that the tests can wait for
+        them; VS Code does not. `adapt`: what else this client can do, or cannot. `folders`: those of the workspace, inside
+        of ours."""
         uris = [(self.folder / name).as_uri() for name in folders]
         listed = [types.WorkspaceFolder(uri=uri, name="work") for uri in uris] if workspace else None
         capabilities = client_capabilities("visual-studio-code")
+        capabilities.text_document.publish_diagnostics.version_support = versions
+        if adapt is not None:
+            adapt(capabilities)
         parameters = types.InitializeParams(
             capabilities=capabilities, workspace_folders=listed, initialization_options=options
         )
-        return await self.client.initialize_session(parameters)
+        self.initialized = await self.client.initialize_session(parameters)
+        return self.initialized
 
     @property
     def server_pid(self) -> int:
@@ -168,18 +189,19 @@ class Editor:
         return list(self.client.published[uri].diagnostics)
 
     async def repaired(self, uri: str) -> list[types.Diagnostic]:
-        """The same, once each has a fix: they follow when they are verified."""
-        await self.until(
-            lambda: (
-                uri in self.client.published
-                and self._current(uri)
-                and all(item.data["fixes"] for item in self.client.published[uri].diagnostics)
-            )
-        )
+        """The same, once their fixes are verified."""
+        await self.diagnostics(uri)
+        await self.settled(uri)
         return list(self.client.published[uri].diagnostics)
 
+    async def settled(self, uri: str) -> None:
+        """Wait until the analysis of a document has come to its end: all safe fixes at once are those of its present text."""
+        nowhere = types.Range(types.Position(0, 0), types.Position(0, 0))
+        for action in await self.actions(uri, nowhere, only=["source.fixAll"]):
+            await self.resolve(action)
+
     def _current(self, uri: str) -> bool:
-        return bool(self.client.published[uri].version == self.versions.get(uri))
+        return self.client.published[uri].version in (None, self.versions.get(uri))
 
     async def codes(self, uri: str) -> list[str]:
         return [str(item.code) for item in await self.diagnostics(uri)]
@@ -200,6 +222,18 @@ class Editor:
         parameters = types.CodeActionParams(types.TextDocumentIdentifier(uri), where, context)
         return list(await self.client.text_document_code_action_async(parameters) or ())
 
+    async def resolve(self, action: types.CodeAction) -> types.CodeAction:
+        """The action with its edit, as when it was chosen."""
+        return await self.client.code_action_resolve_async(action)
+
+    async def choose(self, action: types.CodeAction) -> None:
+        """Do what an action does, as VS Code does it: its edit, then its command."""
+        resolved = await self.resolve(action)
+        self.apply(resolved.edit)
+        if resolved.command is not None:
+            parameters = types.ExecuteCommandParams(resolved.command.command, resolved.command.arguments)
+            await self.client.workspace_execute_command_async(parameters)
+
     async def lenses(self, uri: str) -> list[tuple[int, str, str]]:
         parameters = types.CodeLensParams(types.TextDocumentIdentifier(uri))
         found = await self.client.text_document_code_lens_async(parameters)
@@ -213,7 +247,10 @@ class Editor:
         """Take a versioned edit as VS Code does: refused unless every version is the one on screen."""
         for change in edit.document_changes:
             uri = change.text_document.uri
-            assert change.text_document.version == self.versions[uri]
+            assert change.text_document.version == self.versions.get(uri)
+            if uri not in self.texts:
+                path = Path(to_fs_path(uri))
+                self.open_uri(uri, path.read_text())
             text = self.texts[uri]
             for item in sorted(change.edits, key=lambda item: -offset(text, item.range.start)):
                 start, end = offset(text, item.range.start), offset(text, item.range.end)

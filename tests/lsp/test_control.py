@@ -81,7 +81,7 @@ async def test_comments_silence_and_an_action_writes_them(start: Start) -> None:
     (action,) = [item for item in actions if item.title == "Ignore TS101 on this line"]
     assert action.kind == types.CodeActionKind.QuickFix and not action.is_preferred
     assert list(action.diagnostics) == [found]
-    editor.apply(action.edit)
+    await editor.choose(action)
     assert editor.texts[uri].endswith("torch.mm(a, b)  # torchsleuth: ignore[TS101]\n")
     assert await editor.codes(uri) == []
     editor.replace(uri, "TS101]", "TS999]")
@@ -95,7 +95,7 @@ async def test_an_unused_comment_is_shown_when_selected_and_its_fix_removes_it(s
     (found,) = await editor.diagnostics(uri)
     assert found.code == "TS001" and found.severity == types.DiagnosticSeverity.Information
     (action,) = await editor.actions(uri, found.range)
-    editor.apply(action.edit)
+    await editor.choose(action)
     assert editor.texts[uri] == "import torch\n\nx = torch.ones(2)\n"
     assert await editor.codes(uri) == []
 
@@ -109,7 +109,7 @@ async def test_all_safe_fixes_of_a_document_at_once(start: Start) -> None:
     for only in ("source", "source.fixAll"):
         (action,) = await editor.actions(uri, nowhere, only=[only])
         assert action.kind == "source.fixAll.torchsleuth"
-    editor.apply(action.edit)
+    await editor.choose(action)
     assert "torch.linalg.qr(" in editor.texts[uri] and "torch.linalg.vector_norm(" in editor.texts[uri]
     assert await editor.codes(uri) == []
     assert await editor.actions(uri, nowhere, only=["source.fixAll"]) == []

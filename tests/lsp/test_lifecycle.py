@@ -14,6 +14,7 @@ import pytest
 from lsprotocol import types
 
 from tests.lsp.editor import Editor, children, gone, worker_of
+from torchsleuth.lsp.server import create_server
 from torchsleuth.worker.wire import SYNTAX
 
 Start = Callable[..., Awaitable[Editor]]
@@ -26,13 +27,11 @@ signal.pause()
 """
 
 
-async def test_it_announces_what_it_can_do_and_speaks_utf16(start: Start) -> None:
+async def test_it_announces_what_it_can_do(start: Start) -> None:
     editor = await start(trusted=False)
-    capabilities = editor.client.capabilities
-    capabilities.general.position_encodings = [types.PositionEncodingKind.Utf8, types.PositionEncodingKind.Utf16]
-    found = await editor.client.initialize_async(types.InitializeParams(capabilities=capabilities))
+    found = await editor.client.initialize_async(types.InitializeParams(capabilities=editor.client.capabilities))
     assert found.capabilities.position_encoding == types.PositionEncodingKind.Utf16
-    commands = {"runAndDiagnose", "stopRun", "clearResults", "restartWorker"}
+    commands = {"runAndDiagnose", "stopRun", "clearResults", "restartWorker", "showFixed"}
     provider = found.capabilities.execute_command_provider
     assert set(provider.commands) == {f"torchsleuth.server.{name}" for name in commands}
     assert found.capabilities.code_action_provider.code_action_kinds == ("quickfix", "source.fixAll.torchsleuth")
@@ -133,7 +132,7 @@ async def test_without_torch_the_server_lives_and_says_so(start: Start, tmp_path
     editor = await start(interpreter=str(tmp_path / "bare" / "bin" / "python"))
     assert "PyTorch is not installed" in await editor.ever("unavailable")
     uri = editor.open("a.py", "import torch\nprint(torch)\n")
-    assert await editor.lenses(uri) == [(0, "▶ Run and Diagnose", "torchsleuth.runAndDiagnose")]
+    assert await editor.lenses(uri) == [(0, "▶ Run and Diagnose", "torchsleuth.server.runAndDiagnose")]
     assert await editor.hover(uri, 0, 8) == "" and await editor.hints(uri) == []
     await editor.command("restartWorker", double)
     assert len(await editor.diagnostics(uri)) == 1
@@ -238,6 +237,99 @@ def others(editor: Editor) -> list[str]:
     """Processes that run in another Python than the server's, or do more than read syntax."""
     commands = children(editor.server_pid).values()
     return [command for command in commands if not (command.startswith(sys.executable) and SYNTAX in command)]
+
+
+INDEPENDENT = """import os, subprocess
+own = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+reader, writer = os.pipe()
+child = os.fork()
+if child == 0:
+    os.setsid()
+    if os.fork() == 0:
+        os.write(writer, str(os.getpid()).encode())
+        os.execvp("sleep", ["sleep", "1000"])
+    os._exit(0)
+os.waitpid(child, 0)
+print("started", os.getpid(), own.pid, os.read(reader, 20).decode(), flush=True)
+own.wait()
+"""
+
+
+async def independent(start: Start, double: str) -> tuple[Editor, str, asyncio.Future[object], list[int]]:
+    """A script that runs, whose children have sessions of their own, one of them as a daemon; and all processes."""
+    editor = await start(interpreter=double)
+    uri = editor.open("independent.py", INDEPENDENT)
+    await editor.diagnostics(uri)
+    run = asyncio.ensure_future(editor.command("runAndDiagnose", uri))
+    run.add_done_callback(lambda future: future.cancelled() or future.exception())
+    await editor.until(lambda: editor.client.output.endswith("\n"))
+    pids = [int(word) for word in editor.client.output.split()[1:]]
+    assert len(pids) == 3 and all(os.path.exists(f"/proc/{pid}") for pid in pids)
+    return editor, uri, run, [*pids, *children(editor.server_pid)]
+
+
+async def test_a_script_and_all_it_started_end_with_a_server_that_is_killed(start: Start, double: str) -> None:
+    editor, _, _, pids = await independent(start, double)
+    editor.client._server.kill()
+    await editor.client._server.wait()
+    await gone(pids)
+
+
+@pytest.mark.parametrize("how", ["stop", "cancel"])
+async def test_a_run_that_is_stopped_ends_all_that_the_script_started(start: Start, double: str, how: str) -> None:
+    editor, _, run, pids = await independent(start, double)
+    worker = double_worker(editor)
+    if how == "stop":
+        assert await editor.command("stopRun") is True
+        assert (await run)["cancelled"] is True
+    else:
+        (number,) = (key for key, future in editor.client.protocol._request_futures.items() if not future.done())
+        editor.client.cancel_request(types.CancelParams(number))
+    await gone([pid for pid in pids if pid != worker])
+    assert list(children(editor.server_pid)) == [worker]
+
+
+async def test_a_stopped_worker_ends_with_a_server_that_is_killed(start: Start, double: str) -> None:
+    editor = await start(interpreter=double)
+    await editor.ever("ready")
+    worker = double_worker(editor)
+    os.kill(worker, signal.SIGSTOP)
+    editor.client._server.kill()
+    await editor.client._server.wait()
+    await gone([worker])
+
+
+async def test_a_worker_that_starts_ends_with_a_server_that_is_killed(start: Start, tmp_path: Path) -> None:
+    """It has not come to reading its input yet."""
+    begun, interpreter = tmp_path / "begun", tmp_path / "starting"
+    os.mkfifo(begun)
+    code = (
+        f"from torchsleuth.lifetime import end_with_parent; end_with_parent(); open({str(begun)!r}, 'w').write('yes'); "
+    )
+    interpreter.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{code}import time; time.sleep(1000)"\n')
+    interpreter.chmod(0o755)
+    editor = await start(interpreter=str(interpreter))
+    assert await asyncio.get_running_loop().run_in_executor(None, begun.read_text) == "yes"
+    pids = list(children(editor.server_pid))
+    assert pids
+    editor.client._server.kill()
+    await editor.client._server.wait()
+    await gone(pids)
+
+
+async def test_the_server_keeps_nothing_of_notifications_that_were_handled() -> None:
+    """Else it grows with each edit."""
+    protocol = create_server().protocol
+    handled: list[int] = []
+
+    async def handle(number: int) -> None:
+        handled.append(number)
+
+    for number in range(3):
+        protocol._execute_handler(str(number), handle, protocol._check_handler_result, (number,))
+    assert len(protocol._request_futures) == 3
+    await asyncio.gather(*protocol._request_futures.values())
+    assert handled == [0, 1, 2] and not protocol._request_futures
 
 
 def double_worker(editor: Editor) -> int:

@@ -98,7 +98,7 @@ async def test_taking_the_fix_settles_the_run_too(editor: Editor) -> None:
     await editor.command("runAndDiagnose", uri)
     found = await confirmed(editor, uri)
     (action, *_) = await editor.actions(uri, found.range)
-    editor.apply(action.edit)
+    await editor.choose(action)
     await editor.until(lambda: not editor.client.published[uri].diagnostics)
     editor.write("settled.py", editor.texts[uri])
     result = await editor.command("runAndDiagnose", uri)

@@ -164,3 +164,51 @@ def test_whether_a_change_reached_into_something_is_known(store: ResultStore) ->
     assert not store.is_whole("static", "a.py") and not shown(store)
     store.replace("static", "a.py", [diagnostic()], [])
     assert store.is_whole("static", "a.py")
+
+
+CALL = Related("b.py", Position(4, 1), Position(4, 9), "reached by this call", call=True)
+MADE = Related("b.py", Position(2, 1), Position(2, 9), "made here")
+
+
+def notes(store: ResultStore, path: str = "b.py") -> list[tuple[int, str, str]]:
+    return [(item.place.start.line, item.finding.diagnostic.code, item.place.message) for item in store.notes(path)]
+
+
+def test_a_finding_is_noted_at_the_call_in_another_file(store: ResultStore, published: list[str]) -> None:
+    store.replace("static", "b.py", [diagnostic(related=(MADE, CALL)), diagnostic(line=11, related=(CALL,))], [])
+    assert notes(store) == [(4, "TS101", "reached by this call")] and notes(store, "a.py") == []
+    store.text_changed("b.py", [inserted_line(1)])
+    assert notes(store) == [(5, "TS101", "reached by this call")]
+    published.clear()
+    store.replace("static", "b.py", [], [])
+    assert notes(store) == [] and sorted(published) == ["a.py", "b.py"]
+
+
+def test_there_is_no_note_for_hints_or_where_the_same_is_found(store: ResultStore) -> None:
+    store.replace("static", "b.py", [diagnostic(related=(MADE,), severity="hint")], [])
+    assert notes(store) == []
+    store.replace("static", "b.py", [diagnostic(related=(MADE,)), diagnostic(line=2, path="b.py")], [])
+    assert notes(store) == []
+    store.replace("static", "b.py", [diagnostic(related=(MADE,)), diagnostic(line=2, path="b.py", code="TS1")], [])
+    assert notes(store) == [(2, "TS101", "made here")]
+
+
+def test_a_finding_that_is_found_again_keeps_its_number(store: ResultStore) -> None:
+    store.replace("static", "a.py", [diagnostic(), diagnostic(line=20)], [], 1)
+    first, second = (item.number for item in store.findings("a.py"))
+    store.text_changed("a.py", [inserted_line(1)])
+    found = [diagnostic(line=2, message="new"), diagnostic(line=11, message="other words"), diagnostic(line=30)]
+    store.replace("static", "a.py", found, [], 2)
+    numbers = [item.number for item in store.findings("a.py")]
+    assert numbers[1:] == [first, second] and numbers[0] not in (first, second)
+    assert store.finding(first) == store.findings("a.py")[1]
+    store.replace("static", "a.py", [], [], 3)
+    assert store.finding(first) is None
+
+
+def test_a_change_of_another_file_leaves_open_whether_a_finding_still_holds(store: ResultStore) -> None:
+    store.replace("static", "b.py", [diagnostic(related=(CALL,))], [], 7)
+    store.text_changed("a.py", [inserted_line(1)])
+    assert [item.version for item in store.findings("a.py")] == [None]
+    store.keep("static", "b.py", 8)
+    assert [item.version for item in store.findings("a.py")] == [8]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.check import analyze
 from torchsleuth.schema import TensorFact
 
@@ -47,3 +49,97 @@ def test_a_base_class_is_known_by_what_derives_from_it() -> None:
         "class Own(Base):\n    def inner(self, x):\n        return x * 2\nOwn()(torch.zeros(3))\n"
     )
     assert {fact.shape for fact in facts(text, "x")} == {(3,)}
+
+
+DEMANDED = """import sys
+import torch
+from torch import nn
+
+n = int(sys.argv[1])
+x = torch.randn(2, n)
+y = nn.Linear(8, 4)(x)
+z = x * 2
+"""
+
+
+def test_a_size_that_is_only_demanded_later_is_supposed() -> None:
+    (x,), (y,), (z,) = (facts(DEMANDED, name) for name in "xyz")
+    assert x.shape == (2, 8) and x.supposed and x.demanded == (1,)
+    assert x.describe() == "[2, 8?] float32 cpu"
+    assert TensorFact.from_json(x.to_json()) == x
+    # The execution came here: it was 8.
+    assert z.shape == (2, 8) and not z.supposed and y.describe() == "[2, 4] float32 cpu" and not y.supposed
+
+
+def test_what_nothing_but_a_condition_demands_is_not_even_supposed() -> None:
+    text = DEMANDED.replace("y = ", "if len(sys.argv) > 2:\n    y = ")
+    (x,), (z,) = facts(text, "x"), facts(text, "z")
+    assert x.describe() == z.describe() == "[2, n] float32 cpu"
+
+
+def test_a_size_that_code_demands_which_nothing_calls_is_supposed_everywhere() -> None:
+    text = DEMANDED.replace("y = ", "def never():\n    ").replace("z = x * 2", "def other():\n    z = x")
+    (x,), (z,) = facts(text, "x"), facts(text, "z")
+    assert x.demanded == z.demanded == (1,)
+
+
+def test_cuda_if_available_is_said_with_a_question_mark() -> None:
+    text = (
+        "import torch\nd = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\nx = torch.ones(2, device=d)\n"
+    )
+    (fact,) = facts(text + "y = x.cpu()\n", "x")
+    assert fact.device == "cuda?" and fact.describe() == "[2] float32 cuda?"
+    assert [item.device for item in facts(text + "y = x.cpu()\n", "y")] == ["cpu"]
+    (certain,) = facts("import torch\nx = torch.ones(2, device='cuda:1')\n", "x")
+    assert certain.device == "cuda:1"
+
+
+def test_a_scalar_says_so() -> None:
+    (fact,) = facts("import torch\nx = torch.ones(2).sum()\n", "x")
+    assert fact.shape == () and fact.describe() == "scalar float32 cpu"
+    assert fact.describe(devices=False) == "scalar float32"
+
+
+BEHIND = """import torch
+from torch import nn
+
+x = torch.randn(64, 3, 8, 8)
+a = {layer}(x)
+b = a.relu()
+c = b.mean((2, 3))
+d = nn.Linear(5, 2)(c)
+e = d @ torch.randn(7, 7)
+f = e + 1
+"""
+
+
+def test_hints_go_on_behind_a_layer_that_does_not_fit() -> None:
+    found = analyze(BEHIND.format(layer="nn.Conv2d(4, 6, 3)"))
+    known = {fact.binding: (fact.shape, fact.supposed) for fact in found.facts if fact.binding}
+    assert known["x"] == ((64, 3, 8, 8), False)
+    assert known["a"] == known["b"] == ((64, 6, 6, 6), True)
+    assert known["c"] == ((64, 6), True) and known["d"] == ((64, 2), True)
+    assert "f" not in known
+    assert [item.start.line for item in found.diagnostics] == [5]
+    (fact,) = [fact for fact in found.facts if fact.binding == "a"]
+    assert fact.describe() == "[64, 6, 6, 6] float32 cpu ?"
+
+
+LAYERS = {
+    "nn.Linear(5, 2)": ((4, 7, 6), (4, 7, 2)),
+    "nn.Conv1d(5, 2, 3)": ((4, 7, 6), (4, 2, 4)),
+    "nn.ConvTranspose2d(5, 2, 3)": ((4, 7, 6, 6), (4, 2, 8, 8)),
+    "nn.BatchNorm2d(5)": ((4, 7, 6, 6), (4, 5, 6, 6)),
+    "nn.GroupNorm(1, 5)": ((4, 7, 6), (4, 5, 6)),
+    "nn.LayerNorm(5)": ((4, 7, 6), (4, 7, 5)),
+    "nn.LayerNorm([5, 8])": ((4, 7, 6), (4, 5, 8)),
+    "nn.Sequential(nn.ReLU(), nn.Linear(5, 2))": ((4, 6), (4, 2)),
+}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_what_a_layer_gives_that_does_not_fit(layer: str) -> None:
+    given, stated = LAYERS[layer]
+    text = f"import torch\nfrom torch import nn\nx = torch.randn{given}\ny = {layer}(x)\n"
+    assert len(analyze(text).diagnostics) == 1
+    assert [(fact.shape, fact.supposed) for fact in facts(text, "y")] == [(stated, True)]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
 from torchsleuth.schema import Diagnostic, Edit, Fix, Position, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.parse import MAX_KEPT, parse, parse_with_errors
-from torchsleuth.syntax.text import SourceText
+from torchsleuth.syntax.text import Encoding, SourceText
 
 TEXT = 'a = 1\r\n名 = "😋"; b = 2\n# \x0c \u2028 \x85 one line\rlast'
 
@@ -28,8 +30,8 @@ def test_columns_round_trip() -> None:
     source = SourceText("f.py", TEXT)
     column = source.line(2).index("b") + 1
     at = Position(2, column)
-    assert source.to_utf16(at) == (1, column)  # the emoji counts twice
-    assert source.from_utf16(1, column) == at
+    assert source.to_units(at, "utf-16") == (1, column)  # the emoji counts twice
+    assert source.from_units(1, column, "utf-16") == at
     assert source.from_utf8(2, len(source.line(2)[: column - 1].encode())) == at
     assert source.position(source.offset(at)) == at
 
@@ -84,3 +86,15 @@ def test_trees_are_shared_and_few_are_kept() -> None:
     long = "y = 2\n" * (MAX_KEPT // 6 + 1)
     assert len(parse(SourceText("c.py", long)).body) == MAX_KEPT // 6 + 1
     assert parse(SourceText("a.py", text)) is not tree
+
+
+@pytest.mark.parametrize(("encoding", "width"), [("utf-8", 1), ("utf-16", 2), ("utf-32", 4)])
+def test_columns_in_each_encoding(encoding: Encoding, width: int) -> None:
+    text = "aé中😋\ud800b"
+    source = SourceText("f.py", text)
+    name = encoding if encoding == "utf-8" else f"{encoding}-le"
+    for column in range(len(text) + 1):
+        units = len(text[:column].encode(name, "surrogatepass")) // width
+        assert source.to_units(Position(1, column + 1), encoding) == (0, units)
+        assert source.from_units(0, units, encoding) == Position(1, column + 1)
+    assert source.from_units(0, 1000, encoding) == Position(1, len(text) + 1)

@@ -16,9 +16,17 @@ from torchsleuth.syntax.files import Unreadable
 def fix(script: Path, arguments: list[str], copy: Path, python: str | None) -> int:
     if not is_script(script):
         return 2
+    interpreter = python or sys.executable
     try:
-        outcome = repair(script, tuple(arguments), copy, python or sys.executable, lines)
-    except (OSError, ValueError, Unreadable) as error:
+        outcome = repair(script, tuple(arguments), copy, interpreter, lines)
+    except OSError as error:
+        reason = error.strerror or error
+        if error.filename in (None, interpreter):
+            complain(message("cli.cannot_start", python=interpreter, error=reason))
+        else:
+            complain(message("cli.cannot_copy", path=error.filename, error=reason))
+        return 2
+    except (ValueError, Unreadable) as error:
         complain(str(error))
         return 2
     left = outcome.remaining

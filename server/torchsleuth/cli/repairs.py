@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from torchsleuth.escaping import escape
 from torchsleuth.schema import Diagnostic, Edit, Fix
 from torchsleuth.syntax.edits import meet
 from torchsleuth.syntax.parse import parses
@@ -108,7 +109,7 @@ def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     for path, old in before.items():
         if old == after[path]:
             continue
-        lines = difflib.unified_diff(_lines(old), _lines(after[path]), f"a/{path}", f"b/{path}")
+        lines = difflib.unified_diff(_lines(old), _lines(after[path]), f"a/{escape(path)}", f"b/{escape(path)}")
         parts += [line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines]
     return "".join(parts)
 

@@ -60,5 +60,7 @@ def _callers(case: Case) -> list[Related]:
     related = []
     for frame in case.frames[1 : 1 + MAX_CALLERS]:
         span = frame.span
-        related.append(Related(span.path, span.start, span.end, message("error.called_here", function=frame.function)))
+        related.append(
+            Related(span.path, span.start, span.end, message("error.called_here", function=frame.function), call=True)
+        )
     return related

@@ -121,6 +121,7 @@ class EntryPoints(DeclaredShapes):
     arguments: list[Tensor]
     most_questions: int | None
     lasting: dict[Symbol, ArgumentKey]
+    learned_aside: set[Symbol]
     steps: int
     step_limit: int
     pending: dict[Any, Callable[[], Any]]
@@ -203,6 +204,7 @@ class EntryPoints(DeclaredShapes):
         for change in self.heap.rollback(mark).values():
             if change.slots is self.substitution:
                 self.heap.set(change.slots, change.key, change.value)
+                self.learned_aside.add(change.key)
         entry.places = (first, len(self.trace.facts))
         entry.sightings = (sighted, len(self.trace.declared))
         return entry

@@ -113,6 +113,8 @@ class Interpreter(Importing):
         self.named_by_hand: set[str] = set()
         self.hooked = False
         self.pending: dict[Any, Callable[[], Any]] = {}
+        self.learned_aside: set[Symbol] = set()
+        self.fitting = False
         self.loop_points: list[LoopPoint] = []
         self.loop_executions = itertools.count(1)
         self.forward_ids = itertools.count(1)

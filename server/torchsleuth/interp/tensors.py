@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import autocast, batch, demands, library, limits, marks, misuse, selection
 from torchsleuth.interp.batch import Batch
+from torchsleuth.interp.fitting import fitting_operand
 from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.graph import node_of
 from torchsleuth.interp.heap import MISSING
@@ -120,7 +121,11 @@ class TensorOperations(Questions):
     demand: Callable[[Operation], None]
     demand_rank: Callable[[Tensor, tuple[Size, ...]], None]
     lasting: dict[Symbol, ArgumentKey]
+    learned_aside: set[Symbol]
+    """Sizes that were found out in code which nothing calls."""
     entry_point: Any
+    fitting: bool
+    """Whether layers that do not fit are taken to be given what they are made for."""
 
     # -- operators ---------------------------------------------------------------------------------
 
@@ -226,6 +231,8 @@ class TensorOperations(Questions):
         except NotASpec:
             return self._undecided(operation, place)
         if isinstance(outcome, Failure):
+            if self.fitting and (fitted := self._fitted(operation, target, place)) is not None:
+                return fitted
             self.stopped = True
             self.report(operation, outcome)
             return self._failed(operation, place)
@@ -235,6 +242,20 @@ class TensorOperations(Questions):
             self.learn(fact)
         value = self.from_spec(outcome.value, self._maker(operation, place, forget_dtype))
         return self._in_place(operation, value)
+
+    def _fitted(self, operation: Operation, target: Target, place: Device | None) -> Value | None:
+        """What a layer that does not fit would have given for an operand that does. None where that is not known."""
+        given = fitting_operand(operation)
+        if given is None:
+            return None
+        spec = operation.specs[0].with_(shape=given, strides=None)
+        first = Tensor(spec)
+        fits = replace(operation, args=(first, *operation.args[1:]), specs=(spec,), nodes=(None,), operands=(first,))
+        try:
+            outcome = self.outcome(fits, target, autocast.possible(self.autocast, place), spec.dtype is None)
+        except NotASpec:
+            return None
+        return self.from_spec(outcome.value, self._maker(operation, place)) if isinstance(outcome, Result) else None
 
     def _may_be_single(self, operation: Operation) -> bool:
         """Whether the dimension that is squeezed is of an unknown size: why else than for being 1 would it be squeezed."""
@@ -715,6 +736,8 @@ class TensorOperations(Questions):
             site = self.site(node, frame)
             seen = self.trace.facts[place] = Sighting(site, binding, certain=not self.entry)
         spec = self.resolved_spec(value.spec)
+        if self.learned_aside and _mentions(value.spec, self.learned_aside):
+            seen.demanded |= _found_out(value.spec, spec)
         if spec.shape is None and len(seen.shapeless) < MAX_SIGHTINGS:
             seen.shapeless.append(value)
         elif spec not in seen.specs:
@@ -726,7 +749,11 @@ class TensorOperations(Questions):
         """Put into the facts what was found out after they were recorded."""
         for seen in self.trace.facts.values():
             specs = [*seen.specs, *(tensor.spec for tensor in seen.shapeless)]
-            seen.specs = list(dict.fromkeys(self.resolved_spec(spec) for spec in specs))
+            found = [self.resolved_spec(spec) for spec in specs]
+            for before, after in zip([*seen.specs, *(UNKNOWN_TENSOR for _ in seen.shapeless)], found):
+                if after is not before:
+                    seen.demanded |= _found_out(before, after)
+            seen.specs = list(dict.fromkeys(found))
             seen.shapeless.clear()
 
     def event(self, kind: str, subject: Value, node: ast.AST, frame: Frame, **more: Any) -> None:
@@ -746,6 +773,20 @@ class TensorOperations(Questions):
                 **more,
             )
         )
+
+
+def _found_out(before: TensorSpec, after: TensorSpec) -> set[int]:
+    """The dimensions whose sizes are numbers now, and were not before."""
+    old: tuple[Size | None, ...] = before.shape or (None,) * len(after.shape or ())
+    return {
+        number
+        for number, (size, known) in enumerate(zip(after.shape or (), old))
+        if isinstance(size, int) and not isinstance(known, int)
+    }
+
+
+def _mentions(spec: TensorSpec, symbols: set[Symbol]) -> bool:
+    return any(symbol in symbols for size in spec.shape or () for symbol in dims.symbols(size))
 
 
 class Shape:

@@ -230,7 +230,8 @@ class Sighting:
 
     `shapeless`: tensors whose shape was not known then; it may have been found out later. `supposed`: nothing calls this
     code; so it is with arguments such as its layers are made for, or as it declares. `certain`: seen in a call that the
-    document makes, not only in one with arguments that stand for any.
+    document makes, not only in one with arguments that stand for any. `demanded`: dimensions whose sizes nothing gives; they are
+    what something that is executed later needs.
     """
 
     site: Site
@@ -239,6 +240,7 @@ class Sighting:
     shapeless: list[Tensor] = field(default_factory=list)
     supposed: bool = False
     certain: bool = True
+    demanded: set[int] = field(default_factory=set)
 
 
 @dataclass

@@ -1,175 +1,335 @@
-"""Quick fixes, all safe ones at once, and comments that silence: from what came with the diagnostics. Nothing is analysed.
+"""Quick fixes, all safe ones at once, and comments that silence: from what is held. Nothing is analysed, nothing waited for.
 
 A fix of the analysis is offered only if it was verified. One of a run is offered as such: its numbers were measured, but the
 repaired script has not been run.
+
+What was found moves along with the text while it is typed in, so that a menu can open at once, also right after an edit. The
+edit itself is made when the action was chosen (``codeAction/resolve``), where the client can do that: from what was found in
+the text of then. Where that is not known yet, it is waited for; where it is something else, nothing is changed.
 """
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcContentModified
 
+from torchsleuth.lsp import protocol
 from torchsleuth.lsp.convert import from_position, to_range
-from torchsleuth.lsp.diagnostics import to_lsp
-from torchsleuth.lsp.documents import Document, Documents
+from torchsleuth.lsp.diagnostics import note_to_lsp, to_lsp
+from torchsleuth.lsp.documents import Document
 from torchsleuth.lsp.store import Finding
 from torchsleuth.messages import message
-from torchsleuth.schema import Edit, Fix, Position
+from torchsleuth.schema import Edit, Fix, Json, Position
 from torchsleuth.syntax.edits import meet
 from torchsleuth.syntax.parse import parses
+from torchsleuth.syntax.text import SourceText
 
 if TYPE_CHECKING:
     from torchsleuth.lsp.server import TorchSleuthServer
 
 FIX_ALL = "source.fixAll.torchsleuth"
 SETTLE_S = 10.0
-"""How long a request waits for the analysis of the text it is about."""
+"""How long an action that was chosen waits for the analysis of the text it is about."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """An action before it is one of the protocol's. `fix`: None where it is still to be made. `number`: of its finding; None
+    for all at once."""
+
+    title: str
+    kind: types.CodeActionKind | str
+    fix: Fix | None
+    number: int | None = None
+    diagnostics: tuple[types.Diagnostic, ...] = ()
+    preferred: bool | None = None
 
 
 def register(server: TorchSleuthServer) -> None:
+    actions = CodeActions(server)
+
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
-        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=False),
+        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True),
     )
     async def code_actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+        return await actions.offer(params)
+
+    @server.feature(types.CODE_ACTION_RESOLVE)
+    async def resolve(action: types.CodeAction) -> types.CodeAction:
+        return await actions.resolve(action)
+
+    @server.command(protocol.SHOW_FIXED)
+    async def show_fixed(*arguments: Any) -> None:
+        await actions.show(*arguments)
+
+
+class CodeActions:
+    """The actions of one client."""
+
+    def __init__(self, server: TorchSleuthServer) -> None:
+        self._server = server
+
+    async def offer(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        server, only = self._server, kinds(params.context.only)
         document = server.documents.get(params.text_document.uri)
-        quick, everything = wants_quick_fixes(params.context.only), wants_fix_all(params.context.only)
-        if document is None or not (quick or everything):
-            return []
-        await server.analysis.settled(document.path, SETTLE_S)
-        document = server.documents.get(params.text_document.uri)
+        lazy = self._resolves_edits()
+        if document is not None and not lazy and wants_fix_all([kind for kind in only if kind != "source"]):
+            # No menu shows it: it is asked for when a file is saved, and its edit has to be about that text.
+            await self._settled(document)
+            document = server.documents.get(params.text_document.uri)
         if document is None:
             return []
-        start = from_position(document.source, params.range.start)
-        end = from_position(document.source, params.range.end)
-        findings = server.store.findings(document.path)
-        versioned = _understands_versions(server.client_capabilities)
-        actions = list(fix_all(findings, document, server.documents, versioned)) if everything else []
-        if quick:
-            actions += quick_fixes(findings, document, start, end, server.documents, versioned)
-            actions += suppressing(findings, document, start, end, server.documents, versioned)
-        return actions
+        offers: list[Offer] = []
+        if wants_fix_all(only):
+            together = self._fix_all(document)
+            if together is not None or (lazy and not await server.analysis.settled(document.path, 0.0)):
+                offers.append(Offer(message("editor.fix_all"), FIX_ALL, together))
+        if "" in only or "quickfix" in only:
+            start = from_position(document.source, params.range.start, server.documents.encoding)
+            end = from_position(document.source, params.range.end, server.documents.encoding)
+            offers += [*self._quick_fixes(document, start, end, lazy), *self._silencing(document, start, end)]
+        return [self._action(offer, document, lazy) for offer in offers]
 
+    async def resolve(self, action: types.CodeAction) -> types.CodeAction:
+        """The action with its edit, for the texts of now. Raises JsonRpcContentModified where it does not fit them."""
+        data = action.data if isinstance(action.data, dict) else {}
+        document = self._server.documents.get(str(data.get("uri")))
+        if document is not None and action.kind == FIX_ALL:
+            await self._settled(document)
+            document = self._server.documents.get(document.uri)
+            together = self._fix_all(document) if document is not None else None
+            action.edit = self._edit(together) if together is not None else types.WorkspaceEdit()
+            return action
+        fix = await self._fix_of(data) if document is not None else None
+        document = self._server.documents.get(str(data.get("uri")))
+        if document is None or fix is None:
+            changed = message("editor.fix.changed", title=action.title)
+            self._server.window_show_message(types.ShowMessageParams(types.MessageType.Info, changed))
+            raise JsonRpcContentModified(changed)
+        action.edit, action.command = self._edit(fix), self._showing(fix, document)
+        return action
 
-def wants_quick_fixes(only: Sequence[types.CodeActionKind | str] | None) -> bool:
-    """Kinds are hierarchical: asking for ``quickfix``, or for everything, includes ours."""
-    return only is None or any(str(getattr(kind, "value", kind)) in ("", "quickfix") for kind in only)
+    async def show(self, uri: Any = None, where: Any = None, *_: Any) -> None:
+        """Show what was changed in a file that is not the one on the screen."""
+        if not isinstance(uri, str) or not self._shows_documents():
+            return
+        place = [where.get(side, {}) if isinstance(where, dict) else {} for side in ("start", "end")]
+        start, end = (types.Position(int(at.get("line", 0)), int(at.get("character", 0))) for at in place)
+        shown = types.ShowDocumentParams(uri=uri, take_focus=True, selection=types.Range(start, end))
+        await self._server.window_show_document_async(shown)
 
+    # -- what there is -----------------------------------------------------------------------------
 
-def wants_fix_all(only: Sequence[types.CodeActionKind | str] | None) -> bool:
-    """Only on demand, as when a file is saved: never among the quick fixes of a place."""
-    return any(FIX_ALL.startswith(str(getattr(kind, "value", kind))) for kind in only or () if kind)
+    def _quick_fixes(self, document: Document, start: Position, end: Position, lazy: bool) -> Iterator[Offer]:
+        """The fixes of the diagnostics that overlap a range, each once; the first safe one is preferred, or the only one."""
+        store = self._server.store
+        offered: set[tuple[Edit, ...]] = set()
+        for finding, shown in self._shown(document, start, end):
+            if not (lazy or self._is_current(finding) or store.is_whole("static", finding.owner)):
+                continue  # The text has changed in what was known of it, and there is no asking again when it is chosen.
+            offerable = [fix for fix in finding.diagnostic.fixes if fix.verified or fix.edits in finding.measured]
+            preferred = next((fix for fix in offerable if fix.safe or len(offerable) == 1), None)
+            for fix in offerable:
+                if fix.edits not in offered:
+                    offered.add(fix.edits)
+                    title = fix.title if fix.verified else message("editor.fix.measured", title=fix.title)
+                    yield Offer(
+                        placed(title, fix, document.path),
+                        types.CodeActionKind.QuickFix,
+                        fix,
+                        finding.number,
+                        (shown,),
+                        fix is preferred,
+                    )
 
+    def _shown(self, document: Document, start: Position, end: Position) -> Iterator[tuple[Finding, types.Diagnostic]]:
+        """The findings that are seen in a range, here or from here, and how they are published."""
+        documents = self._server.documents
+        for finding in self._server.store.findings(document.path):
+            if not finding.stale and finding.diagnostic.end >= start and end >= finding.diagnostic.start:
+                yield finding, to_lsp(finding, documents)
+        for note in self._server.store.notes(document.path):
+            if note.place.end >= start and end >= note.place.start:
+                yield note.finding, note_to_lsp(note, documents)
 
-def quick_fixes(
-    findings: Sequence[Finding],
-    document: Document,
-    start: Position,
-    end: Position,
-    documents: Documents,
-    versioned: bool = True,
-) -> Iterator[types.CodeAction]:
-    """The fixes of the diagnostics that overlap a range, each once; the first safe one is preferred, or the only one."""
-    offered: set[tuple[Edit, ...]] = set()
-    for finding in findings:
-        diagnostic = finding.diagnostic
-        if not _is_current(finding, document) or finding.stale or diagnostic.end < start or end < diagnostic.start:
-            continue
-        offerable = [fix for fix in diagnostic.fixes if fix.verified or fix.edits in finding.measured]
-        preferred = next((fix for fix in offerable if fix.safe or len(offerable) == 1), None)
-        for fix in offerable:
-            if fix.edits not in offered:
-                offered.add(fix.edits)
-                yield types.CodeAction(
-                    title=fix.title if fix.verified else message("editor.fix.measured", title=fix.title),
-                    kind=types.CodeActionKind.QuickFix,
-                    diagnostics=[to_lsp(finding, documents)],
-                    is_preferred=fix is preferred,
-                    edit=workspace_edit(fix, documents, versioned),
+    def _silencing(self, document: Document, start: Position, end: Position) -> Iterator[Offer]:
+        """For each code found in a range, the comment that silences it; what a run has seen cannot be silenced."""
+        offered: set[str] = set()
+        for finding, shown in self._shown(document, start, end):
+            diagnostic = finding.diagnostic
+            if diagnostic.path == document.path and diagnostic.code not in offered:
+                comment = _comment(finding, document.source)
+                if comment is not None:
+                    offered.add(diagnostic.code)
+                    kind = types.CodeActionKind.QuickFix
+                    yield Offer(comment.title, kind, comment, finding.number, (shown,), False)
+
+    def _fix_all(self, document: Document) -> Fix | None:
+        """The first safe fix of each finding that changes nothing but this document, and nothing that another one changes."""
+        taken: list[Edit] = []
+        for finding in self._server.store.findings(document.path):
+            if not self._is_current(finding) or finding.stale:
+                continue
+            for fix in finding.diagnostic.fixes:
+                if fix.verified and fix.safe and all(edit.path == document.path for edit in fix.edits):
+                    if not any(meet(edit, other) for edit in fix.edits for other in taken):
+                        taken += [edit for edit in fix.edits if edit not in taken]
+                    break
+        if not taken or not parses(document.source.apply(taken)):
+            return None
+        return Fix(message("editor.fix_all"), tuple(taken))
+
+    async def _settled(self, document: Document) -> None:
+        """Wait for everything that finds something in a document."""
+        owners = {finding.owner for finding in self._server.store.findings(document.path)}
+        await asyncio.gather(
+            *(self._server.analysis.settled(owner, SETTLE_S) for owner in sorted(owners | {document.path}))
+        )
+
+    # -- what of it holds --------------------------------------------------------------------------
+
+    async def _fix_of(self, data: Json) -> Fix | None:
+        """The fix that an action stands for, as it is for the texts of now."""
+        number, wanted = data.get("number"), data.get("fix")
+        finding = self._server.store.finding(number) if isinstance(number, int) else None
+        if finding is None:
+            return None
+        found = self._like(finding, wanted)
+        if found is None or not self._is_current(finding):
+            owner = self._server.documents.at(finding.owner)
+            if owner is not None and finding.version is None:
+                self._server.analysis.request(owner)
+            # What was found in the text of now is on its way, or its fixes are being verified.
+            await self._server.analysis.settled(finding.owner, SETTLE_S)
+            finding = self._server.store.finding(finding.number)
+            found = self._like(finding, wanted) if finding is not None and self._is_current(finding) else None
+        return found
+
+    def _like(self, finding: Finding, wanted: Any) -> Fix | None:
+        """The fix of a finding that has this name, or the comment that silences it."""
+        comment = _comment(finding, self._server.documents.source(finding.diagnostic.path))
+        offerable = [fix for fix in finding.diagnostic.fixes if fix.verified or fix.edits in finding.measured]
+        return next((fix for fix in (*offerable, comment) if fix is not None and name_of(fix) == wanted), None)
+
+    def _is_current(self, finding: Finding) -> bool:
+        """Whether it was found in the texts of now; a run's, whether it has not been marked as stale."""
+        if finding.diagnostic.layer == "run":
+            return not finding.stale
+        owner = self._server.documents.at(finding.owner)
+        return owner is not None and finding.version == owner.version
+
+    # -- as the protocol has it --------------------------------------------------------------------
+
+    def _action(self, offer: Offer, document: Document, lazy: bool) -> types.CodeAction:
+        fix = offer.fix
+        return types.CodeAction(
+            title=offer.title,
+            kind=offer.kind,
+            diagnostics=list(offer.diagnostics) or None,
+            is_preferred=offer.preferred,
+            edit=self._edit(fix) if fix is not None and not lazy else None,
+            command=self._showing(fix, document) if fix is not None and not lazy else None,
+            data={"uri": document.uri, "number": offer.number, "fix": fix and name_of(fix)} if lazy else None,
+        )
+
+    def _edit(self, fix: Fix) -> types.WorkspaceEdit:
+        """The edit, for exactly the versions of the documents that are open."""
+        documents = self._server.documents
+        edits: dict[str, list[types.TextEdit]] = {}
+        for edit in fix.edits:
+            where = to_range(documents.source(edit.path), edit.start, edit.end, documents.encoding)
+            edits.setdefault(edit.path, []).append(types.TextEdit(where, edit.new_text))
+        if not self._understands_versions():
+            return types.WorkspaceEdit(changes={documents.uri(path): changes for path, changes in edits.items()})
+        return types.WorkspaceEdit(
+            document_changes=[
+                types.TextDocumentEdit(
+                    types.OptionalVersionedTextDocumentIdentifier(documents.uri(path), self._version(path)),
+                    list(changes),
                 )
+                for path, changes in edits.items()
+            ]
+        )
+
+    def _showing(self, fix: Fix, document: Document) -> types.Command | None:
+        """The command that shows what the edit changed, where that is in another file only."""
+        first = min(fix.edits, key=lambda edit: (edit.path, edit.start))
+        if any(edit.path == document.path for edit in fix.edits) or not self._shows_documents():
+            return None
+        documents = self._server.documents
+        source = documents.source(first.path)
+        after = SourceText(first.path, source.apply([first]))
+        end = after.position(source.offset(first.start) + len(first.new_text))
+        where = to_range(after, first.start, end, documents.encoding)
+        return types.Command(
+            message("editor.fix.show"), protocol.SHOW_FIXED, arguments=[documents.uri(first.path), _json(where)]
+        )
+
+    def _version(self, path: str) -> int | None:
+        document = self._server.documents.at(path)
+        return document.version if document is not None else None
+
+    def _understands_versions(self) -> bool:
+        workspace = self._server.client_capabilities.workspace
+        edit = workspace.workspace_edit if workspace is not None else None
+        return edit is not None and bool(edit.document_changes)
+
+    def _resolves_edits(self) -> bool:
+        documents = self._server.client_capabilities.text_document
+        actions = documents.code_action if documents is not None else None
+        resolved = actions.resolve_support.properties if actions is not None and actions.resolve_support else ()
+        return actions is not None and bool(actions.data_support) and "edit" in resolved
+
+    def _shows_documents(self) -> bool:
+        window = self._server.client_capabilities.window
+        return window is not None and window.show_document is not None and window.show_document.support
 
 
-def suppressing(
-    findings: Sequence[Finding],
-    document: Document,
-    start: Position,
-    end: Position,
-    documents: Documents,
-    versioned: bool = True,
-) -> Iterator[types.CodeAction]:
-    """For each code found in a range, the comment that silences it; what a run has seen cannot be silenced."""
+def kinds(only: Sequence[types.CodeActionKind | str] | None) -> list[str]:
+    """The kinds that are asked for; they are hierarchical: asking for ``quickfix``, or for everything, includes ours."""
+    return [""] if only is None else [str(getattr(kind, "value", kind)) for kind in only]
+
+
+def wants_fix_all(only: Sequence[str]) -> bool:
+    """Only on demand, as when a file is saved: never among the quick fixes of a place."""
+    return any(kind and FIX_ALL.startswith(kind) for kind in only)
+
+
+def placed(title: str, fix: Fix, path: str) -> str:
+    """The title of a fix, saying where it is where that is another file."""
+    elsewhere = dict.fromkeys(
+        f"{os.path.basename(edit.path)}:{edit.start.line}" for edit in fix.edits if edit.path != path
+    )
+    if not elsewhere:
+        return title
+    key = "editor.fix.also" if any(edit.path == path for edit in fix.edits) else "editor.fix.elsewhere"
+    return message(key, title=title, places=", ".join(elsewhere))
+
+
+def name_of(fix: Fix) -> list[str]:
+    """What tells a fix from the others of its finding, also when it is found again: its title, and the files that it is in."""
+    return [fix.title, *dict.fromkeys(edit.path for edit in fix.edits)]
+
+
+def _json(where: types.Range) -> Json:
+    return {
+        side: {"line": at.line, "character": at.character} for side, at in (("start", where.start), ("end", where.end))
+    }
+
+
+def _comment(finding: Finding, source: SourceText) -> Fix | None:
+    """The comment that silences a finding."""
+    diagnostic = finding.diagnostic
+    if diagnostic.layer == "run" or finding.stale:
+        return None
     from torchsleuth.control.suppression import UNUSED, ignoring
 
-    offered: set[str] = set()
-    for finding in findings:
-        diagnostic = finding.diagnostic
-        if diagnostic.layer == "run" or finding.stale or diagnostic.code in (UNUSED, *offered):
-            continue
-        if not _is_current(finding, document) or diagnostic.end < start or end < diagnostic.start:
-            continue
-        edit = ignoring(document.source, diagnostic)
-        if edit is not None:
-            offered.add(diagnostic.code)
-            fix = Fix(message("fix.ignore", code=diagnostic.code), (edit,))
-            yield types.CodeAction(
-                title=fix.title,
-                kind=types.CodeActionKind.QuickFix,
-                diagnostics=[to_lsp(finding, documents)],
-                is_preferred=False,
-                edit=workspace_edit(fix, documents, versioned),
-            )
-
-
-def fix_all(
-    findings: Sequence[Finding], document: Document, documents: Documents, versioned: bool = True
-) -> Iterator[types.CodeAction]:
-    """The first safe fix of each finding that changes nothing but this document, and nothing that another one changes."""
-    taken: list[Edit] = []
-    for finding in findings:
-        if not _is_current(finding, document) or finding.stale:
-            continue
-        for fix in finding.diagnostic.fixes:
-            if fix.verified and fix.safe and all(edit.path == document.path for edit in fix.edits):
-                if not any(meet(edit, other) for edit in fix.edits for other in taken):
-                    taken += [edit for edit in fix.edits if edit not in taken]
-                break
-    if taken and parses(document.source.apply(taken)):
-        together = Fix(message("editor.fix_all"), tuple(taken))
-        yield types.CodeAction(title=together.title, kind=FIX_ALL, edit=workspace_edit(together, documents, versioned))
-
-
-def _is_current(finding: Finding, document: Document) -> bool:
-    """Whether it was found in this version of the document, or by the analysis of another one."""
-    return finding.version in (None, document.version) or finding.owner != document.path
-
-
-def workspace_edit(fix: Fix, documents: Documents, versioned: bool = True) -> types.WorkspaceEdit:
-    """The edit, for exactly the versions of the documents that are open."""
-    edits: dict[str, list[types.TextEdit]] = {}
-    for edit in fix.edits:
-        where = to_range(documents.source(edit.path), edit.start, edit.end)
-        edits.setdefault(edit.path, []).append(types.TextEdit(where, edit.new_text))
-    if not versioned:
-        return types.WorkspaceEdit(changes={documents.uri(path): changes for path, changes in edits.items()})
-    return types.WorkspaceEdit(
-        document_changes=[
-            types.TextDocumentEdit(
-                types.OptionalVersionedTextDocumentIdentifier(documents.uri(path), _version(documents, path)),
-                list(changes),
-            )
-            for path, changes in edits.items()
-        ]
-    )
-
-
-def _version(documents: Documents, path: str) -> int | None:
-    document = documents.at(path)
-    return document.version if document is not None else None
-
-
-def _understands_versions(capabilities: types.ClientCapabilities) -> bool:
-    workspace = capabilities.workspace
-    edit = workspace.workspace_edit if workspace is not None else None
-    return edit is not None and bool(edit.document_changes)
+    edit = ignoring(source, diagnostic) if diagnostic.code != UNUSED else None
+    return Fix(message("fix.ignore", code=diagnostic.code), (edit,)) if edit is not None else None

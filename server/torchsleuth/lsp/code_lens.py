@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +31,8 @@ def register(server: TorchSleuthServer) -> None:
         if line is None:
             return []
         start = types.Position(line - 1, 0)
-        command = types.Command(message("editor.lens.run"), protocol.CLIENT_RUN, arguments=[document.uri])
+        run = server.settings.run_command or protocol.RUN_AND_DIAGNOSE
+        command = types.Command(message("editor.lens.run"), run, arguments=[document.uri])
         return [types.CodeLens(types.Range(start, start), command)]
 
 
@@ -65,7 +67,7 @@ def _module_uses_torch(name: str, document: Document, documents: Documents) -> b
         return False
     base = Path(document.path).parent.joinpath(*name.split("."))
     for candidate in (base.with_suffix(".py"), base / "__init__.py"):
-        if documents.at(str(candidate)) is not None or candidate.is_file():
+        if documents.at(str(candidate)) is not None or os.path.isfile(candidate):
             return _IMPORTS_TORCH.search(documents.source(str(candidate)).text) is not None
     return False
 

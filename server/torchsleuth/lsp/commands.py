@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lsprotocol import types
+
 from torchsleuth.lsp import protocol
+from torchsleuth.lsp.requests import wrong
 from torchsleuth.schema import Json
 
 if TYPE_CHECKING:
@@ -14,11 +17,15 @@ if TYPE_CHECKING:
 def register(server: TorchSleuthServer) -> None:
     @server.command(protocol.RUN_AND_DIAGNOSE)
     async def run_and_diagnose(*arguments: Any) -> Json:
-        uri = str(arguments[0]) if arguments else ""
+        uri, script_arguments, cwd = _what_to_run(arguments)
         await server.configured()  # trust may just have been given
-        options = arguments[1] if len(arguments) > 1 and isinstance(arguments[1], dict) else {}
-        script_arguments = tuple(str(value) for value in options.get("args") or ())
-        return await server.runs.run(uri, script_arguments, options.get("cwd"))
+        result = await server.runs.run(uri, script_arguments, cwd)
+        if server.settings.run_command is None:
+            # The client has no place of its own to show how it went.
+            fine = result["ok"] and result["exitCode"] == 0
+            kind = types.MessageType.Info if fine else types.MessageType.Warning
+            server.window_show_message(types.ShowMessageParams(kind, result["summary"]))
+        return result
 
     @server.command(protocol.STOP_RUN)
     async def stop_run(*arguments: Any) -> bool:
@@ -26,14 +33,38 @@ def register(server: TorchSleuthServer) -> None:
 
     @server.command(protocol.CLEAR_RESULTS)
     async def clear_results(*arguments: Any) -> None:
-        server.runs.clear(str(arguments[0]) if arguments and arguments[0] else None)
+        server.runs.clear(_text(arguments, "[uri?]"))
 
     @server.command(protocol.RESTART_WORKER)
     async def restart_worker(*arguments: Any) -> None:
-        if arguments and arguments[0]:
-            server.use_interpreter(str(arguments[0]))
+        interpreter = _text(arguments, "[interpreter or null]")
+        if interpreter:
+            server.use_interpreter(interpreter)
         server.analysis.restart()
 
     @server.feature(protocol.RUN_INPUT)
     def run_input(params: Any) -> None:
-        server.runs.send_input(str(params.text))
+        text = getattr(params, "text", None)
+        if not isinstance(text, str):
+            raise wrong("{text: string}")
+        server.runs.send_input(text)
+
+
+def _what_to_run(arguments: tuple[Any, ...]) -> tuple[str, tuple[str, ...], str | None]:
+    """The script, its arguments and its working folder. Raises JsonRpcInvalidParams."""
+    uri, options = (*arguments, *("", None)[len(arguments) :]) if len(arguments) <= 2 else (None, None)
+    options = {} if options is None else options
+    if isinstance(uri, str) and isinstance(options, dict):
+        given, cwd = options.get("args"), options.get("cwd")
+        given = [] if given is None else given
+        if isinstance(given, list) and all(isinstance(one, str) for one in given) and isinstance(cwd, str | None):
+            return uri, tuple(given), cwd
+    raise wrong('[uri, {"args": [string…], "cwd": string}?]')
+
+
+def _text(arguments: tuple[Any, ...], wanted: str) -> str | None:
+    """The only argument, a text that may be missing. Raises JsonRpcInvalidParams."""
+    text = arguments[0] if arguments else None
+    if len(arguments) > 1 or not isinstance(text, str | None):
+        raise wrong(wanted)
+    return text or None

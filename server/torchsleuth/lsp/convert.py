@@ -1,21 +1,21 @@
-"""Our values as LSP types. Positions become UTF-16 here and nowhere else."""
+"""Our values as LSP types. Positions take the client's encoding here and nowhere else."""
 
 from __future__ import annotations
 
 from lsprotocol import types
 
 from torchsleuth.schema import Position
-from torchsleuth.syntax.text import SourceText
+from torchsleuth.syntax.text import Encoding, SourceText
 
 
-def to_position(source: SourceText, position: Position) -> types.Position:
-    line, character = source.to_utf16(position)
+def to_position(source: SourceText, position: Position, encoding: Encoding) -> types.Position:
+    line, character = source.to_units(position, encoding)
     return types.Position(max(line, 0), character)
 
 
-def to_range(source: SourceText, start: Position, end: Position) -> types.Range:
-    return types.Range(to_position(source, start), to_position(source, end))
+def to_range(source: SourceText, start: Position, end: Position, encoding: Encoding) -> types.Range:
+    return types.Range(to_position(source, start, encoding), to_position(source, end, encoding))
 
 
-def from_position(source: SourceText, position: types.Position) -> Position:
-    return source.from_utf16(position.line, position.character)
+def from_position(source: SourceText, position: types.Position, encoding: Encoding) -> Position:
+    return source.from_units(position.line, position.character, encoding)

@@ -1,7 +1,10 @@
-"""Diagnostics: what the store holds about a file, published."""
+"""Diagnostics: what the store holds about a file, published when it looks different."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -9,9 +12,9 @@ from lsprotocol import types
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.convert import to_range
 from torchsleuth.lsp.documents import Documents
-from torchsleuth.lsp.store import Finding
+from torchsleuth.lsp.store import Finding, Note
 from torchsleuth.messages import message
-from torchsleuth.schema import Severity
+from torchsleuth.schema import Diagnostic, Related, Severity
 
 if TYPE_CHECKING:
     from torchsleuth.lsp.server import TorchSleuthServer
@@ -24,40 +27,80 @@ _SEVERITY: dict[Severity, types.DiagnosticSeverity] = {
 }
 
 
-def publish(server: TorchSleuthServer, path: str) -> None:
-    """Send everything that is to be shown in one file."""
-    document = server.documents.at(path)
-    found = [to_lsp(finding, server.documents) for finding in server.store.findings(path)]
-    version = document.version if document is not None else None
-    uri = server.documents.uri(path)
-    server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
+class Publisher:
+    """Tells the client what is to be shown in a file, whenever that is something else than before."""
+
+    def __init__(self, server: TorchSleuthServer) -> None:
+        self._server = server
+        self._published: dict[str, tuple[list[types.Diagnostic], int | None]] = {}
+        """By URI, what the client shows."""
+
+    def publish(self, path: str) -> None:
+        """Send everything that is to be shown in one file. A client that minds versions is told once for each of them."""
+        server = self._server
+        document = server.documents.at(path)
+        found = [to_lsp(finding, server.documents) for finding in server.store.findings(path)]
+        if document is not None or _in_workspace(path, server.roots()):
+            found += [note_to_lsp(note, server.documents) for note in server.store.notes(path)]
+        version = document.version if document is not None and self._minds_versions() else None
+        uri, shown = server.documents.uri(path), (found, version)
+        # The first time, nothing found is news, too: the document was analysed.
+        if shown != self._published.get(uri, None if document is not None else ([], None)):
+            self._published[uri] = shown
+            server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
+        if document is None and not found:
+            self._published.pop(uri, None)
+
+    def _minds_versions(self) -> bool:
+        documents = self._server.client_capabilities.text_document
+        diagnostics = documents.publish_diagnostics if documents is not None else None
+        return diagnostics is not None and bool(diagnostics.version_support)
+
+
+def _in_workspace(path: str, roots: Sequence[str]) -> bool:
+    """Whether a file is the user's own."""
+    place = Path(path)
+    return any(place.is_relative_to(root) for root in roots) and "site-packages" not in place.parts
 
 
 def to_lsp(finding: Finding, documents: Documents) -> types.Diagnostic:
+    """What is shown of a finding. Its fixes are not in it: they come later, and change nothing that is seen."""
     diagnostic = finding.diagnostic
-    source = documents.source(diagnostic.path)
     return types.Diagnostic(
-        range=to_range(source, diagnostic.start, diagnostic.end),
+        range=_location(diagnostic, documents).range,
         message=text_of(finding),
         severity=types.DiagnosticSeverity.Information if finding.stale else _SEVERITY[diagnostic.severity],
         code=diagnostic.code,
         code_description=types.CodeDescription(protocol.RULE_PAGE.format(code=diagnostic.code)),
         source=protocol.SOURCE,
         related_information=[
-            types.DiagnosticRelatedInformation(
-                types.Location(
-                    documents.uri(related.path), to_range(documents.source(related.path), related.start, related.end)
-                ),
-                related.message,
-            )
+            types.DiagnosticRelatedInformation(_location(related, documents), related.message)
             for related in diagnostic.related
         ],
-        data={
-            "layer": diagnostic.layer,
-            "name": diagnostic.name,
-            "fixes": [fix.to_json() for fix in diagnostic.fixes],
-        },
+        data={"layer": diagnostic.layer, "name": diagnostic.name},
     )
+
+
+def note_to_lsp(note: Note, documents: Documents) -> types.Diagnostic:
+    """What is shown of a finding in another file, where a call there leads to it."""
+    finding, place = note.finding, note.place
+    diagnostic = finding.diagnostic
+    where = f"{os.path.basename(diagnostic.path)}:{diagnostic.start.line}"
+    return types.Diagnostic(
+        range=_location(place, documents).range,
+        message=message("editor.note", here=place.message, place=where, message=text_of(finding)),
+        severity=types.DiagnosticSeverity.Information,
+        code=diagnostic.code,
+        code_description=types.CodeDescription(protocol.RULE_PAGE.format(code=diagnostic.code)),
+        source=protocol.SOURCE,
+        related_information=[types.DiagnosticRelatedInformation(_location(diagnostic, documents), diagnostic.message)],
+        data={"layer": diagnostic.layer, "name": diagnostic.name, "note": True},
+    )
+
+
+def _location(place: Diagnostic | Related, documents: Documents) -> types.Location:
+    where = to_range(documents.source(place.path), place.start, place.end, documents.encoding)
+    return types.Location(documents.uri(place.path), where)
 
 
 def text_of(finding: Finding) -> str:

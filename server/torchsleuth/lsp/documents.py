@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
 
+from torchsleuth.lsp.convert import from_position
 from torchsleuth.schema import Position
 from torchsleuth.syntax import files
 from torchsleuth.syntax.names import mentions
-from torchsleuth.syntax.text import SourceText
+from torchsleuth.syntax.text import Encoding, SourceText
 
 _URI = re.compile(r"[a-z][a-z0-9+.-]+:")
 """The beginning of a URI; a drive letter is shorter."""
@@ -78,6 +79,8 @@ class Documents:
 
     def __init__(self) -> None:
         self._open: dict[str, Document] = {}
+        self.encoding: Encoding = "utf-16"
+        """What the client counts columns in."""
 
     def __iter__(self) -> Iterator[Document]:
         return iter(list(self._open.values()))
@@ -119,7 +122,7 @@ class Documents:
         source, changes = document.source, []
         for event in events:
             if isinstance(event, types.TextDocumentContentChangePartial):
-                after, change = _replace(source, event.range, event.text)
+                after, change = _replace(source, event.range, event.text, self.encoding)
                 changes.append(change)
             else:
                 after = SourceText(source.path, event.text)
@@ -168,9 +171,9 @@ def difference(before: SourceText, after: SourceText) -> tuple[TextChange, ...]:
     return (change,)
 
 
-def _replace(source: SourceText, where: types.Range, text: str) -> tuple[SourceText, TextChange]:
-    start = source.offset(source.from_utf16(where.start.line, where.start.character))
-    end = source.offset(source.from_utf16(where.end.line, where.end.character))
+def _replace(source: SourceText, where: types.Range, text: str, encoding: Encoding) -> tuple[SourceText, TextChange]:
+    start = source.offset(from_position(source, where.start, encoding))
+    end = source.offset(from_position(source, where.end, encoding))
     after = SourceText(source.path, source.text[:start] + text + source.text[end:])
     blank = not (source.text[start:end] + text).strip()
     change = TextChange(source.position(start), source.position(end), after.position(start + len(text)), blank)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -25,19 +26,55 @@ def register(server: TorchSleuthServer) -> None:
         document = server.documents.get(params.text_document.uri)
         if document is None:
             return None
-        position = from_position(document.source, params.position)
+        markup = markup_of(server.client_capabilities)
+        position = from_position(document.source, params.position, server.documents.encoding)
         facts = facts_at(server.store.facts(document.path), position)
-        parts = [fact_markdown(facts)] if facts else []
+        parts = [fact_text(facts, markup)] if facts else []
         codes = {
             finding.diagnostic.code: None
             for finding in server.store.findings(document.path)
             if finding.diagnostic.start <= position <= finding.diagnostic.end
         }
-        parts += [page for code in codes if (page := rule_markdown(code))]
+        parts += [page for code in codes if (page := rule_text(code, markup))]
         if not parts:
             return None
-        where = to_range(document.source, facts[0].start, facts[0].end) if facts else None
-        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)), where)
+        where = None
+        if facts:
+            where = to_range(document.source, facts[0].start, facts[0].end, server.documents.encoding)
+        return types.Hover(markup.content("\n\n---\n\n".join(parts)), where)
+
+
+@dataclass(frozen=True)
+class Markup:
+    """How texts are set: in Markdown, or plainly for clients that want them so."""
+
+    markdown: bool
+
+    def content(self, text: str) -> types.MarkupContent:
+        return types.MarkupContent(types.MarkupKind.Markdown if self.markdown else types.MarkupKind.PlainText, text)
+
+    def block(self, text: str) -> str:
+        """Several lines of code."""
+        return f"```python\n{text}\n```" if self.markdown else text
+
+    def code(self, text: str) -> str:
+        return f"`{text}`" if self.markdown else text
+
+    def mild(self, text: str) -> str:
+        return f"*{text}*" if self.markdown else text
+
+    def strong(self, text: str) -> str:
+        return f"**{text}**" if self.markdown else text
+
+    def link(self, text: str, target: str) -> str:
+        return f"[{text}]({target})" if self.markdown else f"{text} ({target})"
+
+
+def markup_of(capabilities: types.ClientCapabilities) -> Markup:
+    """What the client likes best, Markdown if it does not say."""
+    documents = capabilities.text_document
+    liked = documents.hover.content_format if documents is not None and documents.hover is not None else None
+    return Markup(not liked or liked[0] != types.MarkupKind.PlainText)
 
 
 def facts_at(facts: Sequence[TensorFact], position: Position) -> list[TensorFact]:
@@ -52,41 +89,42 @@ def facts_at(facts: Sequence[TensorFact], position: Position) -> list[TensorFact
     return [by_layer[layer] for layer in ("run", "static") if layer in by_layer]
 
 
-def fact_markdown(facts: Sequence[TensorFact]) -> str:
+def fact_text(facts: Sequence[TensorFact], markup: Markup) -> str:
     name = " ".join(facts[0].expression.split())
-    lines = [f"```python\n{textwrap.shorten(name, 80, placeholder=' …')}: {shape_text(facts[0])}\n```"]
+    lines = [markup.block(f"{textwrap.shorten(name, 80, placeholder=' …')}: {shape_text(facts[0])}")]
     for fact in facts:
         grad = None
         if fact.requires_grad is not None:
             grad = message("editor.requires_grad" if fact.requires_grad else "editor.no_grad")
         shape = shape_text(fact) if shape_text(fact) != shape_text(facts[0]) else None
-        known = [f"`{part}`" for part in (shape, fact.dtype, fact.device) if part] + [part for part in (grad,) if part]
+        known = [markup.code(part) for part in (shape, fact.dtype, fact.device) if part]
         origin = "observed" if fact.layer == "run" else "supposed" if fact.supposed else "inferred"
-        lines.append(" · ".join([*known, f"*{message(f'editor.{origin}')}*"]))
+        parts = [*known, *([grad] if grad else []), markup.mild(message(f"editor.{origin}"))]
+        lines.append(" · ".join(parts))
     return "\n\n".join(lines)
 
 
 def shape_text(fact: TensorFact) -> str:
     """``Tensor[64, 3, 32, 32]``."""
-    return "Tensor" + ("[…]" if fact.shape is None else f"[{', '.join(map(str, fact.shape))}]")
+    return "scalar Tensor" if fact.shape == () else f"Tensor{fact.sizes()}"
 
 
-def rule_markdown(code: str) -> str | None:
+def rule_text(code: str, markup: Markup) -> str | None:
     """The page of a rule or of a run-time error; None for a code without one."""
     from torchsleuth.control.pages import pages, sections  # imported at the first use: the server starts without it
 
     page = pages().get(code)
     if page is None:
         return None
-    link = f"[{code}]({protocol.RULE_PAGE.format(code=code)})"
-    parts = [_section(heading, text) for heading, text in sections(page.text)]
-    return "\n\n".join([f"**{link} {page.name}: {page.summary}**", *parts])
+    link = markup.link(code, protocol.RULE_PAGE.format(code=code))
+    parts = [_section(heading, text, markup) for heading, text in sections(page.text)]
+    return "\n\n".join([markup.strong(f"{link} {page.name}: {page.summary}"), *parts])
 
 
-def _section(heading: str, text: str) -> str:
+def _section(heading: str, text: str, markup: Markup) -> str:
     if heading in _CODE_SECTIONS:
-        return f"*{heading}*\n```python\n{text}\n```"
-    return f"*{heading}*: {text}"
+        return f"{markup.mild(heading)}\n{markup.block(text)}"
+    return f"{markup.mild(heading)}: {text}"
 
 
 def _reverse(position: Position) -> tuple[int, int]:

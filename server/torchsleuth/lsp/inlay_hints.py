@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from torchsleuth.lsp.convert import from_position, to_position
-from torchsleuth.lsp.hover import fact_markdown
+from torchsleuth.lsp.hover import fact_text, markup_of
 from torchsleuth.messages import message
 from torchsleuth.schema import Position, TensorFact
-from torchsleuth.syntax.text import SourceText
 
 if TYPE_CHECKING:
     from torchsleuth.lsp.server import TorchSleuthServer
@@ -23,37 +22,33 @@ def register(server: TorchSleuthServer) -> None:
         document = server.documents.get(params.text_document.uri)
         if document is None or not server.settings_of(document.path).inlay_hints:
             return []
-        start = from_position(document.source, params.range.start)
-        end = from_position(document.source, params.range.end)
-        return hints(document.source, server.store.facts(document.path), start, end)
+        encoding, markup = server.documents.encoding, markup_of(server.client_capabilities)
+        start = from_position(document.source, params.range.start, encoding)
+        end = from_position(document.source, params.range.end, encoding)
+        return [
+            types.InlayHint(
+                position=to_position(document.source, known[0].end, encoding),
+                label=label(known[0]),
+                kind=types.InlayHintKind.Type,
+                tooltip=markup.content(fact_text(known, markup)),
+                padding_left=False,
+                padding_right=False,
+            )
+            for known in bindings(server.store.facts(document.path), start, end)
+        ]
 
 
-def hints(source: SourceText, facts: Sequence[TensorFact], start: Position, end: Position) -> list[types.InlayHint]:
-    """One hint a binding; where a run saw it, what the run saw."""
-    bindings: dict[Position, dict[str, TensorFact]] = {}
+def bindings(facts: Sequence[TensorFact], start: Position, end: Position) -> list[list[TensorFact]]:
+    """What is known about each binding in a range; where a run saw it, first what the run saw."""
+    found: dict[Position, dict[str, TensorFact]] = {}
     for fact in facts:
         told = fact.shape is not None or fact.dtype is not None
         if told and fact.binding is not None and start <= fact.end <= end:
-            bindings.setdefault(fact.end, {})[fact.layer] = fact
-    return [_hint(source, layers) for _, layers in sorted(bindings.items())]
-
-
-def _hint(source: SourceText, layers: dict[str, TensorFact]) -> types.InlayHint:
-    known = [layers[layer] for layer in ("run", "static") if layer in layers]
-    fact = known[0]
-    return types.InlayHint(
-        position=to_position(source, fact.end),
-        label=label(fact),
-        kind=types.InlayHintKind.Type,
-        tooltip=types.MarkupContent(types.MarkupKind.Markdown, fact_markdown(known)),
-        padding_left=False,
-        padding_right=False,
-    )
+            found.setdefault(fact.end, {})[fact.layer] = fact
+    return [[layers[layer] for layer in ("run", "static") if layer in layers] for _, layers in sorted(found.items())]
 
 
 def label(fact: TensorFact) -> str:
     """``: [64, 16384] float32``; the device only where it is not the default."""
-    shape = "[…]" if fact.shape is None else f"[{', '.join(map(str, fact.shape))}]"
-    device = fact.device if fact.device != "cpu" else None
-    text = ": " + " ".join(part for part in (shape, fact.dtype, device) if part)
+    text = f": {fact.describe(devices=False)}"
     return message("editor.hint.observed", hint=text) if fact.layer == "run" else text

@@ -1,12 +1,15 @@
 """Names that client and server share beyond the LSP.
 
-Start: ``python -m torchsleuth.lsp`` (or ``torchsleuth server``) on standard input and output. Positions are UTF-16.
+Start: ``python -m torchsleuth.lsp`` (or ``torchsleuth server``) on standard input and output. Positions are in the first
+encoding that the client offers, UTF-16 if it offers none.
 
 Settings, as initialization options and as ``workspace/didChangeConfiguration`` with ``{"settings": {"torchsleuth": {…}}}``;
 all optional, unknown keys are ignored:
     ``interpreter``  path of the Python whose torch is asked, and which runs scripts; default: the server's own
     ``trusted``      false: no interpreter is started, nothing is analysed or run; default true
     ``inlayHints``   default true
+    ``runCommand``   the client's own command behind the code lens, [uri], which saves the file and shows the output; default: the
+                     server's, which says with ``window/showMessage`` how the run went
     ``trace``        "verbose" makes the server log what it does to standard error; default "off"
     ``select``, ``extendSelect``, ``ignore``, ``exclude``   lists, ``severity`` an object: as in ``[tool.torchsleuth]`` of the
                      pyproject.toml above a document, which they are put over; `select` null: what the file says
@@ -20,7 +23,7 @@ Commands of the server (the client's own have other names):
     ``torchsleuth.server.stopRun`` []              ends the run and all its processes; true where there was one
     ``torchsleuth.server.clearResults`` [uri?]     forgets what runs found, of one script or of all
     ``torchsleuth.server.restartWorker`` [interpreter or null]  a new worker, after installing torch, say
-The code lens calls the client's ``torchsleuth.runAndDiagnose`` [uri], which saves the file and asks the server.
+    ``torchsleuth.server.showFixed`` [uri, range]  has the client show a file that a fix has changed
 
 Notifications to the client:
     ``torchsleuth/status``       {state, detail}; state: starting, ready, busy, restarting, unavailable, restricted, stopped
@@ -29,8 +32,9 @@ Notifications to the client:
 Notification to the server:
     ``torchsleuth/runInput``     {text}: for the script's standard input
 
-Diagnostics carry `data` {layer: "static" | "run", name, fixes: [Fix…]}, fixes in the machine interface's shape. Severity
-"hint" is published as Information. The first analysis and each run report work-done progress that can be cancelled.
+Diagnostics carry `data` {layer: "static" | "run", name, note?: true}; a note stands in another file than what it is about.
+Fixes come as code actions. They are published when something that is seen has changed, and once for each version of a
+document if the client minds those. Severity "hint" is published as Information, as notes are. The first analysis and each run report work-done progress that can be cancelled.
 """
 
 STATUS = "torchsleuth/status"
@@ -42,8 +46,7 @@ RUN_AND_DIAGNOSE = "torchsleuth.server.runAndDiagnose"
 STOP_RUN = "torchsleuth.server.stopRun"
 CLEAR_RESULTS = "torchsleuth.server.clearResults"
 RESTART_WORKER = "torchsleuth.server.restartWorker"
-CLIENT_RUN = "torchsleuth.runAndDiagnose"
-"""The client's command behind the code lens: it saves the file first, then asks the server."""
+SHOW_FIXED = "torchsleuth.server.showFixed"
 
 SECTION = "torchsleuth"
 """Key of the settings inside ``workspace/didChangeConfiguration``."""

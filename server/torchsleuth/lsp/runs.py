@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
-import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,20 +24,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-@dataclass
-class _Current:
-    """The run in progress. `pid` leads the process group; None until the script has started."""
-
-    run: Run
-    pid: int | None = None
-
-
 class Runs:
     """At most one run at a time."""
 
     def __init__(self, server: TorchSleuthServer) -> None:
         self._server = server
-        self._current: _Current | None = None
+        self._current: Run | None = None
         self._count = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="torchsleuth-run")
 
@@ -59,12 +47,7 @@ class Runs:
         def on_output(text: str) -> None:
             loop.call_soon_threadsafe(self._notify, protocol.RUN_OUTPUT, {"runId": number, "text": text})
 
-        def on_event(event: Json) -> None:
-            if event.get("event") == "started":
-                loop.call_soon_threadsafe(partial(setattr, current, "pid", event.get("pid")))
-
-        run = Run(path, arguments, interpreter, cwd or self._folder(path), on_event=on_event, on_output=on_output)
-        current = self._current = _Current(run)
+        run = self._current = Run(path, arguments, interpreter, cwd or self._folder(path), on_output=on_output)
         progress = WorkDone(self._server, self.stop)
         texts = {document.path: read_source(document.path) for document in self._server.documents}
         try:
@@ -76,13 +59,14 @@ class Runs:
                 "summary": message("worker.cannot_start", python=interpreter, error=error.strerror or error),
             }
         except asyncio.CancelledError:
-            self._kill(current)  # the server is about to end, or the client withdrew its request
+            run.kill()  # the server is about to end, or the client withdrew its request
             raise
         except Exception as error:
             logger.exception("the run of %s", path)
             return {"ok": False, "summary": message("editor.run.failed", script=name, error=error)}
         finally:
-            self._current = None
+            if self._current is run:
+                self._current = None
             progress.end()
         self._show(path, report, texts)
         result: Json = {
@@ -98,12 +82,12 @@ class Runs:
         """End the run and all its processes; a script that does not listen is killed a little later."""
         if self._current is None:
             return False
-        self._current.run.cancel()
+        self._current.cancel()
         return True
 
     def send_input(self, text: str) -> None:
         if self._current is not None:
-            self._current.run.send_input(text)
+            self._current.send_input(text)
 
     def clear(self, uri: str | None = None) -> None:
         self._server.store.clear("run", path_of(uri) if uri is not None else None)
@@ -112,20 +96,14 @@ class Runs:
     def kill(self) -> None:
         """End everything at once, for the server is about to end."""
         if self._current is not None:
-            self._kill(self._current)
+            self._current.kill()
         self._thread.shutdown(wait=False, cancel_futures=True)
-
-    def _kill(self, current: _Current) -> None:
-        current.run.cancel()
-        if current.pid is not None and sys.platform != "win32":
-            with contextlib.suppress(OSError):
-                os.killpg(current.pid, signal.SIGKILL)
 
     def _refusal(self, path: str) -> str | None:
         if not self._server.settings.trusted:
             return message("editor.untrusted")
         if self._current is not None:
-            return message("editor.run.busy", script=os.path.basename(self._current.run.script))
+            return message("editor.run.busy", script=os.path.basename(self._current.script))
         if not os.path.isfile(path):
             return message("editor.run.missing", path=path)
         return None

@@ -10,12 +10,12 @@ import sys
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
-from pygls.protocol import LanguageServerProtocol, default_converter, lsp_method
+from pygls.protocol import default_converter, lsp_method
 
 from torchsleuth import __version__
 from torchsleuth.lsp import code_actions, code_lens, commands, diagnostics, hover, inlay_hints, synchronization
@@ -23,9 +23,11 @@ from torchsleuth.lsp.analysis import StaticAnalysis
 from torchsleuth.lsp.control import Control
 from torchsleuth.lsp.documents import Documents, path_of
 from torchsleuth.lsp.protocol import SECTION
+from torchsleuth.lsp.requests import AnsweringProtocol
 from torchsleuth.lsp.runs import Runs
 from torchsleuth.lsp.settings import Settings
 from torchsleuth.lsp.store import ResultStore
+from torchsleuth.syntax.text import Encoding
 
 logger = logging.getLogger("torchsleuth")
 
@@ -33,15 +35,8 @@ WATCHED = ("**/*.py", "**/pyproject.toml")
 """Files whose changes on disk matter to documents that are open."""
 
 
-class TorchSleuthProtocol(LanguageServerProtocol):
-    """pygls, but for two things that it does differently."""
-
-    @lsp_method(types.INITIALIZE)
-    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
-        """It takes the first encoding that a client offers; this server counts in UTF-16 only."""
-        if params.capabilities.general is not None:
-            params.capabilities.general.position_encodings = [types.PositionEncodingKind.Utf16]
-        return (yield from super().lsp_initialize(params))
+class TorchSleuthProtocol(AnsweringProtocol):
+    """pygls, but for one thing that it does differently."""
 
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *args: Any) -> Generator[Any, Any, None]:
@@ -66,7 +61,7 @@ class TorchSleuthServer(LanguageServer):
         self._of_folders: dict[str, Settings] = {}
         self._asking: asyncio.Task[None] | None = None
         self.documents = Documents()
-        self.store = ResultStore(lambda path: diagnostics.publish(self, path))
+        self.store = ResultStore(diagnostics.Publisher(self).publish)
         self.control = Control(self)
         self.analysis = StaticAnalysis(self)
         self.runs = Runs(self)
@@ -188,6 +183,9 @@ def create_server() -> TorchSleuthServer:
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
         server.settings = server._initial = Settings().updated(params.initialization_options)
+        # Of those that the client offers, in its order, the first one that is known.
+        chosen = server.workspace.position_encoding
+        server.documents.encoding = next((known for known in get_args(Encoding) if known == chosen), "utf-16")
         # pygls would apply each change to a copy of its own first, and shifts positions that its lines do not have.
         server.workspace.update_text_document = lambda *change: None  # type: ignore[method-assign]
         _set_log_level(server.settings)

@@ -22,6 +22,7 @@ class Settings:
     severity: tuple[tuple[str, str], ...] = ()
     exclude: tuple[str, ...] = ()
     configuration: str | None = None
+    run_command: str | None = None
 
     def updated(self, values: Any) -> Settings:
         """These settings with what `values` says; unknown keys and values of the wrong type are ignored."""
@@ -33,6 +34,8 @@ class Settings:
             changed = replace(changed, trusted=given["trusted"])
         if isinstance(given.get("inlayHints"), bool):
             changed = replace(changed, inlay_hints=given["inlayHints"])
+        if isinstance(given.get("runCommand"), str):
+            changed = replace(changed, run_command=given["runCommand"] or None)
         if isinstance(given.get("trace"), str):
             changed = replace(changed, trace=given["trace"])
         if "select" in given:

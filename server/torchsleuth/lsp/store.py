@@ -6,6 +6,7 @@ and places are paths as `documents` spells them.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,15 +20,25 @@ class Finding:
 
     `confirmed`: analysis and run agree. `measured`: edits of those fixes whose sizes a run measured, but that have not
     been verified by analysis. `stale`: found by a run before its line changed. `version` is the version of
-    the owner's text that the diagnostic was found in; None for runs, which read the file on disk.
+    the owner's text that the diagnostic was found in; None for runs, which read the file on disk, and where another file
+    that it is about has changed since. `number`: it is the same in newer results that have the same finding.
     """
 
     diagnostic: Diagnostic
     owner: str
     version: int | None = None
+    number: int = 0
     confirmed: bool = False
     measured: frozenset[tuple[Edit, ...]] = frozenset()
     stale: bool = False
+
+
+@dataclass(frozen=True)
+class Note:
+    """A finding as it is seen from another file: `place` is the call there that leads to it, or what explains it."""
+
+    finding: Finding
+    place: Related
 
 
 @dataclass(frozen=True)
@@ -37,6 +48,8 @@ class _Entry:
     facts: tuple[TensorFact, ...]
     whole: bool = True
     """No change of a text has reached into something."""
+    places: frozenset[str] = frozenset()
+    """Files in which findings are on screen: edits take findings away, but not off the screen."""
 
 
 class ResultStore:
@@ -46,6 +59,7 @@ class ResultStore:
         self._publish = publish
         self._entries: dict[tuple[Layer, str], _Entry] = {}
         self._generation = 0
+        self._numbers = itertools.count(1)
 
     def replace(
         self,
@@ -66,9 +80,26 @@ class ResultStore:
         entry = _Entry(self._generation, findings, tuple(facts))
         for path, changes in (since or {}).items():
             entry = _moved_entry(entry, path, changes)
-        self._entries[layer, owner] = entry
+        numbered = self._numbered(layer, owner, entry.findings)
+        self._entries[layer, owner] = replace(entry, findings=numbered, places=_shown_in(diagnostics))
         self._publish_all(before | self._places(layer, owner) | {owner})
         return self._generation
+
+    def _numbered(self, layer: Layer, owner: str, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        """Findings with the numbers of those before that are the same: at the same place, or with the same words."""
+        entry = self._entries.get((layer, owner))
+        before = list(entry.findings) if entry is not None else []
+        numbers: dict[int, int] = {}
+        for same in (_place, _words):
+            for index, finding in enumerate(findings):
+                if index not in numbers:
+                    old = next((other for other in before if same(other) == same(finding)), None)
+                    if old is not None:
+                        before.remove(old)
+                        numbers[index] = old.number
+        return tuple(
+            replace(finding, number=numbers.get(index) or next(self._numbers)) for index, finding in enumerate(findings)
+        )
 
     def keep(self, layer: Layer, owner: str, version: int) -> None:
         """What was found, and has moved along with the text since, holds for this version of it too."""
@@ -81,7 +112,7 @@ class ResultStore:
     def clear(self, layer: Layer, owner: str | None = None) -> None:
         """Forget a layer, of one owner or of all."""
         keys = [key for key in self._entries if key[0] == layer and owner in (None, key[1])]
-        places = {place for key in keys for place in self._places(*key)}
+        places = {place for key in keys for place in self._places(*key)} | ({owner} if owner is not None else set())
         for key in keys:
             del self._entries[key]
         self._publish_all(places)
@@ -108,7 +139,9 @@ class ResultStore:
                 continue
             moved = _moved_entry(entry, path, changes)
             if key[0] == "run" and _standing(moved) != _standing(entry):
-                republish |= {finding.diagnostic.path for finding in entry.findings}
+                republish |= self._places(*key)
+            if key != ("static", path):
+                moved = replace(moved, findings=tuple(replace(finding, version=None) for finding in moved.findings))
             self._entries[key] = moved
         self._publish_all(republish)
 
@@ -124,6 +157,30 @@ class ResultStore:
             merged.append(_confirmed(finding, fresh) if fresh else finding)
         return sorted([*merged, *run], key=lambda finding: (finding.diagnostic.start, finding.diagnostic.code))
 
+    def notes(self, path: str) -> list[Note]:
+        """What is to be noted in one file of findings in others: one note a line and code, and none where that is found
+        on the line itself."""
+        found: dict[tuple[int, str], Note] = {}
+        for other in sorted(self._noted(path) - {path}):
+            for finding in self.findings(other):
+                place = _seen_from(path, finding.diagnostic)
+                if place is not None and not finding.stale:
+                    found.setdefault((place.start.line, finding.diagnostic.code), Note(finding, place))
+        for finding in self.findings(path):
+            for line in range(finding.diagnostic.start.line, finding.diagnostic.end.line + 1):
+                found.pop((line, finding.diagnostic.code), None)
+        return [note for _, note in sorted(found.items(), key=lambda item: item[0])]
+
+    def finding(self, number: int) -> Finding | None:
+        """The finding with a number, as it is to be shown now."""
+        paths = {
+            finding.diagnostic.path
+            for entry in self._entries.values()
+            for finding in entry.findings
+            if finding.number == number
+        }
+        return next((found for path in paths for found in self.findings(path) if found.number == number), None)
+
     def facts(self, path: str) -> list[TensorFact]:
         """Static and observed facts about one file, in the order of their places."""
         found = [fact for entry in self._entries.values() for fact in entry.facts if fact.path == path]
@@ -134,9 +191,19 @@ class ResultStore:
             if of == layer:
                 yield from (finding for finding in entry.findings if finding.diagnostic.path == path)
 
+    def _noted(self, path: str) -> set[str]:
+        """The files with findings that something in this one explains."""
+        return {
+            finding.diagnostic.path
+            for entry in self._entries.values()
+            for finding in entry.findings
+            if any(related.path == path for related in finding.diagnostic.related)
+        }
+
     def _places(self, layer: Layer, owner: str) -> set[str]:
+        """The files in which something is shown of what an owner has: findings, and notes of them."""
         entry = self._entries.get((layer, owner))
-        return {finding.diagnostic.path for finding in entry.findings} if entry is not None else set()
+        return set(entry.places) if entry is not None else set()
 
     def _mentioned(self, entry: _Entry) -> set[str]:
         mentioned = {fact.path for fact in entry.facts}
@@ -147,6 +214,27 @@ class ResultStore:
     def _publish_all(self, paths: set[str]) -> None:
         for path in sorted(paths):
             self._publish(path)
+
+
+def _place(finding: Finding) -> tuple[str, str, Position]:
+    return finding.diagnostic.path, finding.diagnostic.code, finding.diagnostic.start
+
+
+def _words(finding: Finding) -> tuple[str, str, str]:
+    return finding.diagnostic.path, finding.diagnostic.code, finding.diagnostic.message
+
+
+def _seen_from(path: str, diagnostic: Diagnostic) -> Related | None:
+    """The place in another file by which a diagnostic is noted there: the call that leads to it, else the first one."""
+    if diagnostic.path == path or diagnostic.severity == "hint":
+        return None
+    places = [related for related in diagnostic.related if related.path == path]
+    return next((place for place in places if place.call), places[0] if places else None)
+
+
+def _shown_in(diagnostics: Sequence[Diagnostic]) -> frozenset[str]:
+    """The files in which something is shown of findings: they themselves, and notes of them."""
+    return frozenset(path for item in diagnostics for path in (item.path, *(related.path for related in item.related)))
 
 
 def _places_of(diagnostic: Diagnostic) -> Iterator[tuple[str, Position, Position]]:

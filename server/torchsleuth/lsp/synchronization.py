@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from torchsleuth.lsp import diagnostics
 from torchsleuth.lsp.analysis import TYPING_PAUSE_S
 from torchsleuth.lsp.documents import difference, read_source
 from torchsleuth.lsp.settings import section
@@ -38,7 +37,6 @@ def register(server: TorchSleuthServer) -> None:
         # What is on disk counts from now on: unsaved changes are undone in the results of runs too.
         server.store.text_changed(document.path, difference(document.source, read_source(document.path)), layer="run")
         server.store.clear("static", document.path)
-        diagnostics.publish(server, document.path)  # also where an edit has taken away what is still on screen
         server.documents.close(document.uri)
         server.analysis.closed()
 

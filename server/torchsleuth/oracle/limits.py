@@ -35,6 +35,8 @@ def too_large(target: str | ModuleSpec, args: tuple[Any, ...], kwargs: Mapping[s
     if any(map(_is_long, _flat((args, tuple(kwargs.values()))))):
         return True
     package, _, name = target.rpartition(".")
+    if len(args) > MAX_RANK or (name in ("getitem", "__getitem__") and any(_is_deep(arg) for arg in args[1:])):
+        return True
     if package in ("math", "operator", "_operator"):
         return grows(name, args)
     return _cuts(name, args, kwargs)
@@ -68,6 +70,10 @@ def _flat(value: Any) -> Iterator[Any]:
             waiting += (item for _, item in one.items)
         else:
             yield one
+
+
+def _is_deep(index: Any) -> bool:
+    return isinstance(index, tuple) and len(index) > MAX_RANK
 
 
 def _is_long(value: Any) -> bool:

@@ -75,10 +75,11 @@ class ProjectCopy:
 
     def _link_entries(self, source: Path, folder: Path) -> None:
         for entry in source.iterdir():
-            if entry.resolve() == self.folder or entry.name in ("__pycache__", _MARKER):
+            target = Path(os.path.realpath(entry))  # resolve() raises for a link that leads to itself
+            if target == self.folder or entry.name in ("__pycache__", _MARKER):
                 continue
             try:
-                (folder / entry.name).symlink_to(entry.resolve(), target_is_directory=entry.is_dir())
+                (folder / entry.name).symlink_to(target, target_is_directory=entry.is_dir())
             except OSError:  # a system where links need a privilege: small files are copied instead
                 if entry.is_file() and entry.stat().st_size < 1 << 20:
                     shutil.copy2(entry, folder / entry.name)

@@ -125,11 +125,14 @@ def origin_trail(tensor: Tensor, name: str) -> list[Related]:
 
 
 def call_trail(frame: Frame, limit: int = 2) -> list[Related]:
-    """The calls that led into the frame, innermost first."""
+    """The calls that led into the frame, innermost first; of those further out only the one that comes from another file."""
     trail: list[Related] = []
     current: Frame | None = frame
-    while current is not None and current.call is not None and current.caller is not None and len(trail) < limit:
+    length = 0
+    while current is not None and current.call is not None and current.caller is not None:
         span = current.caller.source.span(current.call)
-        trail.append(Related(span.path, span.start, span.end, message("related.call")))
-        current = current.caller
+        inside = all(place.path == frame.path for place in trail)
+        if length < limit or (inside and span.path != frame.path):
+            trail.append(Related(span.path, span.start, span.end, message("related.call"), call=True))
+        current, length = current.caller, length + 1
     return trail

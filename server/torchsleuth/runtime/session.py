@@ -5,7 +5,8 @@
     job = Run("train.py", interpreter=python, on_output=terminal.write)   # `job.cancel()` from another thread
     report = job.execute()
 
-The script gets a process group of its own. Without `on_output` it inherits the standard streams untouched. Signals that
+The script gets a process group of its own, and ends with this process, as does everything that it started: see
+`supervisor`. Without `on_output` it inherits the standard streams untouched. Signals that
 end this process (Ctrl-C) are handed to the whole group when `execute` is called from the main thread.
 """
 
@@ -18,6 +19,7 @@ import os
 import select
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -32,6 +34,7 @@ from torchsleuth.schema import Json
 
 __all__ = ["Run", "RunReport", "read_sources", "run"]
 
+_SUPERVISOR = str(Path(__file__).resolve().with_name("supervisor.py"))
 _ENTRY = str(Path(__file__).resolve().with_name("__main__.py"))
 _ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 GRACE_SECONDS = 3.0
@@ -58,6 +61,10 @@ class Run:
     _process: subprocess.Popen[bytes] | None = None
     _cancelled: threading.Event = field(default_factory=threading.Event)
     _interrupts: int = 0
+    _lifeline: int | None = None
+    _holding: threading.Lock = field(default_factory=threading.Lock)
+    _failure: OSError | None = None
+    _killed: bool = False
 
     def execute(self) -> RunReport:
         """Run to the end. Raises OSError if the interpreter cannot be started."""
@@ -71,15 +78,19 @@ class Run:
         finally:
             os.close(writer)
         self._process = process
-        if self._cancelled.is_set():
-            self.cancel()  # asked for before there was a process
+        # Asked for before there was a process?
+        if self._killed:
+            self._let_go()
+        elif self._cancelled.is_set():
+            self.cancel()
         collector = Collector()
         output = self._pump_in_background(process)
         with self._forwarding(process):
             self._read_events(process, reader, collector)
             code = process.wait()
-        if self._interrupts or self._cancelled.is_set():
-            self._signal_group(signal.SIGKILL)  # what the script started and left behind
+        self._let_go()
+        if self._failure is not None:
+            raise self._failure
         if output is not None:
             output.join(timeout=GRACE_SECONDS)  # a child that outlives the script may hold the stream open
         seconds = round(time.monotonic() - began, 3)
@@ -94,10 +105,23 @@ class Run:
         process = self._process
         if process is None or process.poll() is not None:
             return
-        self._signal_group(signal.SIGINT)
+        self._signal(signal.SIGINT)
         timer = threading.Timer(GRACE_SECONDS, self._kill_if_running, (process,))
         timer.daemon = True
         timer.start()
+
+    def kill(self) -> None:
+        """End the script and everything it started, at once."""
+        self._cancelled.set()
+        self._killed = True
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """The supervisor kills whatever still runs, and ends."""
+        with self._holding:
+            lifeline, self._lifeline = self._lifeline, None
+        if lifeline is not None:
+            os.close(lifeline)
 
     def send_input(self, text: str) -> None:
         """Text for the script's standard input (only with `on_output`)."""
@@ -112,16 +136,28 @@ class Run:
         captured = subprocess.PIPE if self.on_output is not None else None
         if captured is not None:
             environment.setdefault("PYTHONUNBUFFERED", "1")  # so that output comes as it is written
-        return subprocess.Popen(
-            [self.interpreter, _ENTRY, self.script, *self.arguments],
-            stdin=captured,
-            stdout=captured,
-            stderr=subprocess.STDOUT if captured else None,
-            cwd=self.cwd,
-            env=environment,
-            pass_fds=(writer,),
-            start_new_session=True,
-        )
+        reader, lifeline = os.pipe()
+        command = [self.interpreter, _ENTRY, self.script, *self.arguments]
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-I", "-S", _SUPERVISOR, str(reader), str(writer)],
+                stdin=captured,
+                stdout=captured,
+                stderr=subprocess.STDOUT if captured else None,
+                cwd=self.cwd,
+                env=environment,
+                pass_fds=(reader, writer),
+                start_new_session=True,
+            )
+        except BaseException:
+            os.close(lifeline)
+            raise
+        finally:
+            os.close(reader)
+        self._lifeline = lifeline
+        with contextlib.suppress(OSError):
+            os.write(lifeline, json.dumps(command).encode() + b"\n")
+        return process
 
     def _read_events(self, process: subprocess.Popen[bytes], reader: int, collector: Collector) -> None:
         """Read until the script has ended. Children that outlive it may keep the descriptor open, so the end of the
@@ -145,6 +181,10 @@ class Run:
         try:
             event = json.loads(line)
         except ValueError:
+            return
+        if event.get("event") == "failed":
+            number = int(event["errno"])
+            self._failure = OSError(number, os.strerror(number), self.interpreter)
             return
         collector.add(event)
         if self.on_event is not None:
@@ -174,7 +214,10 @@ class Run:
 
         def forward(number: int, frame: FrameType | None) -> None:
             self._interrupts += 1
-            self._signal_group(number if self._interrupts == 1 else signal.SIGKILL)
+            if self._interrupts == 1:
+                self._signal(number)
+            else:
+                self._let_go()
 
         before: dict[int, Any] = {}
         for name in _ENDING:
@@ -189,13 +232,13 @@ class Run:
 
     def _kill_if_running(self, process: subprocess.Popen[bytes]) -> None:
         if process.poll() is None:
-            self._signal_group(signal.SIGKILL)
+            self._let_go()
 
-    def _signal_group(self, number: int) -> None:
-        process = self._process
-        if process is not None:
-            with contextlib.suppress(OSError):
-                os.killpg(process.pid, number)
+    def _signal(self, number: int) -> None:
+        """Send a signal to the script's process group."""
+        with self._holding, contextlib.suppress(OSError):
+            if self._lifeline is not None:
+                os.write(self._lifeline, bytes([number]))
 
 
 def run(

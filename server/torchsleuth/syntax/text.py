@@ -6,9 +6,12 @@ import ast
 import re
 from bisect import bisect_right
 from functools import cached_property
+from typing import Literal
 
 from torchsleuth.schema import Edit, Position, Span
 
+Encoding = Literal["utf-8", "utf-16", "utf-32"]
+"""What an editor counts columns in: bytes, units of 16 bits, or code points."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
@@ -16,8 +19,8 @@ class SourceText:
     """A file's text and its line table.
 
     Lines end at ``\\n``, ``\\r\\n`` or ``\\r`` only, as in `ast` and in VS Code; form feed and the Unicode
-    separators do not end a line. `ast` columns count UTF-8 bytes, LSP columns UTF-16 units, and
-    `Position` columns code points.
+    separators do not end a line. `ast` columns count UTF-8 bytes, LSP columns what client and
+    server have agreed on, and `Position` columns code points.
     """
 
     def __init__(self, path: str, text: str) -> None:
@@ -63,23 +66,22 @@ class SourceText:
             return Position(line, byte_column + 1)
         return Position(line, len(text.encode()[:byte_column].decode(errors="ignore")) + 1)
 
-    def from_utf16(self, line: int, unit_column: int) -> Position:
-        """The position of an LSP location (0-based line, 0-based UTF-16 column)."""
+    def from_units(self, line: int, column: int, encoding: Encoding) -> Position:
+        """The position of an LSP location (0-based line, 0-based column in units of `encoding`)."""
         text = self.line(line + 1)
-        if text.isascii():
-            return Position(line + 1, min(unit_column, len(text)) + 1)
+        if encoding == "utf-32" or text.isascii():
+            return Position(line + 1, min(column, len(text)) + 1)
         units = 0
         for index, char in enumerate(text):
-            if units >= unit_column:
+            if units >= column:
                 return Position(line + 1, index + 1)
-            units += 2 if ord(char) > 0xFFFF else 1
+            units += _units(char, encoding)
         return Position(line + 1, len(text) + 1)
 
-    def to_utf16(self, position: Position) -> tuple[int, int]:
-        """The LSP location (0-based line, 0-based UTF-16 column) of a position."""
+    def to_units(self, position: Position, encoding: Encoding) -> tuple[int, int]:
+        """The LSP location (0-based line, 0-based column in units of `encoding`) of a position."""
         text = self.line(position.line)[: position.column - 1]
-        units = len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
-        return position.line - 1, units
+        return position.line - 1, len(text) if text.isascii() else _units(text, encoding)
 
     def start_of(self, node: ast.AST) -> Position:
         return self.from_utf8(node.lineno, node.col_offset)  # type: ignore[attr-defined]
@@ -112,3 +114,14 @@ class SourceText:
             result = result[:start] + edit.new_text + result[end:]
             last = start
         return result
+
+
+def _units(text: str, encoding: Encoding) -> int:
+    """How many units of an encoding a text takes."""
+    if encoding == "utf-32":
+        return len(text)
+    return (
+        len(text.encode(errors="surrogatepass"))
+        if encoding == "utf-8"
+        else len(text.encode("utf-16-le", "surrogatepass")) // 2
+    )

@@ -259,9 +259,10 @@ class WorkerClient:
         if hello is None or hello.get("method") != "ready":
             said = (hello or {}).get("params", {})
             reason, self.problem, self.site = said.get("reason"), said.get("problem"), tuple(said.get("site", ()))
-            late = self._signalled
+            # Late, or it goes on without its pipe: then it is we who end it.
+            ours = self._signalled or (hello is None and not _ends(process))
             self._kill()
-            if hello is None and not late and _was_killed(process.returncode):
+            if hello is None and not ours and _was_killed(process.returncode):
                 raise _Died
             raise self._give_up(reason or message("worker.no_start", python=self.interpreter), reason is not None)
         self.torch, self.python = hello["params"]["torch"], hello["params"]["python"]
@@ -298,7 +299,7 @@ class WorkerClient:
             return process
 
     def _ended(self, process: subprocess.Popen[bytes]) -> None:
-        """A worker has closed its pipe, for whatever reason."""
+        """A worker is gone, for whatever reason."""
         if process is self._process and self._ready and not (self._busy or self._signalled or self._closed.is_set()):
             self._listener("restarting", message("worker.died_idle"))
 
@@ -359,8 +360,8 @@ def _keep(
         while (answer := read(stream)) is not None:
             answers.put(answer)
     answers.put(None)
-    ended(process)
     process.wait()
+    ended(process)
 
 
 def _record() -> Record | None:

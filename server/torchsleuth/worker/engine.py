@@ -8,10 +8,11 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from torchsleuth.interp.budget import Budget, OutOfTime
+from torchsleuth.interp.fitting import fitting_operand
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Interpreter
 from torchsleuth.interp.relevance import irrelevant
-from torchsleuth.interp.trace import Trace
+from torchsleuth.interp.trace import Place, Sighting, Trace
 from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.repair.verify import Checked, Found, T, Trials, for_cause, together, verified_fixes
@@ -85,7 +86,7 @@ class Engine:
         found = self._diagnose(analysis, rules)
         groups = by_cause(analysis, [diagnostic for diagnostic, _ in found])
         diagnostics = tuple(map(shown, groups))
-        facts = facts_of(analysis, path)
+        facts = facts_of(analysis, path, self._behind_failures(analysis, path, files, roots))
         stats = {
             "analysis_ms": round((time.perf_counter() - started) * 1000, 2),
             "verification_ms": 0.0,
@@ -175,6 +176,23 @@ class Engine:
         parts = sorted(self.progress.met, key=lambda part: (part.path, part.line))
         names = [message(f"worker.part.{part.kind}", name=part.name, line=part.line) for part in parts]
         return message("worker.left_out", parts=", ".join(dict.fromkeys(names))) if names else None
+
+    def _behind_failures(
+        self, analysis: Analysis, path: str, files: Mapping[str, str], roots: tuple[str, ...]
+    ) -> dict[Place, Sighting]:
+        """What is seen where layers that do not fit are taken to be given what they are made for: so the hints go on behind
+        them. Nothing is found in that way."""
+        trace = analysis.trace
+        if trace.incomplete or trace.overdue or not any(fitting_operand(one.operation) for one in trace.failures):
+            return {}
+        budget = Budget()
+        interpreter = Interpreter(self.oracle, Workspace(files, roots), budget, self.progress)
+        interpreter.fitting = True
+        with self._bounded.limit(budget.seconds + GRACE_SECONDS):
+            supposed = interpreter.run_document(SourceText(path, files[path]))
+        if supposed.incomplete or supposed.overdue:
+            return {}
+        return {place: seen for place, seen in supposed.facts.items() if place not in supposed.obscure}
 
     def _diagnose(self, analysis: Analysis, rules: Sequence[Rule]) -> list[Found]:
         found: dict[tuple[str, str, int, int], Found] = {}
@@ -312,12 +330,19 @@ def _paused(
         yield so_far()
 
 
-def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
-    """What is known about each tensor expression of a file; where executions differ, what they agree on."""
+def facts_of(analysis: Analysis, path: str, supposed: Mapping[Place, Sighting] | None = None) -> tuple[TensorFact, ...]:
+    """What is known about each tensor expression of a file; where executions differ, what they agree on. `supposed`: what is
+    supposed of those of which no shape is known."""
     source = analysis.source_of(path)
     facts: list[TensorFact] = []
-    for place, seen in analysis.trace.facts.items():
-        if place[0] != path or place in analysis.trace.obscure:
+    known = {place: seen for place, seen in analysis.trace.facts.items() if place not in analysis.trace.obscure}
+    lacking = {
+        place: replace(seen, supposed=True)
+        for place, seen in (supposed or {}).items()
+        if place not in known or any(spec.shape is None for spec in known[place].specs)
+    }
+    for place, seen in (known | lacking).items():
+        if place[0] != path:
             continue
         specs = seen.specs
         first, kinds = specs[0], dict.fromkeys((_shape(spec), spec.dtype) for spec in specs)
@@ -327,6 +352,8 @@ def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
         variants = variants if len(kinds) > 1 and len(variants) == len(kinds) else ()
         if shape is None and dtype is None and not variants:
             continue
+        sizes = shape or ()
+        demanded = tuple(axis for axis in sorted(seen.demanded) if axis < len(sizes) and sizes[axis] != "?")
         facts.append(
             TensorFact(
                 path,
@@ -335,15 +362,21 @@ def facts_of(analysis: Analysis, path: str) -> tuple[TensorFact, ...]:
                 source.segment(seen.site.node),
                 shape,
                 dtype,
-                str(first.device) if first.device and all(spec.device == first.device for spec in specs) else None,
+                _device(first) if all(spec.device == first.device for spec in specs) else None,
                 first.requires_grad if all(spec.requires_grad == first.requires_grad for spec in specs) else None,
                 seen.binding,
                 variants=tuple(shape for shape, _ in variants),
                 dtypes=tuple(kind for _, kind in variants),
-                supposed=seen.supposed,
+                supposed=seen.supposed or bool(seen.demanded and (demanded or variants)),
+                demanded=demanded,
             )
         )
     return tuple(sorted(facts, key=lambda fact: (fact.start, fact.end)))
+
+
+def _device(spec: TensorSpec) -> str | None:
+    """``cuda?`` is the accelerator of a machine that has one."""
+    return None if spec.device is None else f"{spec.device}?" if spec.device.symbolic else str(spec.device)
 
 
 def _shape(spec: TensorSpec) -> tuple[DimJson, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import limits
@@ -27,6 +28,7 @@ _LISTS = frozenset("split rsplit splitlines".split())
 _TRIPLES = frozenset("partition rpartition".split())
 _PLACES = frozenset("index rindex".split())
 _NUMBERS = frozenset("find rfind count".split())
+_FORMS = frozenset({"format", "format_map"})
 _ALL = _TEXTS | _TRUTHS | _LISTS | _TRIPLES | _PLACES | _NUMBERS | {"encode"}
 
 
@@ -34,7 +36,7 @@ def method(interp: Interpreter, receiver: str | Scalar, name: str, call: Argumen
     """``receiver.name(…)``."""
     args = [_plain(value) for value in call.args]
     if isinstance(receiver, str) and name in _ALL and not call.kwargs and UNKNOWN not in args:
-        if limits.length_of(receiver, name, args) > limits.MAX_TEXT:
+        if limits.length_of(receiver, name, args) > limits.MAX_TEXT or (name in _FORMS and _reaches(receiver)):
             return Scalar("str")
         try:
             result = getattr(receiver, name)(*args)
@@ -62,6 +64,14 @@ def method(interp: Interpreter, receiver: str | Scalar, name: str, call: Argumen
     return _count(interp) if name in _NUMBERS else UNKNOWN
 
 
+def _reaches(template: str) -> bool:
+    """Whether a template asks for attributes or items of what it is given: ``{0.__class__}``."""
+    try:
+        return any(field and ("." in field or "[" in field) for _, field, _, _ in string.Formatter().parse(template))
+    except ValueError:
+        return True
+
+
 def _joined(interp: Interpreter, between: str, call: Arguments) -> Value:
     """A text of which the number of its parts is known: of characters, or of words with a space between them."""
     parts = interp.iterate(call.args[0], call.node, call.frame)
@@ -82,7 +92,10 @@ def _plain(value: Value) -> Any:
     if isinstance(value, ListValue):
         known = value.items is not None and all(isinstance(item, str) for item in value.items)
         return list(value.items or ()) if known else UNKNOWN
-    return value if isinstance(value, str | int | float | bool | type(None) | tuple) else UNKNOWN
+    if isinstance(value, tuple):
+        items = tuple(map(_plain, value))
+        return UNKNOWN if UNKNOWN in items else items
+    return value if isinstance(value, str | int | float | bool | type(None)) else UNKNOWN
 
 
 __all__ = ["method"]

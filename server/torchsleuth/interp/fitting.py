@@ -1,0 +1,55 @@
+"""What a layer that does not fit is made for: an operand like the one it was given, but for the sizes that the layer states."""
+
+from __future__ import annotations
+
+from torchsleuth.interp.trace import Operation
+from torchsleuth.interp.values import LibraryModule, ListValue, Value
+from torchsleuth.tensors.dims import Size
+
+_STATED: dict[str, tuple[int, str, int]] = {
+    "Linear": (0, "in_features", -1),
+    **{f"Conv{rank}d": (0, "in_channels", -rank - 1) for rank in (1, 2, 3)},
+    **{f"ConvTranspose{rank}d": (0, "in_channels", -rank - 1) for rank in (1, 2, 3)},
+    **{f"BatchNorm{rank}d": (0, "num_features", 1) for rank in (1, 2, 3)},
+    "GroupNorm": (1, "num_channels", 1),
+    **dict.fromkeys(("RNN", "LSTM", "GRU"), (0, "input_size", -1)),
+    "TransformerEncoderLayer": (0, "d_model", -1),
+}
+"""Where a layer's constructor says a size of its operand, by position and name, and which dimension has it."""
+
+
+def fitting_operand(operation: Operation) -> tuple[Size, ...] | None:
+    """The shape that the first operand of a layer should have had; None where the layer does not say, or it is the same."""
+    module = operation.module
+    shape = operation.specs[0].shape if operation.specs else None
+    if (
+        module is None
+        or shape is None
+        or len(operation.operands) != 1
+        or operation.operands[0] is not _first(operation)
+    ):
+        return None
+    name = module.path.removeprefix("torch.nn.")
+    wanted = list(shape)
+    if name == "LayerNorm":
+        sizes = _argument(module, 0, "normalized_shape")
+        sizes = (sizes,) if isinstance(sizes, int) else sizes.items if isinstance(sizes, ListValue) else sizes
+        if not isinstance(sizes, tuple) or not 0 < len(sizes) <= len(shape):
+            return None
+        wanted[-len(sizes) :] = sizes
+    elif name in _STATED:
+        position, keyword, axis = _STATED[name]
+        if not -len(shape) <= axis < len(shape):
+            return None
+        wanted[axis] = _argument(module, position, keyword)
+    if not all(isinstance(size, int) or size in shape for size in wanted) or tuple(wanted) == shape:
+        return None
+    return tuple(wanted)
+
+
+def _first(operation: Operation) -> Value:
+    return operation.args[0] if operation.args else None
+
+
+def _argument(module: LibraryModule, position: int, name: str) -> Value:
+    return module.kwargs.get(name, module.args[position] if position < len(module.args) else None)

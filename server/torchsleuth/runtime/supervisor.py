@@ -1,0 +1,197 @@
+"""Stands between a run and its script, so that the script and all it started end with the run, however that ends.
+
+    python -I -S supervisor.py LIFELINE EVENTS
+
+LIFELINE is a pipe from the one that runs the script. Its first line is the command, as JSON; each byte after that is the
+number of a signal for the script's process group; at its end, everything is killed. EVENTS is passed on to the script.
+The exit status is that of the script. What the script leaves behind lives on, unless it was sent a signal.
+
+On Linux, processes below the script are found even if they have made themselves independent of it; elsewhere, those that
+are still its descendants when it ends, and its process group.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import json
+import os
+import select
+import signal
+import sys
+import time
+
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+PATIENCE_SECONDS = 10.0
+"""Time in which killed processes are waited for."""
+
+
+def main(lifeline: int, events: int) -> int:
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        signal.signal(getattr(signal, name), lambda number, frame: None)  # those for the script come by the lifeline
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    os.set_inheritable(lifeline, False)
+    command = _first_line(lifeline)
+    if command is None:
+        return 1
+    _control(_PR_SET_CHILD_SUBREAPER, 1)
+    script = os.fork()
+    if script == 0:
+        _become(json.loads(command), events)
+    os.close(events)
+    signalled = False
+    while True:
+        ready, _, _ = select.select([lifeline, reader], [], [])
+        if reader in ready:
+            os.read(reader, 1 << 10)
+            status = _ended(script)
+            if status is not None:
+                if signalled:
+                    _sweep(script)
+                return _end_as(status)
+        if lifeline in ready:
+            numbers = os.read(lifeline, 1 << 10)
+            if not numbers:
+                _sweep(script)
+                return _end_as(signal.SIGKILL)
+            signalled = True
+            for number in numbers:
+                _signal_group(script, number)
+
+
+def _first_line(lifeline: int) -> bytes | None:
+    """The command; None where whoever started this has gone."""
+    line = b""
+    while not line.endswith(b"\n"):
+        byte = os.read(lifeline, 1)
+        if not byte:
+            return None
+        line += byte
+    return line
+
+
+def _become(command: list[str], events: int) -> None:
+    """The forked process: the script, in a session of its own."""
+    try:
+        os.setsid()
+        _control(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.set_wakeup_fd(-1)
+        for name in ("SIGPIPE", "SIGXFSZ"):  # as for a program that is not started by Python
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.SIG_DFL)
+        os.execvp(command[0], command)
+    except OSError as error:
+        failure = {"event": "failed", "errno": error.errno or errno.ENOEXEC}
+        os.write(events, json.dumps(failure).encode() + b"\n")
+    finally:
+        os._exit(127)
+
+
+def _control(option: int, value: int) -> None:
+    """``prctl``, where there is one."""
+    if sys.platform == "linux":
+        try:
+            ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+        except (OSError, AttributeError):
+            return
+
+
+def _ended(script: int) -> int | None:
+    """The script's status if it has ended. Others that ended are forgotten."""
+    status = None
+    while True:
+        try:
+            pid, found = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return status
+        if pid == 0:
+            return status
+        if pid == script:
+            status = found
+
+
+def _signal_group(script: int, number: int) -> None:
+    try:
+        os.killpg(script, number)
+    except OSError:
+        return
+
+
+def _sweep(script: int) -> None:
+    """Kill the script and everything below it, and what they start meanwhile."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        found = _descendants()
+        _signal_group(script, signal.SIGKILL)
+        for pid in found:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                continue
+        _ended(script)
+        if not found:
+            return
+        time.sleep(0.01)
+
+
+def _descendants() -> list[int]:
+    """Processes below this one that have not ended."""
+    children: dict[int, list[int]] = {}
+    for pid, parent in _processes():
+        children.setdefault(parent, []).append(pid)
+    found: list[int] = []
+    waiting = children.get(os.getpid(), [])
+    while waiting:
+        pid = waiting.pop()
+        found.append(pid)
+        waiting += children.get(pid, [])
+    return found
+
+
+def _processes() -> list[tuple[int, int]]:
+    """Every process that has not ended, with its parent."""
+    found: list[tuple[int, int]] = []
+    if os.path.exists("/proc/self/stat"):
+        for entry in os.listdir("/proc"):
+            if entry.isdigit():
+                try:
+                    with open(f"/proc/{entry}/stat", "rb") as file:
+                        state, parent = file.read().rsplit(b")", 1)[1].split()[:2]
+                except (OSError, IndexError, ValueError):
+                    continue
+                if state != b"Z":
+                    found.append((int(entry), int(parent)))
+        return found
+    import subprocess  # not where it is not needed: a script waits for what is imported here
+
+    try:
+        listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,state="], capture_output=True, timeout=5).stdout
+    except (OSError, subprocess.SubprocessError):
+        return found
+    for line in listing.decode(errors="replace").splitlines():
+        parts = line.split()
+        if len(parts) == 3 and not parts[2].startswith("Z") and parts[0].isdigit() and parts[1].isdigit():
+            found.append((int(parts[0]), int(parts[1])))
+    return found
+
+
+def _end_as(status: int) -> int:
+    """End as the script did: with its exit status, or of its signal."""
+    if os.WIFEXITED(status):
+        return os.WEXITSTATUS(status)
+    import resource
+
+    number = os.WTERMSIG(status)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    return 128 + number
+
+
+if __name__ == "__main__":
+    code = main(int(sys.argv[1]), int(sys.argv[2]))
+    os._exit(code)
