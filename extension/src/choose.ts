@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { describe, findEnvironments, type Environment } from "./environments";
 import { chooseInExtensions, chosenInterpreter, knownInterpreters } from "./interpreter";
 import { SECTION } from "./settings";
+import { OLDEST_MINOR } from "./version";
 
 interface Item extends vscode.QuickPickItem {
   python?: string;
@@ -15,7 +16,8 @@ export async function chooseInterpreter(log: vscode.LogOutputChannel): Promise<v
   const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
   const places = { folders, home: homedir(), environment: process.env };
   const current = await chosenInterpreter(folder, log);
-  const found = findEnvironments(places, [...(current ? [current] : []), ...(await knownInterpreters(log))]);
+  const known = [...(current ? [current] : []), ...(await knownInterpreters(log))];
+  const found = findEnvironments(places, known).filter(({ version }) => !isTooOld(version));
   const items: Item[] = found.map((environment) => item(environment, environment.python === current));
   const other: Item = { label: "$(folder) Find…", detail: "An interpreter that is not in this list" };
   const where = folder !== undefined && folders.length > 1 ? ` for ${folder.name}` : "";
@@ -42,6 +44,11 @@ export function activeFolder(): vscode.WorkspaceFolder | undefined {
   const uri = vscode.window.activeTextEditor?.document.uri;
   const folder = uri && vscode.workspace.getWorkspaceFolder(uri);
   return folder ?? vscode.workspace.workspaceFolders?.[0];
+}
+
+function isTooOld(version: string | undefined): boolean {
+  const [major = 3, minor = OLDEST_MINOR] = version?.split(".").map(Number) ?? [];
+  return major < 3 || (major === 3 && minor < OLDEST_MINOR);
 }
 
 function item({ python, version, torch }: Environment, current: boolean): Item {
