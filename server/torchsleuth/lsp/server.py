@@ -112,6 +112,7 @@ class TorchSleuthServer(LanguageServer):
         except JsonRpcException as error:
             logger.warning("the client does not say its settings: %s", error)
             return
+        logger.info("settings of %s and of other files: %s", ", ".join(folders), values)
         general, *others = (self._initial.updated(value) for value in values)
         self._take_over(general, dict(zip(folders, others)))
 
