@@ -151,7 +151,7 @@ async def test_an_untrusted_workspace_starts_nothing_until_it_is_trusted(start: 
     editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
     assert len(await editor.diagnostics(uri)) == 1
     await editor.until(lambda: editor.client.lens_refreshes == 1)
-    assert await editor.lenses(uri) == [(0, "▶ Run and Diagnose", "torchsleuth.runAndDiagnose")]
+    assert await editor.lenses(uri) == [(0, "▶ Run and Diagnose", "torchsleuth.server.runAndDiagnose")]
     settings = {"torchsleuth": {"trusted": False}}
     restricted = asyncio.ensure_future(editor.state("restricted"))
     await asyncio.sleep(0)
@@ -175,7 +175,7 @@ async def test_an_interpreter_of_an_untrusted_workspace_is_not_started(start: St
     await editor.command("restartWorker", str(python))
     assert (await editor.command("runAndDiagnose", uri))["ok"] is False
     assert await editor.hover(uri, 0, 8) == "" and await editor.hints(uri) == []
-    assert children(editor.server_pid) == {} and not canary.exists()
+    assert not others(editor) and not canary.exists()
 
 
 @pytest.mark.parametrize("options", [None, [], "text", {"interpreter": 3, "trusted": "yes", "inlayHints": None}])
