@@ -14,7 +14,8 @@ import signal
 import site
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,17 @@ class Refused(PermissionError):
 
 
 _refusals: list[str] = []
+_this_thread = threading.local()
+
+
+@contextlib.contextmanager
+def importing() -> Iterator[None]:
+    """While this thread imports a package that is installed: its code may load libraries of the system by their names."""
+    _this_thread.imports = True
+    try:
+        yield
+    finally:
+        _this_thread.imports = False
 
 
 def refusals() -> tuple[str, ...]:
@@ -133,6 +145,8 @@ def _hook(stores: tuple[str, ...], installed: tuple[str, ...]) -> Callable[[str,
 
     def on_library(event: str, arguments: tuple[Any, ...]) -> None:
         name = arguments[0] if arguments else None
+        if isinstance(name, str) and os.path.basename(name) == name and getattr(_this_thread, "imports", False):
+            return
         if name is not None and not _below(name, installed):
             refuse(event, name)
 
@@ -213,4 +227,4 @@ def _address_space() -> int | None:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-__all__ = ["Refused", "close", "installed_folders", "is_installed", "refusals"]
+__all__ = ["Refused", "close", "importing", "installed_folders", "is_installed", "refusals"]

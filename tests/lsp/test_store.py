@@ -212,3 +212,13 @@ def test_a_change_of_another_file_leaves_open_whether_a_finding_still_holds(stor
     assert [item.version for item in store.findings("a.py")] == [None]
     store.keep("static", "b.py", 8)
     assert [item.version for item in store.findings("a.py")] == [8]
+
+
+def test_what_was_found_while_another_file_was_typed_in_lies_where_it_is_now(store: ResultStore) -> None:
+    found = [diagnostic(related=(CALL,), fixes=(FIX,))]
+    store.replace("static", "b.py", found, [], 7, since={"a.py": [inserted_line(1)], "c.py": [inserted_line(1)]})
+    (finding,) = store.findings("a.py")
+    assert finding.diagnostic.start.line == 11 and finding.diagnostic.fixes[0].edits[0].start.line == 4
+    assert finding.version is None
+    store.replace("static", "b.py", found, [], 7, since={"c.py": [inserted_line(1)]})
+    assert [item.version for item in store.findings("a.py")] == [7]

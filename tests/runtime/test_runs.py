@@ -292,6 +292,33 @@ def test_interrupting_the_command_line_ends_the_script_and_what_it_started(tmp_p
     assert is_gone(child)
 
 
+def test_the_script_and_what_it_started_end_with_a_command_line_that_is_killed(tmp_path: Path) -> None:
+    script = write(tmp_path / "forever.py", ENDLESS)
+    command = [sys.executable, "-m", "torchsleuth", "run", str(script)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "server")}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+    assert process.stdout is not None
+    child = int(process.stdout.readline())
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    assert is_gone(child)
+
+
+def test_children_that_a_script_leaves_behind_live_on(tmp_path: Path) -> None:
+    """As with plain Python: only those of a script that was stopped end with it."""
+    text = "import subprocess\nprint(subprocess.Popen(['sleep', '1000'], start_new_session=True).pid, flush=True)\n"
+    report, output = execute(write(tmp_path / "leaves.py", text))
+    assert report.exit_code == 0
+    os.kill(int(output), signal.SIGKILL)
+
+
+def test_a_run_that_is_killed_before_it_starts_ends_at_once(tmp_path: Path) -> None:
+    job = Run(str(write(tmp_path / "forever.py", ENDLESS)), interpreter=sys.executable, on_output=lambda text: None)
+    job.kill()
+    assert job.execute().cancelled
+
+
 def test_an_interpreter_that_cannot_be_started_is_an_error(tmp_path: Path) -> None:
     script = write(tmp_path / "script.py", "")
     with pytest.raises(OSError):

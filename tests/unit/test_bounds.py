@@ -100,7 +100,7 @@ def test_a_fault_of_an_answer_is_noticed() -> None:
     (item,) = found.diagnostics
     assert fuzz.faults("x = 1\n", found)  # it speaks of lines that this text has not
     assert fuzz.faults(IMPORTS + WRONG, replace(found, stats={**found.stats, "stumbles": ["a.py:1: KeyError"]}))
-    broken = replace(item.fixes[0], edits=(replace(item.fixes[0].edits[0], text="("),))
+    broken = replace(item.fixes[0], edits=(replace(item.fixes[0].edits[0], new_text="("),))
     kinds = [
         kind for kind, _ in fuzz.faults(IMPORTS + WRONG, replace(found, diagnostics=(item.with_fixes((broken,)),)))
     ]

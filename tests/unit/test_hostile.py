@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks import hostile
 from torchsleuth.worker.client import WorkerClient
+from torchsleuth.worker.engine import Engine
 
 ROOT = Path(__file__).parents[2]
 
@@ -211,6 +212,22 @@ def test_functions_of_torch_are_not_emptied(worker: WorkerClient) -> None:
     assert [item.code for item in worker.analyze("second.py", after).diagnostics] == ["TS101"]
 
 
+def test_a_refusal_is_an_internal_error_of_the_operator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wall is closed for the life of a process, so that here it is only said to have refused something."""
+    refused = ["subprocess.Popen touch"]
+
+    def refusals() -> tuple[str, ...]:
+        found = tuple(refused)
+        refused.clear()
+        return found
+
+    monkeypatch.setattr("torchsleuth.wall.refusals", refusals)
+    engine, text = Engine(), "import torch\nx = torch.zeros(3, 4, 5)\n"
+    first, second = engine.analyze("refused.py", text), engine.analyze("refused.py", text)
+    assert first.stats["stumbles"] == ["torch.zeros: subprocess.Popen touch was refused"] and not first.facts
+    assert not second.stats["stumbles"] and second.facts[0].shape == (3, 4, 5)
+
+
 def test_random_compositions_run_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.hostile", "--count", "300", "--seed", "7"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -318,8 +335,9 @@ def test_the_second_wall_lets_the_analysis_work(tmp_path: Path, action: str) -> 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the address space is limited on Linux")
 def test_a_value_that_is_too_large_is_a_memory_error(tmp_path: Path) -> None:
-    action = 'exec(\'try: bytearray(1 << 44)\\nexcept MemoryError: pass\\nelse: open("no", "w")\')'
-    assert walled(tmp_path, action) == "allowed"
+    action = "bytearray(wall.HEADROOM_BYTES + (1 << 30))"
+    program = f"try:\n        {action}\n    except MemoryError: pass\n    else: open('too-large', 'w')"
+    assert walled(tmp_path, program) == "allowed"
 
 
 def walled(folder: Path, action: str) -> str:

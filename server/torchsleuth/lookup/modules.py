@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from torchsleuth import wall
+from torchsleuth.lifetime import end_with_parent
 
 TIMEOUT_S = 60.0
 """Time after which a search is given up."""
@@ -75,6 +76,7 @@ def find(imports: Iterable[Import], search_path: Sequence[str], roots: tuple[str
 
 
 def main() -> None:
+    end_with_parent()
     asked: dict[str, Any] = json.load(sys.stdin)
     imports = [Import(**item) for item in asked["imports"]]
     _prepare()

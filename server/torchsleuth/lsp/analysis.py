@@ -10,13 +10,14 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from torchsleuth.lsp import protocol
-from torchsleuth.lsp.documents import Document
+from torchsleuth.lsp.documents import Document, difference
 from torchsleuth.lsp.lookups import Lookups
 from torchsleuth.lsp.progress import WorkDone
 from torchsleuth.lsp.scheduling import Scheduler, Turns
 from torchsleuth.lsp.workers import Workers, WorkerState
 from torchsleuth.messages import message
 from torchsleuth.schema import FileAnalysis
+from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.unfinished import Analysed
 from torchsleuth.worker.async_client import Asked, AsyncWorkerClient
 from torchsleuth.worker.client import WorkerUnavailable
@@ -235,7 +236,7 @@ class StaticAnalysis:
             codes = self._server.control.codes(path)
             asked = Asked(path, document.text, overlay, roots, codes)
             analysis = await worker.analyze(asked, BUDGET_S)
-            accepted = self._accept(worker, document, analysis)
+            accepted = self._accept(worker, document, asked, analysis)
             if accepted:
                 self._analysed.pop(path, None)
                 if not analysis.stats.get("incomplete") and path not in self._outdated:
@@ -253,7 +254,7 @@ class StaticAnalysis:
                     accepted = self._is_current(worker, document)
                     if accepted:
                         analysis = await worker.repair(asked, REPAIR_SLICE_S, BUDGET_S)
-                        accepted = "unverified" in analysis.stats and self._accept(worker, document, analysis)
+                        accepted = "unverified" in analysis.stats and self._accept(worker, document, asked, analysis)
             if analysis.stats.get("died"):
                 self._scheduler.request(path, 0.0)
             elif accepted and path in self._analysed:
@@ -303,7 +304,7 @@ class StaticAnalysis:
         if worker in self._workers and seconds is not None:
             self._request_start(worker, seconds)
 
-    def _accept(self, worker: AsyncWorkerClient, document: Document, analysis: FileAnalysis) -> bool:
+    def _accept(self, worker: AsyncWorkerClient, document: Document, asked: Asked, analysis: FileAnalysis) -> bool:
         """Results for a text that is no longer the current one are dropped: newer ones are on their way. So they are where the
         worker died: what was found before is still there."""
         if not self._is_current(worker, document) or analysis.stats.get("died"):
@@ -313,7 +314,9 @@ class StaticAnalysis:
         self._note_incomplete(document.path, analysis.stats.get("incomplete"))
         found = [] if self._server.control.excludes(document.path) else self._server.control.shown(analysis)
         self._analysed_fully.add(document.path)
-        self._server.store.replace("static", document.path, found, analysis.facts, document.version)
+        others = ((other.source, asked.overlay.get(other.path, other.text)) for other in self._server.documents)
+        since = {now.path: difference(SourceText(now.path, then), now) for now, then in others if now.text != then}
+        self._server.store.replace("static", document.path, found, analysis.facts, document.version, since)
         self._server.refresh_hints()
         return True
 

@@ -79,7 +79,8 @@ class ResultStore:
         findings = tuple(Finding(diagnostic, owner, version) for diagnostic in diagnostics)
         entry = _Entry(self._generation, findings, tuple(facts))
         for path, changes in (since or {}).items():
-            entry = _moved_entry(entry, path, changes)
+            if changes and path in self._mentioned(entry):
+                entry = _unsure(_moved_entry(entry, path, changes))
         numbered = self._numbered(layer, owner, entry.findings)
         self._entries[layer, owner] = replace(entry, findings=numbered, places=_shown_in(diagnostics))
         self._publish_all(before | self._places(layer, owner) | {owner})
@@ -140,9 +141,7 @@ class ResultStore:
             moved = _moved_entry(entry, path, changes)
             if key[0] == "run" and _standing(moved) != _standing(entry):
                 republish |= self._places(*key)
-            if key != ("static", path):
-                moved = replace(moved, findings=tuple(replace(finding, version=None) for finding in moved.findings))
-            self._entries[key] = moved
+            self._entries[key] = moved if key == ("static", path) else _unsure(moved)
         self._publish_all(republish)
 
     def findings(self, path: str) -> list[Finding]:
@@ -273,6 +272,11 @@ def _moved_entry(entry: _Entry, path: str, changes: Sequence[TextChange]) -> _En
     facts = tuple(_moved_facts(entry.facts, path, changes))
     whole = entry.whole and len(facts) == len(entry.facts) and _parts(findings) == _parts(entry.findings)
     return replace(entry, findings=findings, facts=facts, whole=whole)
+
+
+def _unsure(entry: _Entry) -> _Entry:
+    """What was found, of which it is open whether it holds for the newest text of another file."""
+    return replace(entry, findings=tuple(replace(finding, version=None) for finding in entry.findings))
 
 
 def _parts(findings: Sequence[Finding]) -> int:

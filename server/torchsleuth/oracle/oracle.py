@@ -93,10 +93,19 @@ _SHAPE_WORDS = (
     "must be of size batch_size", "shape of the mask",
 )  # fmt: skip
 
-RECENT = 1 << 16
+MAX_REMEMBERED = 10_000
+"""Answers that are kept in memory between two requests."""
+MAX_MODULES = 400
+"""The same of modules that were built."""
+RECENT = 1 << 14
 """Questions that are remembered as they were asked."""
 
 logging.getLogger("torch").setLevel(logging.CRITICAL)
+
+
+def _forget_oldest(kept: dict[Any, Any], limit: int) -> None:
+    for key in list(itertools.islice(kept, max(0, len(kept) - limit))):
+        del kept[key]
 
 
 def _asks_none(error: BaseException) -> bool:
@@ -108,11 +117,12 @@ class Oracle:
     """The memoised function, with the fake mode it runs in."""
 
     def __init__(self, store: Store | None = None) -> None:
-        """`store`: where answers are kept when the process ends."""
+        """`store`: where answers are kept, and those of others are found."""
         self._store = store
         self._mode = Mode()
-        self._memo: dict[Any, Outcome] = {} if store is None else store.load()
-        self._stored = len(self._memo)
+        self._memo: dict[Any, Outcome] = {}
+        self._new: dict[Any, Outcome] = {}
+        """Answers that the store does not have."""
         self._recent: dict[Any, Outcome] = {}
         self.joint: dict[Any, Outcome | None] = {}
         self._built: dict[tuple[ModuleSpec, str], torch.nn.Module] = {}
@@ -154,11 +164,12 @@ class Oracle:
                 return known
             (canonical_target, canonical_args, canonical_kwargs), back = canonical((target, args, given))
             key = (canonical_target, canonical_args, canonical_kwargs, *question[3:])
-            outcome = self._memo.get(key)
+            outcome = self._memo.get(key) or self._known_before(key)
         except (TypeError, Unsupported) as error:
             return Undecided(str(error))
         if outcome is None:
             self.misses += 1
+            told = len(self.internal_errors)
             outcome = (
                 self._simplified((canonical_target, canonical_args, canonical_kwargs), grad, cast) if back else None
             )
@@ -167,11 +178,9 @@ class Oracle:
             if outcome is None:
                 setting = (bool(back), grad, cast)
                 outcome = self._evaluate(canonical_target, canonical_args, dict(canonical_kwargs), *setting)
-            if refused := wall.refusals():
-                # Not remembered: whoever asks again is told again.
-                self.internal_errors += [f"{_path(target)}: {what} was refused" for what in refused]
-                return Undecided(refused[0])
-            self._memo[key] = outcome
+            if len(self.internal_errors) > told:
+                return Undecided(self.internal_errors[-1])  # not remembered: whoever asks again is told again
+            self._memo[key] = self._new[key] = outcome
         else:
             self.hits += 1
         if not isinstance(outcome, Result):
@@ -236,13 +245,27 @@ class Oracle:
 
     def save(self) -> None:
         """Put the answers that are new into the store."""
-        if self._store is not None and len(self._memo) > self._stored:
-            self._store.append(dict(itertools.islice(self._memo.items(), self._stored, None)))
-            self._stored = len(self._memo)
+        if self._store is None or self._store.add(self._new) or len(self._new) > MAX_REMEMBERED:
+            self._new = {}
+        # A process that lives for days does not grow for days: what is forgotten is in the store, or is computed again.
+        _forget_oldest(self._memo, MAX_REMEMBERED)
+        _forget_oldest(self.joint, MAX_REMEMBERED)
+        for kept in (self._built, self._parameters, self._trees):
+            _forget_oldest(kept, MAX_MODULES)
+        if len(Mode.cache) > MAX_REMEMBERED:  # what fake tensors remember themselves, of concrete sizes
+            Mode.cache_clear()
+
+    def _known_before(self, key: Any) -> Outcome | None:
+        """What another worker found out."""
+        outcome = self._store.get(key) if self._store is not None else None
+        if not isinstance(outcome, Outcome):
+            return None
+        self._memo[key] = outcome
+        return outcome
 
     def attribute(self, recipe: ModuleSpec, name: str) -> Any:
         """The value of an attribute of a library module as a spec: int, str, TensorSpec … Raises LookupError."""
-        with self._quiet():
+        with self._quiet(recipe.path):
             try:
                 value = published.attribute(self._module(recipe), name)
                 if isinstance(value, torch.nn.Module) and recipe.package:
@@ -257,7 +280,7 @@ class Oracle:
         known = self._parameters.get((recipe, buffers))
         if known is not None:
             return known
-        with self._quiet():
+        with self._quiet(recipe.path):
             session = Session(self._mode, symbolic=False)
             try:
                 module = self._module(recipe)
@@ -270,7 +293,7 @@ class Oracle:
 
     def construct(self, recipe: ModuleSpec) -> Failure | Undecided | None:
         """Whether a constructor call succeeds: None, or why not."""
-        with self._quiet():
+        with self._quiet(recipe.path):
             try:
                 self._module(recipe)
             except _SILENT_ERRORS as error:
@@ -296,7 +319,7 @@ class Oracle:
     def tree(self, recipe: ModuleSpec) -> tuple[PartSpec, ...]:
         """The submodules of a model of another package, as `published.tree`. Raises LookupError."""
         if recipe not in self._trees:
-            with self._quiet():
+            with self._quiet(recipe.path):
                 try:
                     self._trees[recipe] = published.tree(self._module(recipe))
                 except Exception as error:
@@ -337,7 +360,7 @@ class Oracle:
 
     def refusal(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failure | None:
         """What an optimizer or a schedule raises for options that are plain values of Python."""
-        with self._quiet():
+        with self._quiet(path):
             return options.refusal(path, args, kwargs)
 
     def nearest(self, path: str, name: str) -> tuple[str, ...]:
@@ -365,7 +388,7 @@ class Oracle:
     ) -> Outcome:
         if cast is not None and cast.device != "cpu" and target not in _UNCAST:
             return self._elsewhere(target, args, kwargs, symbolic, grad, cast)
-        with self._quiet(), torch.set_grad_enabled(grad), casting(cast):
+        with self._quiet(_path(target)), torch.set_grad_enabled(grad), casting(cast):
             try:
                 target = self._materialized(target, args)
             except Unsupported as error:
@@ -403,7 +426,7 @@ class Oracle:
             return outcome
         self._place = cast.device
         try:
-            with self._quiet(), torch.no_grad(), casting(cast):
+            with self._quiet(_path(target)), torch.no_grad(), casting(cast):
                 target = self._materialized(target, args)
                 placed = self._fake(target, args, kwargs, symbolic)
                 if isinstance(target, ModuleSpec) and not _succeeded(placed, target):
@@ -731,11 +754,15 @@ class Oracle:
             return undecided
 
     @contextlib.contextmanager
-    def _quiet(self) -> Iterator[None]:
-        """Fake kernels warn and print tracebacks; none of it is the user's business."""
-        with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
-            warnings.simplefilter("ignore")
-            yield
+    def _quiet(self, path: str) -> Iterator[None]:
+        """Fake kernels warn and print tracebacks; none of it is the user's business. What the wall has refused on the way is
+        an internal error of the operator or class at `path`."""
+        try:
+            with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
+                warnings.simplefilter("ignore")
+                yield
+        finally:
+            self.internal_errors += [f"{path}: {what} was refused" for what in wall.refusals()]
 
 
 def _path(target: str | ModuleSpec) -> str:

@@ -144,8 +144,19 @@ def _from_configuration(cls: Any, path: str, args: list[Any], kwargs: dict[str, 
     config = kept.pop("config", None)
     if config is None:
         configurations = getattr(cls, "config_class", None) or names.published("transformers.AutoConfig")
-        config = configurations.from_pretrained(*args[:1], local_files_only=True, **kept)
+        config = _cached(configurations, args, kept)
     return cls.from_config(config) if hasattr(cls, "from_config") else cls(config)
+
+
+def _cached(configurations: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    """A configuration that is on this machine. Raises LookupError, whatever keeps it from being read: its program may have
+    more than this machine, and may let the code of others run."""
+    if configurations.__name__ == "AutoConfig":
+        kwargs = {**kwargs, "trust_remote_code": False}
+    try:
+        return configurations.from_pretrained(*args[:1], local_files_only=True, **kwargs)
+    except Exception as error:
+        raise LookupError(str(args[:1])) from error
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import time
 import warnings
 
 from torchsleuth.syntax.edits import indentation
@@ -17,8 +18,8 @@ MAX_KEPT = 200_000
 """Characters of texts whose trees are kept; a tree takes some 60 bytes for each."""
 MAX_REPAIRS = 40
 """Broken places that are blanked before the rest of the file is given up."""
-MAX_PARSED = 6_000_000
-"""Characters that are parsed, again and again, for the same."""
+REPAIR_SECONDS = 2.0
+"""Time of the processor after which the same holds: there are lines that Python's parser needs seconds for."""
 MAX_NESTING = 2000
 """Nodes around a node, as in a sum of so many terms; a statement that nests deeper is blanked. Whatever follows a tree calls
 itself a few times for each."""
@@ -53,7 +54,10 @@ def _recovered(text: str) -> tuple[ast.Module, tuple[int, ...]]:
     count = SourceText("", text).line_count
     blanked: list[int] = []
     shallow = False
-    for _ in range(min(MAX_REPAIRS, MAX_PARSED // (len(text) + 1) + 2)):
+    began = time.process_time()
+    for repair in range(MAX_REPAIRS):
+        if repair > 1 and time.process_time() - began > REPAIR_SECONDS:
+            break
         try:
             tree = _parse(text)
             deep = _too_deep(tree)

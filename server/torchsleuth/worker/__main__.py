@@ -93,12 +93,13 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
     _close_wall()
     collector.quiet()
     collector.tidy()
-    inbox = _inbox(requests)
+    inbox, number = _inbox(requests), 0
     while (request := inbox.get()).get("method") != "shutdown":
         write(answers, answer(engine, request))
         if inbox.empty():
             _save(engine)
-            collector.tidy(passing=engine.unrepaired)
+            number += 1
+            collector.tidy(engine.unrepaired, thorough=number % collector.REQUESTS == 0)
     return 0
 
 

@@ -25,7 +25,7 @@ StateListener = Callable[[str, str], None]
 
 START_SECONDS = 120.0
 """Time a new worker has to import torch."""
-START_DEATHS = 5
+START_DEATHS = 8
 """Deaths in a row of a worker that is starting, after which those who wait for it are told. It is tried again later."""
 LONGEST_PAUSE_SECONDS = 30.0
 """Pause before a restart: none after the first death in a row, then 1 s, 2 s, 4 s … up to this."""

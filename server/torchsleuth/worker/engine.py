@@ -32,6 +32,8 @@ DOCUMENT_SECONDS = 20.0
 RULES_SECONDS for the rules; what is left is for fixes."""
 GRACE_SECONDS = 2.0
 """The same, beyond that of the execution, after which it is interrupted: it looks at the clock itself, but not everywhere."""
+BEHIND_SECONDS = 2.0
+"""The same for what is seen behind layers that do not fit."""
 RULES_SECONDS = 4.0
 """The same for all the rules together."""
 RULE_SECONDS = 2.0
@@ -185,11 +187,14 @@ class Engine:
         trace = analysis.trace
         if trace.incomplete or trace.overdue or not any(fitting_operand(one.operation) for one in trace.failures):
             return {}
-        budget = Budget()
+        budget = Budget(seconds=BEHIND_SECONDS)
         interpreter = Interpreter(self.oracle, Workspace(files, roots), budget, self.progress)
         interpreter.fitting = True
-        with self._bounded.limit(budget.seconds + GRACE_SECONDS):
-            supposed = interpreter.run_document(SourceText(path, files[path]))
+        try:
+            with self._bounded.limit(budget.seconds + GRACE_SECONDS):
+                supposed = interpreter.run_document(SourceText(path, files[path]))
+        except OutOfTime:
+            return {}
         if supposed.incomplete or supposed.overdue:
             return {}
         return {place: seen for place, seen in supposed.facts.items() if place not in supposed.obscure}

@@ -19,7 +19,8 @@ function opened({ path }) {
 async function quickFixes(where) {
   const document = opened(where);
   const range = new vscode.Range(at(where), at(where));
-  const found = await execute("vscode.executeCodeActionProvider", document.uri, range, "quickfix");
+  const resolved = 50; // edits are made when they are asked for
+  const found = await execute("vscode.executeCodeActionProvider", document.uri, range, "quickfix", resolved);
   return found.filter((action) => action.edit !== undefined);
 }
 
@@ -67,7 +68,11 @@ const operations = {
   fixes: async (where) => (await quickFixes(where)).map((action) => action.title),
   applyFix: async ({ title, ...where }) => {
     const action = (await quickFixes(where)).find((item) => item.title === title);
-    return action !== undefined && (await vscode.workspace.applyEdit(action.edit));
+    const applied = action !== undefined && (await vscode.workspace.applyEdit(action.edit));
+    if (applied && action.command !== undefined) {
+      await execute(action.command.command, ...(action.command.arguments ?? []));
+    }
+    return applied;
   },
   lenses: async ({ path }) => {
     const found = await execute("vscode.executeCodeLensProvider", vscode.Uri.file(path), 100);

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import demands, kinds, misuse
+from torchsleuth.interp import demands, kinds, limits, misuse
 from torchsleuth.interp.batch import plain
 from torchsleuth.interp.graph import AutogradFault, Cut, cut_of, is_leaf
 from torchsleuth.interp.library import (
@@ -462,6 +462,8 @@ def _any_integers(value: Value) -> Value:
     """Data in which integers that are not known are replaced by others: the shape does not depend on them."""
     if isinstance(value, Dim):
         return 1
+    if limits.is_large(value):
+        return UNKNOWN
     if isinstance(value, tuple):
         return tuple(_any_integers(item) for item in value)
     if isinstance(value, ListValue) and value.items is not None:
