@@ -21,9 +21,9 @@ def engine() -> Engine:
     return Engine()
 
 
-def analyze(text: str, also: str | None = None, **overlay: str) -> FileAnalysis:
-    """`also`: a rule that is asked beside those that are on by default."""
-    codes = [code for code, rule in RULES.items() if rule.default or code == also]
+def analyze(text: str, *also: str | None, **overlay: str) -> FileAnalysis:
+    """`also`: rules that are asked beside those that are on by default."""
+    codes = [code for code, rule in RULES.items() if rule.default or code in also]
     return engine().analyze(PATH, text, {f"{name}.py": other for name, other in overlay.items()}, codes=codes)
 
 

@@ -1,5 +1,8 @@
 // What each command of the palette does.
 import * as vscode from "vscode";
+import { activeFolder, chooseInterpreter } from "./choose";
+import { installPyTorch } from "./install";
+import { chosenInterpreter } from "./interpreter";
 import { COMMANDS } from "./names";
 import { SERVER_CLEAR } from "./protocol";
 import type { Runner } from "./run";
@@ -15,6 +18,13 @@ export function registerCommands(
     register(COMMANDS.restart, server.restart),
     register(COMMANDS.showLogs, () => {
       log.show();
+    }),
+    register(COMMANDS.chooseInterpreter, () => chooseInterpreter(log)),
+    register(COMMANDS.installPyTorch, async (python?: string) => {
+      const target = python ?? (await chosenInterpreter(activeFolder(), log)) ?? server.python();
+      if (target !== undefined) {
+        installPyTorch(target);
+      }
     }),
     register(COMMANDS.runAndDiagnose, runner.run),
     register(COMMANDS.stopRun, runner.stop),

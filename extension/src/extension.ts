@@ -1,10 +1,10 @@
-// The extension: puts its parts together, and says what makes the server start again.
+// The extension: puts its parts together, and tells the server what has changed.
 import * as vscode from "vscode";
 import { registerCommands } from "./commands";
 import { onInterpreterChange } from "./interpreter";
 import { createRunner } from "./run";
 import { createServer } from "./server";
-import { createStatusItem, reportProblem } from "./status";
+import { createNotifier, createStatusItem } from "./status";
 
 let stopServer: (() => Promise<void>) | undefined;
 
@@ -18,19 +18,17 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     log,
     runner,
     createStatusItem(server),
-    server.onProblem((problem) => void reportProblem(problem, log)),
+    createNotifier(server),
     registerCommands(server, runner, log),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => void server.restart()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void server.configure()),
     vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration("torchsleuth.interpreter")) {
-        void server.restart();
-      } else if (event.affectsConfiguration("torchsleuth")) {
+      if (event.affectsConfiguration("torchsleuth")) {
         void server.configure();
       }
     }),
   );
-  context.subscriptions.push(await onInterpreterChange(log, () => void server.restart()));
   await server.restart();
+  context.subscriptions.push(await onInterpreterChange(log, () => void server.configure()));
 }
 
 export async function deactivate(): Promise<void> {

@@ -1,4 +1,4 @@
-// Which Python the server and the analysis run in: the Python extension's, else the setting, else one on the PATH.
+// Which Python the analysis of a folder runs in, and which one the server: the Python extension's, the setting's, one on the PATH.
 import { execFile } from "node:child_process";
 import * as vscode from "vscode";
 import { configuredInterpreter } from "./settings";
@@ -8,16 +8,22 @@ import { surroundings, workspaceTrust } from "./workspace";
 
 /** What we use of the interface of ms-python.vscode-python-envs. */
 interface EnvironmentsApi {
-  getEnvironment(
-    scope: vscode.Uri | undefined,
-  ): Promise<{ execInfo?: { run?: { executable?: string } } } | undefined>;
+  getEnvironment(scope: vscode.Uri | undefined): Promise<KnownEnvironment | undefined>;
+  getEnvironments?(scope: "all"): Promise<KnownEnvironment[]>;
+  setEnvironment?(scope: vscode.Uri | undefined, environment: KnownEnvironment): Promise<void>;
   onDidChangeEnvironment?: vscode.Event<unknown>;
+}
+
+interface KnownEnvironment {
+  execInfo?: { run?: { executable?: string } };
 }
 
 /** What we use of the interface of ms-python.python. */
 interface PythonApi {
   environments: {
+    known?: readonly { path: string; executable?: { uri?: vscode.Uri } }[];
     getActiveEnvironmentPath(resource?: vscode.Uri): { path: string };
+    updateActiveEnvironmentPath?(path: string, resource?: vscode.Uri): Promise<void>;
     resolveEnvironment(path: { path: string }): Promise<{ executable: { uri?: vscode.Uri } } | undefined>;
     onDidChangeActiveEnvironmentPath: vscode.Event<unknown>;
   };
@@ -29,27 +35,31 @@ export const PYTHON_EXTENSION = "ms-python.python";
 /** Importing nothing but the standard library takes far less, even from a cold network drive. */
 const ANSWER_WITHIN_MS = 30_000;
 
-/** The interpreter to use, or a sentence that says why there is none. */
-export async function findInterpreter(
+/** The interpreter that was chosen for a folder, undefined where none was. */
+export async function chosenInterpreter(
+  folder: vscode.WorkspaceFolder | undefined,
   log: vscode.LogOutputChannel,
-): Promise<Interpreter | { problem: string }> {
-  const folder = vscode.workspace.workspaceFolders?.[0];
-  const extension = await fromExtensions(folder?.uri, log);
-  if (extension !== undefined) {
-    log.info(`the Python extension names ${extension}`);
-    return ask(extension);
-  }
+): Promise<string | undefined> {
   // In a workspace that is not trusted VS Code gives only the user's own value (restrictedConfigurations).
   const setting = configuredInterpreter(folder);
-  if (setting !== undefined) {
-    log.info(`torchsleuth.interpreter names ${setting}`);
-    return ask(setting);
+  if (!vscode.workspace.isTrusted) {
+    const program = setting && startable(setting, workspaceTrust());
+    return typeof program === "string" ? program : undefined;
   }
+  return (await fromExtensions(folder?.uri, log)) ?? setting;
+}
+
+/** The interpreter that the server can run in: the one that is chosen, else one on the PATH. Or why there is none. */
+export async function serverInterpreter(
+  chosen: string | undefined,
+  log: vscode.LogOutputChannel,
+): Promise<Interpreter | { problem: string }> {
   const problems: string[] = [];
-  for (const name of process.platform === "win32" ? ["python", "python3"] : ["python3", "python"]) {
+  const others = process.platform === "win32" ? ["python", "python3"] : ["python3", "python"];
+  for (const name of chosen === undefined ? others : [chosen, ...others]) {
     const answer = await ask(name);
     if (!("problem" in answer)) {
-      log.info(`${name} on the PATH is ${answer.path}`);
+      log.info(`the server's Python is ${answer.path}`);
       return answer;
     }
     problems.push(answer.problem);
@@ -69,6 +79,44 @@ export async function onInterpreterChange(
     python?.environments.onDidChangeActiveEnvironmentPath,
   ];
   return vscode.Disposable.from(...events.flatMap((event) => (event === undefined ? [] : [event(callback)])));
+}
+
+/** Interpreters that the Python extensions know of. */
+export async function knownInterpreters(log: vscode.LogOutputChannel): Promise<string[]> {
+  try {
+    const environments = await api<EnvironmentsApi>(ENVIRONMENTS_EXTENSION, log);
+    const listed = (await environments?.getEnvironments?.("all")) ?? [];
+    const python = await api<PythonApi>(PYTHON_EXTENSION, log);
+    const paths = [
+      ...listed.map((environment) => environment.execInfo?.run?.executable),
+      ...(python?.environments.known ?? []).map(({ executable }) => executable?.uri?.fsPath),
+    ];
+    return paths.filter((path): path is string => path !== undefined && path !== "");
+  } catch (error) {
+    log.warn(`the Python extension did not list its environments: ${String(error)}`);
+    return [];
+  }
+}
+
+/** Has the Python extension use an interpreter from now on. False where there is none of these extensions. */
+export async function chooseInExtensions(
+  path: string,
+  scope: vscode.Uri | undefined,
+  log: vscode.LogOutputChannel,
+): Promise<boolean> {
+  const environments = await api<EnvironmentsApi>(ENVIRONMENTS_EXTENSION, log);
+  const listed = (await environments?.getEnvironments?.("all")) ?? [];
+  const known = listed.find((environment) => environment.execInfo?.run?.executable === path);
+  if (known !== undefined && environments?.setEnvironment !== undefined) {
+    await environments.setEnvironment(scope, known);
+    return true;
+  }
+  const python = await api<PythonApi>(PYTHON_EXTENSION, log);
+  if (python?.environments.updateActiveEnvironmentPath === undefined) {
+    return false;
+  }
+  await python.environments.updateActiveEnvironmentPath(path, scope);
+  return true;
 }
 
 async function fromExtensions(

@@ -3,6 +3,8 @@
 export const COMMANDS = {
   restart: "torchsleuth.restart",
   showLogs: "torchsleuth.showLogs",
+  chooseInterpreter: "torchsleuth.chooseInterpreter",
+  installPyTorch: "torchsleuth.installPyTorch",
   runAndDiagnose: "torchsleuth.runAndDiagnose",
   stopRun: "torchsleuth.stopRun",
   clearResults: "torchsleuth.clearResults",

@@ -7,6 +7,13 @@ export interface Presentation {
   problem: boolean;
 }
 
+/** What is missing, by the reason that the server gives. */
+const LACKING: Readonly<Record<string, string>> = {
+  no_torch: "no PyTorch",
+  old_torch: "PyTorch too old",
+  old_python: "Python too old",
+};
+
 /** The words for a state; an unknown one is shown as it is. */
 export function presentation(status: StatusParams): Presentation {
   switch (status.state) {
@@ -18,7 +25,11 @@ export function presentation(status: StatusParams): Presentation {
     case "ready":
       return { text: "TorchSleuth", busy: false, problem: false };
     case "unavailable":
-      return { text: "TorchSleuth: no analysis", busy: false, problem: true };
+      return {
+        text: `TorchSleuth: ${LACKING[status.reason ?? ""] ?? "no analysis"}`,
+        busy: false,
+        problem: true,
+      };
     case "restricted":
       return { text: "TorchSleuth: restricted", busy: false, problem: true };
     default:

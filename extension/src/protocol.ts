@@ -8,8 +8,9 @@ export const SERVER_RUN = "torchsleuth.server.runAndDiagnose";
 export const SERVER_STOP = "torchsleuth.server.stopRun";
 export const SERVER_CLEAR = "torchsleuth.server.clearResults";
 
-/** What the server is told at the start, and again when a setting changes. */
+/** What the server is told of a folder: of the first one at the start, of any when it asks. */
 export interface ServerSettings {
+  /** Empty: the one that the server runs in. */
   interpreter: string;
   trusted: boolean;
   inlayHints: boolean;
@@ -27,6 +28,10 @@ export interface ServerSettings {
 export interface StatusParams {
   state: string;
   detail: string;
+  /** Why there is no analysis: `no_torch` is what only the user can change, for one. */
+  reason?: string;
+  /** The interpreter that this is about. */
+  interpreter?: string;
 }
 
 export interface RunOutputParams {

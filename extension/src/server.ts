@@ -1,15 +1,17 @@
-// The language server's life: started in the chosen interpreter, restarted when that changes, stopped at the end.
+// The language server's life. It is started once: what changes afterwards, interpreters included, it is told.
 import * as vscode from "vscode";
 import {
   DidChangeConfigurationNotification,
   ExecuteCommandRequest,
   LanguageClient,
   State,
+  type ConfigurationParams,
   type LanguageClientOptions,
+  type LSPAny,
   type ServerOptions,
 } from "vscode-languageclient/node";
-import { findInterpreter } from "./interpreter";
-import { RUN_OUTPUT, STATUS, type RunOutputParams, type StatusParams } from "./protocol";
+import { chosenInterpreter, serverInterpreter } from "./interpreter";
+import { RUN_OUTPUT, STATUS, type RunOutputParams, type ServerSettings, type StatusParams } from "./protocol";
 import { coalesced } from "./queue";
 import { SECTION, serverSettings } from "./settings";
 import { surroundings } from "./workspace";
@@ -17,14 +19,14 @@ import { surroundings } from "./workspace";
 export interface Server {
   onStatus: vscode.Event<StatusParams>;
   onRunOutput: vscode.Event<RunOutputParams>;
-  /** There is no server, and only the user can change that. */
-  onProblem: vscode.Event<string>;
-  /** Ends the present server, if any, and starts one with the interpreter of now. Never overlaps, never rejects. */
+  /** Ends the present server, if any, and starts another. Never overlaps, never rejects. */
   restart(this: void): Promise<void>;
   stop(this: void): Promise<void>;
+  /** The Python that the server runs in. */
+  python(this: void): string | undefined;
   /** Until the start that was asked for last has ended, one way or the other. */
   settled(this: void): Promise<void>;
-  /** Tells the server the settings of now. */
+  /** Has the server ask for the settings of now; starts one where there is none. Never rejects. */
   configure(this: void): Promise<void>;
   /** Has the server do a command. Undefined where there is no server; rejects when it ends meanwhile. */
   execute<T>(this: void, command: string, ...values: unknown[]): Promise<T | undefined>;
@@ -39,9 +41,7 @@ interface Events {
 /** A server that has not been started yet. */
 export function createServer(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): Server {
   const events: Events = { status: new vscode.EventEmitter(), runOutput: new vscode.EventEmitter() };
-  const problem = new vscode.EventEmitter<string>();
-  const files = vscode.workspace.createFileSystemWatcher("**/{*.py,pyproject.toml}");
-  context.subscriptions.push(events.status, events.runOutput, problem, files);
+  context.subscriptions.push(events.status, events.runOutput);
   let running: { client: LanguageClient; interpreter: string } | undefined;
 
   const stop = async (): Promise<void> => {
@@ -57,18 +57,25 @@ export function createServer(context: vscode.ExtensionContext, log: vscode.LogOu
   const fail = (reason: string): void => {
     log.error(reason);
     events.status.fire({ state: "unavailable", detail: reason });
-    problem.fire(reason);
   };
 
   const start = async (): Promise<void> => {
     events.status.fire({ state: "starting", detail: "" });
-    const interpreter = await findInterpreter(log);
+    const folder = vscode.workspace.workspaceFolders?.[0];
+    const chosen = await chosenInterpreter(folder, log);
+    const interpreter = await serverInterpreter(chosen, log);
     if ("problem" in interpreter) {
       fail(interpreter.problem);
       return;
     }
     log.info(`starting with Python ${interpreter.version}, ${interpreter.path}`);
-    const client = createClient(context.extensionUri, interpreter.path, log, files, events);
+    const client = createClient(
+      context.extensionUri,
+      interpreter.path,
+      serverSettings(folder, chosen),
+      log,
+      events,
+    );
     try {
       await client.start();
       running = { client, interpreter: interpreter.path };
@@ -82,18 +89,21 @@ export function createServer(context: vscode.ExtensionContext, log: vscode.LogOu
     await start();
   });
   let begun = Promise.resolve();
+  const again = (): Promise<void> => (begun = restart());
 
   return {
     onStatus: events.status.event,
     onRunOutput: events.runOutput.event,
-    onProblem: problem.event,
-    restart: () => (begun = restart()),
+    restart: again,
     stop,
+    python: () => running?.interpreter,
     settled: () => begun,
     configure: async () => {
-      await running?.client.sendNotification(DidChangeConfigurationNotification.type, {
-        settings: { [SECTION]: serverSettings(running.interpreter) },
-      });
+      if (running === undefined) {
+        await again();
+      } else {
+        await running.client.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
+      }
     },
     execute: async <T>(command: string, ...values: unknown[]) => {
       const params = { command, arguments: values };
@@ -105,11 +115,30 @@ export function createServer(context: vscode.ExtensionContext, log: vscode.LogOu
   };
 }
 
+/** What the server asks for: of our section, the settings with the interpreter that is chosen for each folder. */
+async function answers(
+  asked: ConfigurationParams,
+  next: () => unknown,
+  log: vscode.LogOutputChannel,
+): Promise<LSPAny[]> {
+  const others = (await next()) as LSPAny[];
+  return Promise.all(
+    asked.items.map(async ({ section, scopeUri }, index): Promise<LSPAny> => {
+      if (section !== SECTION) {
+        return others[index] ?? null;
+      }
+      const uri = scopeUri === undefined ? undefined : vscode.Uri.parse(scopeUri);
+      const folder = uri && vscode.workspace.getWorkspaceFolder(uri);
+      return { ...serverSettings(folder, await chosenInterpreter(folder, log)) };
+    }),
+  );
+}
+
 function createClient(
   extension: vscode.Uri,
   interpreter: string,
+  settings: ServerSettings,
   log: vscode.LogOutputChannel,
-  files: vscode.FileSystemWatcher,
   events: Events,
 ): LanguageClient {
   const script = vscode.Uri.joinPath(extension, "extension", "bundled", "start_server.py").fsPath;
@@ -125,8 +154,10 @@ function createClient(
       { scheme: "untitled", language: "python" },
     ],
     outputChannel: log,
-    initializationOptions: () => serverSettings(interpreter),
-    synchronize: { fileEvents: files },
+    initializationOptions: settings,
+    middleware: {
+      workspace: { configuration: (asked, token, next) => answers(asked, () => next(asked, token), log) },
+    },
   };
   const client = new LanguageClient(SECTION, "TorchSleuth", server, options);
   client.onNotification(STATUS, (status: StatusParams) => {

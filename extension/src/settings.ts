@@ -28,10 +28,14 @@ function path(
       });
 }
 
-export function serverSettings(interpreter: string): ServerSettings {
-  const configuration = vscode.workspace.getConfiguration(SECTION);
+/** The settings of a folder, or of files in none. */
+export function serverSettings(
+  folder: vscode.WorkspaceFolder | undefined,
+  interpreter: string | undefined,
+): ServerSettings {
+  const configuration = vscode.workspace.getConfiguration(SECTION, folder?.uri);
   return {
-    interpreter,
+    interpreter: interpreter ?? "",
     trusted: vscode.workspace.isTrusted,
     inlayHints: configuration.get<boolean>("inlayHints.enabled", true),
     runCommand: COMMANDS.runAndDiagnose,
@@ -41,6 +45,6 @@ export function serverSettings(interpreter: string): ServerSettings {
     ignore: configuration.get<string[]>("ignore", []),
     severity: configuration.get<Record<string, string>>("severity", {}),
     exclude: configuration.get<string[]>("exclude", []),
-    configuration: path(configuration, "configuration", vscode.workspace.workspaceFolders?.[0]) ?? "",
+    configuration: path(configuration, "configuration", folder) ?? "",
   };
 }

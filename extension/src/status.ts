@@ -1,14 +1,13 @@
-// The status item: one glance says whether the analysis is there, and why not.
+// The status item, one glance at which says whether the analysis is there and why not; and the one notification of a problem.
 import * as vscode from "vscode";
-import { PYTHON_EXTENSION } from "./interpreter";
 import { COMMANDS } from "./names";
 import { presentation } from "./presentation";
+import type { StatusParams } from "./protocol";
 import type { Server } from "./server";
 
 export function createStatusItem(server: Server): vscode.Disposable {
   const item = vscode.languages.createLanguageStatusItem("torchsleuth", { language: "python" });
   item.name = "TorchSleuth";
-  item.command = { command: COMMANDS.showLogs, title: "Show logs" };
   const shown = server.onStatus((status) => {
     const { text, busy, problem } = presentation(status);
     item.text = text;
@@ -17,26 +16,38 @@ export function createStatusItem(server: Server): vscode.Disposable {
     item.severity = problem
       ? vscode.LanguageStatusSeverity.Warning
       : vscode.LanguageStatusSeverity.Information;
+    item.command =
+      status.state === "unavailable"
+        ? { command: COMMANDS.chooseInterpreter, title: "Choose interpreter" }
+        : { command: COMMANDS.showLogs, title: "Show logs" };
   });
   return vscode.Disposable.from(item, shown);
 }
 
-/** Says, where it cannot be missed, why there is no server, and offers the way out. */
-export async function reportProblem(problem: string, log: vscode.LogOutputChannel): Promise<void> {
-  const choose = "Choose Interpreter";
-  const logs = "Show Logs";
-  const answer = await vscode.window.showWarningMessage(`TorchSleuth: ${problem}`, choose, logs);
-  if (answer === choose) {
-    await chooseInterpreter();
-  } else if (answer === logs) {
-    log.show();
-  }
+/** Says once of each problem, where it cannot be missed, why there is no analysis, and offers the ways out. */
+export function createNotifier(server: Server): vscode.Disposable {
+  const told = new Set<string>();
+  return server.onStatus((status) => {
+    if (status.state === "ready") {
+      told.clear();
+    } else if (status.state === "unavailable" && !told.has(status.detail)) {
+      told.add(status.detail);
+      void notify(status);
+    }
+  });
 }
 
-async function chooseInterpreter(): Promise<void> {
-  if (vscode.extensions.getExtension(PYTHON_EXTENSION) === undefined) {
-    await vscode.commands.executeCommand("workbench.action.openSettings", "torchsleuth.interpreter");
-  } else {
-    await vscode.commands.executeCommand("python.setInterpreter");
+async function notify(status: StatusParams): Promise<void> {
+  const choose = { title: "Choose Interpreter", command: COMMANDS.chooseInterpreter, values: [] };
+  const install = {
+    title: "Install PyTorch",
+    command: COMMANDS.installPyTorch,
+    values: [status.interpreter],
+  };
+  const logs = { title: "Show Logs", command: COMMANDS.showLogs, values: [] };
+  const ways = status.reason === "no_torch" ? [choose, install] : [choose, logs];
+  const answer = await vscode.window.showWarningMessage(`TorchSleuth: ${status.detail}`, ...ways);
+  if (answer !== undefined) {
+    await vscode.commands.executeCommand(answer.command, ...answer.values);
   }
 }

@@ -4,7 +4,7 @@
 export const QUESTION =
   "import json, sys; print(json.dumps([sys.version_info[0], sys.version_info[1], sys.executable]))";
 
-const OLDEST_MINOR = 10;
+export const OLDEST_MINOR = 10;
 
 export interface Interpreter {
   /** The interpreter's own name for itself: where a name on the PATH or a shim leads to. */

@@ -47,7 +47,6 @@ void test("the server knows the names that the client uses", () => {
   for (const name of Object.values(protocol)) {
     assert.ok(serverNames.has(name), name);
   }
-  assert.ok(serverNames.has(COMMANDS.runAndDiagnose));
 });
 
 void test("each state that the server may be in has words", () => {

@@ -616,6 +616,7 @@ ENGLISH: dict[str, str] = {
     "worker.part.rule": "rule {name}",
     "worker.part.fixes": "the verification of fixes",
     "worker.given_up": "the analysis ended unexpectedly {count} times in a row while it was starting",
+    "worker.syntax": "only the rules that need nothing but syntax were asked",
     "worker.closed": "the analysis was stopped",
     # files
     "file.missing": "{path} does not exist",
@@ -675,10 +676,11 @@ ENGLISH: dict[str, str] = {
     "fix.ignore": "Ignore {code} on this line",
     # editor
     "editor.wrong_arguments": "the arguments are not understood: {wanted}",
-    "editor.untrusted": "the workspace is not trusted: nothing is analysed or run",
+    "editor.untrusted": "the workspace is not trusted: only rules that need nothing but syntax are asked, nothing is run",
+    "editor.unavailable": "{reason}. Rules that need only syntax work meanwhile",
     "editor.incomplete": "{document} is not fully analysed: {reason}",
     "editor.analyzing": "Analysing PyTorch code",
-    "editor.starting": "starting {python}",
+    "editor.starting": "importing PyTorch in {python}; rules that need only syntax work meanwhile",
     "editor.running": "Running {script}",
     "editor.lens.run": "▶ Run and Diagnose",
     "editor.confirmed": "{message} (confirmed by run)",

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { URLSearchParams } from "node:url";
 import { descendants } from "./processes.mjs";
 import { until } from "./waiting.mjs";
 
@@ -85,6 +86,15 @@ export async function startEditor() {
   };
 
   let page;
+  const open = async (query) => {
+    await page.goto(`http://127.0.0.1:${port}/?${new URLSearchParams(query)}`);
+    await page.waitForSelector(".monaco-workbench");
+    await until(
+      "the bridge",
+      () => ask("reset"),
+      () => true,
+    );
+  };
   try {
     await until("the editor's server", async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).ok);
     browser = await chromium.launch({
@@ -93,13 +103,7 @@ export async function startEditor() {
     });
     page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
     page.setDefaultTimeout(60_000);
-    await page.goto(`http://127.0.0.1:${port}/?folder=${work}`);
-    await page.waitForSelector(".monaco-workbench");
-    await until(
-      "the bridge",
-      () => ask("reset"),
-      () => true,
-    );
+    await open({ folder: work });
   } catch (error) {
     await stop();
     throw error;
@@ -116,6 +120,10 @@ export async function startEditor() {
     ask,
     page,
     stop,
+    /** The folder that is the workspace. */
+    work,
+    /** Opens a workspace of several folders, or with nothing the one of the other scenarios. */
+    open: (workspace) => open(workspace === undefined ? { folder: work } : { workspace }),
     /** A copy of one of the examples. */
     example: (name) => {
       const path = join(newFolder(), name);

@@ -1,6 +1,8 @@
 // What a user does, in a real editor: look, hover, fix, run, stop, restart.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { startEditor } from "./editor.mjs";
 import { until } from "./waiting.mjs";
@@ -60,20 +62,65 @@ async function statusShows(text) {
   await editor.page.locator(".hover-language-status", { hasText: text }).waitFor();
   await editor.page.mouse.move(0, 0);
 }
-const worker = () => editor.processes("torchsleuth.worker")[0]?.pid;
+const SYNTAX = "--syntax";
+const workers = () =>
+  editor.processes("torchsleuth.worker").filter(({ command }) => !command.includes(SYNTAX));
+const worker = () => workers()[0]?.pid;
+const PYTHON = process.env.TORCHSLEUTH_TEST_PYTHON;
+
+const OLD = `\
+import torch
+
+q, r = torch.qr(torch.randn(3, 3))
+torch.mm(q, torch.randn(4, 5))
+`;
+
+/** An environment without PyTorch. Its pip, if it is to have one, installs what the tests run with. */
+function bareEnvironment(folder, { pip = false } = {}) {
+  execFileSync(PYTHON, ["-m", "venv", "--without-pip", folder]);
+  const site = readdirSync(join(folder, "lib")).map((name) => join(folder, "lib", name, "site-packages"))[0];
+  if (pip) {
+    const installed = join(PYTHON, "..", "..", "lib", site.split("/").at(-2), "site-packages");
+    mkdirSync(join(site, "pip"));
+    writeFileSync(
+      join(site, "pip", "__main__.py"),
+      `import pathlib, sys
+site = pathlib.Path(${JSON.stringify(site)})
+print("Collecting", sys.argv[-1])
+(site / "torch.pth").write_text(${JSON.stringify(installed)})
+(site / "torch-2.13.0.dist-info").mkdir()
+(site / "torch-2.13.0.dist-info" / "RECORD").touch()
+print("Successfully installed torch-2.13.0")
+`,
+    );
+  }
+  return join(folder, "bin", "python");
+}
+
+async function withInterpreter(python, steps) {
+  await editor.ask("configure", { name: "torchsleuth.interpreter", value: python });
+  try {
+    await steps();
+  } finally {
+    await editor.ask("configure", { name: "torchsleuth.interpreter", value: PYTHON });
+  }
+}
 
 const LINEAR_MESSAGE =
   "`x` is (64, 16384): its last size 16384 does not fit `fc` (Linear), which was built with in_features=8192";
 const LINEAR_FIX = "Change in_features of `fc` (Linear) from 8192 to 16384";
 
 scenario(
-  "in an untrusted workspace nothing is analysed until it is trusted",
-  async ({ ask, page, log, example }) => {
+  "in an untrusted workspace only syntax is looked at until it is trusted",
+  async ({ ask, page, log, example, write }) => {
     const path = example("matmul_shapes.py");
+    const old = write("old.py", OLD);
     await ask("show", { path });
     await until("the restricted state", log, (text) => text.includes("restricted "));
     assert.deepEqual(await diagnostics(path), []);
     assert.deepEqual(await ask("lenses", { path }), []);
+    await ask("show", { path: old });
+    await hasCodes(old, "TS802");
     assert.equal(worker(), undefined);
     await editor.screenshot("restricted");
     await ask("start", { id: "workbench.trust.manage" });
@@ -355,7 +402,7 @@ scenario(
     await hasCodes(path, "TS101");
     const name = "torchsleuth.interpreter";
     await ask("configure", { name, value: "/nowhere/python" });
-    await page.locator(".notification-toast", { hasText: "/nowhere/python cannot be started." }).waitFor();
+    await page.locator(".notification-toast", { hasText: "/nowhere/python cannot be started" }).waitFor();
     await hasCodes(path);
     await editor.screenshot("no interpreter");
     await statusShows("TorchSleuth: no analysis");
@@ -363,6 +410,137 @@ scenario(
     await hasCodes(path, "TS101");
   },
 );
+
+scenario("before PyTorch is imported, syntax is checked", async ({ ask, work, write }) => {
+  const gate = join(work, "gate");
+  const python = write("python-behind-gate", `#!/bin/sh\ncat ${gate} > /dev/null\nexec ${PYTHON} "$@"\n`);
+  chmodSync(python, 0o755);
+  execFileSync("mkfifo", [gate]);
+  await withInterpreter(python, async () => {
+    const path = write("old.py", OLD);
+    await ask("show", { path });
+    await hasCodes(path, "TS802");
+    await statusShows("TorchSleuth: starting");
+    await editor.screenshot("syntax first");
+    writeFileSync(gate, "go");
+    await hasCodes(path, "TS802", "TS101");
+  });
+  rmSync(gate);
+});
+
+scenario(
+  "without PyTorch one notification offers the environments that have it",
+  async ({ ask, page, work, write }) => {
+    const bare = bareEnvironment(join(work, "bare"));
+    symlinkSync(join(PYTHON, "..", ".."), join(work, ".venv"));
+    await withInterpreter(bare, async () => {
+      const path = write("old.py", OLD);
+      await ask("show", { path });
+      const toast = page.locator(".notification-toast", { hasText: "PyTorch is not installed" });
+      await toast.waitFor();
+      await hasCodes(path, "TS802");
+      await statusShows("TorchSleuth: no PyTorch");
+      assert.equal(await toast.count(), 1);
+      await editor.screenshot("no PyTorch");
+      await toast.getByText("Choose Interpreter").click();
+      const list = page.locator(".quick-input-widget");
+      const row = list.locator(".monaco-list-row", { hasText: join(work, ".venv") });
+      await row.waitFor();
+      assert.match(await row.innerText(), /Python 3\.\d+[\s\S]*PyTorch 2\./);
+      assert.match(
+        await list.locator(".monaco-list-row", { hasText: join(work, "bare") }).innerText(),
+        /no PyTorch/,
+      );
+      await editor.screenshot("choose interpreter");
+      await row.click();
+      await hasCodes(path, "TS802", "TS101");
+    });
+    await ask("configure", { name: "torchsleuth.interpreter", target: "Workspace" });
+    rmSync(join(work, ".venv"));
+    rmSync(join(work, "bare"), { recursive: true });
+  },
+);
+
+scenario("PyTorch is installed in a terminal, and used at once", async ({ ask, page, work, write }) => {
+  const bare = bareEnvironment(join(work, "bare again"), { pip: true });
+  await withInterpreter(bare, async () => {
+    const path = write("old.py", OLD);
+    await ask("show", { path });
+    await hasCodes(path, "TS802");
+    const toast = page.locator(".notification-toast", { hasText: "PyTorch is not installed" });
+    await toast.getByText("Install PyTorch").click();
+    await terminalShows("Successfully installed torch");
+    await hasCodes(path, "TS802", "TS101");
+    await editor.screenshot("installed");
+  });
+  rmSync(join(work, "bare again"), { recursive: true });
+});
+
+scenario(
+  "a changed setting needs neither another server nor another worker",
+  async ({ ask, processes, example }) => {
+    const path = example("matmul_shapes.py");
+    await ask("show", { path });
+    await hasCodes(path, "TS101");
+    const pids = () => [...processes("start_server.py"), ...workers()].map(({ pid }) => pid);
+    const before = pids();
+    await ask("configure", { name: "torchsleuth.severity", value: { TS101: "warning" } });
+    await until(
+      "a warning",
+      () => diagnostics(path),
+      ([found]) => found?.severity === "Warning",
+    );
+    await ask("configure", { name: "torchsleuth.severity", value: undefined });
+    await until(
+      "an error",
+      () => diagnostics(path),
+      ([found]) => found?.severity === "Error",
+    );
+    assert.deepEqual(pids(), before);
+  },
+);
+
+scenario("a changed file on disk counts for those that import it", async ({ ask, write }) => {
+  const path = write(
+    "train.py",
+    "import torch\nfrom size import N\n\ntorch.zeros(2, 3) @ torch.zeros(N, 4)\n",
+  );
+  const size = join(path, "..", "size.py");
+  writeFileSync(size, "N = 5\n");
+  await ask("show", { path });
+  await hasCodes(path, "TS101");
+  writeFileSync(size, "N = 3\n");
+  await hasCodes(path);
+});
+
+scenario("each folder of a workspace has its settings and its interpreter", async ({ ask, work, open }) => {
+  const folders = ["first", "second"].map((name) => join(work, name));
+  const bare = bareEnvironment(join(work, "bare of second"));
+  const settings = [
+    { "torchsleuth.interpreter": PYTHON, "torchsleuth.ignore": ["TS802"] },
+    { "torchsleuth.interpreter": bare },
+  ];
+  folders.forEach((folder, index) => {
+    mkdirSync(join(folder, ".vscode"), { recursive: true });
+    writeFileSync(join(folder, ".vscode", "settings.json"), JSON.stringify(settings[index]));
+    writeFileSync(join(folder, "old.py"), OLD);
+  });
+  const workspace = join(work, "two.code-workspace");
+  writeFileSync(workspace, JSON.stringify({ folders: folders.map((path) => ({ path })) }));
+  await open(workspace);
+  try {
+    const [first, second] = folders.map((folder) => join(folder, "old.py"));
+    await ask("show", { path: first });
+    await hasCodes(first, "TS101");
+    await ask("show", { path: second });
+    await hasCodes(second, "TS802");
+    await statusShows("TorchSleuth: no PyTorch");
+    await hasCodes(first, "TS101");
+    await editor.screenshot("two folders");
+  } finally {
+    await open();
+  }
+});
 
 scenario("a working script stays silent", async ({ ask, example }) => {
   const path = example("good_training.py");

@@ -39,12 +39,14 @@ async def editor(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Edit
 
 @pytest_asyncio.fixture
 async def start(tmp_path: Path) -> AsyncIterator[Callable[..., Awaitable[Editor]]]:
-    """Starts a server of its own for one test, with the given settings."""
+    """Starts a server of its own for one test, with the given settings. `prepare`: what is done before it is initialized."""
     editors: list[Editor] = []
 
-    async def start_editor(**options: Any) -> Editor:
+    async def start_editor(prepare: Callable[[Editor], Awaitable[None]] | None = None, **options: Any) -> Editor:
         editor = await _start(tmp_path)
         editors.append(editor)
+        if prepare is not None:
+            await prepare(editor)
         await editor.initialize(**options)
         return editor
 

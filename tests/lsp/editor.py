@@ -14,7 +14,9 @@ from pygls.uris import to_fs_path
 from pytest_lsp import LanguageClient, client_capabilities
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
-PATIENCE_S = 60.0
+from torchsleuth.worker.wire import SYNTAX
+
+PATIENCE_S = 40.0
 """Only so that a broken server fails a test instead of hanging it."""
 SERVER = str(Path(__file__).resolve().parents[2] / "server")
 
@@ -30,6 +32,7 @@ def make_client() -> LanguageClient:
     client.states = []
     client.output = ""
     client.finished = []
+    client.registered = []
     client.lens_refreshes = 0
     client.news = asyncio.Condition()
 
@@ -41,6 +44,11 @@ def make_client() -> LanguageClient:
     async def _published(params: types.PublishDiagnosticsParams) -> None:
         client.published[params.uri] = params
         client.publications[params.uri] = client.publications.get(params.uri, 0) + 1
+        await announce()
+
+    @client.feature(types.CLIENT_REGISTER_CAPABILITY)
+    async def _registered(params: types.RegistrationParams) -> None:
+        client.registered += params.registrations
         await announce()
 
     @client.feature("torchsleuth/status")
@@ -89,19 +97,22 @@ class Editor:
         self,
         *,
         workspace: bool = True,
+        folders: tuple[str, ...] = ("",),
         versions: bool = True,
         adapt: Callable[[types.ClientCapabilities], None] | None = None,
         **options: Any,
     ) -> types.InitializeResult:
         """As VS Code does. `versions`: the client minds for which version diagnostics are, so that the tests can wait for
-        them; VS Code does not. `adapt`: what else this client can do, or cannot."""
-        folders = [types.WorkspaceFolder(uri=self.folder.as_uri(), name="work")] if workspace else None
+        them; VS Code does not. `adapt`: what else this client can do, or cannot. `folders`: those of the workspace, inside
+        of ours."""
+        uris = [(self.folder / name).as_uri() for name in folders]
+        listed = [types.WorkspaceFolder(uri=uri, name="work") for uri in uris] if workspace else None
         capabilities = client_capabilities("visual-studio-code")
         capabilities.text_document.publish_diagnostics.version_support = versions
         if adapt is not None:
             adapt(capabilities)
         parameters = types.InitializeParams(
-            capabilities=capabilities, workspace_folders=folders, initialization_options=options
+            capabilities=capabilities, workspace_folders=listed, initialization_options=options
         )
         self.initialized = await self.client.initialize_session(parameters)
         return self.initialized
@@ -286,7 +297,9 @@ def children(pid: int) -> dict[int, str]:
 
 
 def worker_of(pid: int) -> int:
-    (found,) = [child for child, command in children(pid).items() if "torchsleuth.worker" in command]
+    (found,) = [
+        child for child, command in children(pid).items() if "torchsleuth.worker" in command and SYNTAX not in command
+    ]
     return found
 
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from torchsleuth.control.pages import files, pages
-from torchsleuth.rules.registry import RULES
+from torchsleuth.rules.registry import INDEX_FILE, RULES, index_text
 
 FOLDER = Path(__file__).parents[2] / "docs" / "rules"
 HEADINGS = ["What it finds", "Why it hurts", "Example", "Use instead", "Fix safety", "References"]
@@ -15,6 +15,10 @@ HEADINGS = ["What it finds", "Why it hurts", "Example", "Use instead", "Fix safe
 def test_pages_are_current() -> None:
     written = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.iterdir()}
     assert written == files(), "run `make docs`"
+
+
+def test_the_index_of_the_rules_is_current() -> None:
+    assert INDEX_FILE.read_text(encoding="utf-8") == index_text(), "run `make docs`"
 
 
 def test_every_rule_has_all_its_sections_and_a_page() -> None:

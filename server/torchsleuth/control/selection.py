@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from torchsleuth.errors.catalogue import CATALOGUE, OPERATOR_ERROR, SCRIPT_ERROR
 from torchsleuth.messages import message
-from torchsleuth.rules.registry import RULES
+from torchsleuth.rules.index import INDEX
 from torchsleuth.schema import SEVERITIES, Severity
 
-_KNOWN = frozenset(RULES) | {entry.code for entry in (*CATALOGUE, OPERATOR_ERROR, SCRIPT_ERROR)}
+_KNOWN = frozenset(INDEX) | {entry.code for entry in (*CATALOGUE, OPERATOR_ERROR, SCRIPT_ERROR)}
 """Codes of rules, and of errors that only runs report."""
 
 
@@ -55,7 +55,7 @@ def fit(selectors: Iterable[str], code: str) -> int:
 
 def is_selected(code: str, layers: Sequence[Layer]) -> bool:
     """Whether a code is on. One that is no rule's (a crash seen by a run, say) is on unless it is ignored."""
-    rule = RULES.get(code)
+    rule = INDEX.get(code)
     chosen = rule is None or rule.default
     for layer in layers:
         wanted = fit((*(layer.select or ()), *layer.extend_select), code)
@@ -69,7 +69,7 @@ def is_selected(code: str, layers: Sequence[Layer]) -> bool:
 
 def selected(layers: Sequence[Layer]) -> tuple[str, ...]:
     """The codes of the rules that are on."""
-    return tuple(code for code in RULES if is_selected(code, layers))
+    return tuple(code for code in INDEX if is_selected(code, layers))
 
 
 def severity_of(code: str, own: Severity, layers: Sequence[Layer]) -> Severity:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.fixes import FixBuilder, no_fix
@@ -62,18 +63,23 @@ NAMES = {
 
 @dataclass(frozen=True)
 class ErrorEntry:
-    """`text` is the id of the message or chooses one; `applies` tells whether a message that matches means this.
+    """`expression`: what a message has to match. `text` is the id of the message or chooses one; `applies` tells whether a message that matches means this.
 
     `example` is a script that raises the error on the installed torch (None where that takes an accelerator); the
     tests run it.
     """
 
     code: str
-    pattern: re.Pattern[str]
+    expression: str
     text: str | Callable[[Case], str]
     fixes: FixBuilder = no_fix
     applies: Callable[[Case], bool] = lambda case: True
     example: str | None = None
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled when it is first asked for: there are hundreds, and most processes need none."""
+        return re.compile(self.expression, re.DOTALL)
 
     @property
     def name(self) -> str:
@@ -89,4 +95,4 @@ def entry(
     applies: Callable[[Case], bool] = lambda case: True,
     example: str | None = None,
 ) -> ErrorEntry:
-    return ErrorEntry(code, re.compile(pattern, re.DOTALL), text, fixes, applies, example)
+    return ErrorEntry(code, pattern, text, fixes, applies, example)

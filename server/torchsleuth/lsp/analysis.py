@@ -1,10 +1,12 @@
-"""Keeps the static layer of the store up to date: worker, schedule, staleness, status and first-time progress."""
+"""Keeps the static layer of the store up to date: workers, schedule, staleness, status and first-time progress."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from torchsleuth.lsp import protocol
@@ -12,6 +14,7 @@ from torchsleuth.lsp.documents import Document, difference
 from torchsleuth.lsp.lookups import Lookups
 from torchsleuth.lsp.progress import WorkDone
 from torchsleuth.lsp.scheduling import Scheduler, Turns
+from torchsleuth.lsp.workers import Workers, WorkerState
 from torchsleuth.messages import message
 from torchsleuth.schema import FileAnalysis
 from torchsleuth.syntax.text import SourceText
@@ -39,14 +42,18 @@ BUDGET_S = 30.0
 
 
 class StaticAnalysis:
-    """Analyses open documents in the background."""
+    """Analyses open documents in the background. Where there is no analysis, not yet or not at all, the rules that need
+    only syntax are asked."""
 
     def __init__(self, server: TorchSleuthServer) -> None:
         self._server = server
         self._scheduler = Scheduler(self._analyze)
+        self._syntax = Scheduler(self._analyze_syntax)
         self._turns = Turns()
         self._lookups = Lookups(self.request_all)
-        self._worker: AsyncWorkerClient | None = None
+        self._workers = Workers(self._on_state, self._start_again)
+        self._analysed_fully: set[str] = set()
+        """Documents whose results in the store are those of an analysis."""
         self._welcomed = False
         self._cancelled: set[tuple[str, int]] = set()
         self._analysed: dict[str, Analysed] = {}
@@ -58,48 +65,79 @@ class StaticAnalysis:
         self._settling: set[str] = set()
         self._incomplete: dict[str, str] = {}
         self._busy_timer: asyncio.TimerHandle | None = None
-        self._announced = ("", "")
-        self.status = ("stopped", "")
-        """State and detail of the worker."""
+        self._announced: WorkerState | None = None
+        self._greeted = False
+
+    def greet(self) -> None:
+        """The client listens from now on."""
+        self._greeted = True
+        self._show()
 
     def restart(self) -> None:
-        """A new worker with the settings of now; open documents are analysed again."""
-        self.stop()
+        """New workers with the settings of now; open documents are analysed again."""
+        self._workers.end_all()
         self._welcomed = False
         self._analysed.clear()
-        if not self._server.settings.trusted:
-            self._server.store.clear("static")
-            self._set_status("restricted", message("editor.untrusted"))
-            return
-        self._worker = AsyncWorkerClient(self._server.settings.interpreter, self._set_status)
-        self._scheduler.request(_START, 0.0)
-        self.request_all()
+        self.start()
 
-    def stop(self) -> None:
-        worker, self._worker = self._worker, None
-        if worker is not None:
-            worker.kill()
+    def start(self) -> None:
+        """The workers that the settings of now ask for; those that are there already stay. Open documents are analysed
+        again."""
+        if self._server.settings.trusted:
+            self._workers.keep(self._wanted())
+            for interpreter in self._wanted():
+                self._request_start(self._workers.of(interpreter))
+        else:
+            self._workers.end_all()
+            self._server.store.clear("static")
+            self._analysed.clear()
+            self._analysed_fully.clear()
+        self._show()
+        self.request_all()
 
     def close(self) -> None:
         self._scheduler.close()
+        self._syntax.close()
         self._lookups.close()
         if self._busy_timer is not None:
             self._busy_timer.cancel()
-        self.stop()
+        self._workers.end_all()
+
+    def _wanted(self) -> set[str | None]:
+        """The interpreters of the open documents; before there are any, that of the first folder."""
+        settings = [self._server.settings_of(document.path) for document in self._server.documents]
+        first = self._server.settings_of(next(iter(self._server.roots()), ""))
+        return {item.interpreter for item in settings or [first]}
+
+    def _worker_of(self, path: str) -> AsyncWorkerClient | None:
+        """The worker for a document; None in a workspace that is not trusted."""
+        if not self._server.settings.trusted:
+            return None
+        return self._workers.of(self._server.settings_of(path).interpreter)
+
+    def _start_again(self, worker: AsyncWorkerClient) -> None:
+        self._request_start(worker)
+        self.request_all()
+
+    def _request_start(self, worker: AsyncWorkerClient, delay_s: float = 0.0) -> None:
+        self._scheduler.request(f"{_START}{worker.interpreter}", delay_s)
 
     def request(self, document: Document, delay_s: float = 0.0) -> None:
         """Analyse a document soon, and open documents that import it a little later."""
-        if self._worker is None:
-            return
         self._settling.discard(document.path)
-        self._scheduler.request(document.path, delay_s)
+        self._request(document.path, delay_s)
         self._request_dependents(document.path)
 
     def request_all(self) -> None:
-        if self._worker is not None:
-            for document in self._server.documents:
-                self._outdate(document.path)
-                self._scheduler.request(document.path, 0.0)
+        for document in self._server.documents:
+            self._outdate(document.path)
+            self._request(document.path, 0.0)
+
+    def _request(self, path: str, delay_s: float) -> None:
+        if self._server.settings.trusted:
+            self._scheduler.request(path, delay_s)
+        if self._is_up_to_syntax(path):
+            self._syntax.request(path, delay_s)
 
     def forget(self, path: str) -> None:
         """The document was closed: what is on disk counts for those that import it."""
@@ -107,14 +145,20 @@ class StaticAnalysis:
         self._analysed.pop(path, None)
         self._outdated.discard(path)
         self._cancelled = {(of, version) for of, version in self._cancelled if of != path}
+        self._analysed_fully.discard(path)
         self._scheduler.forget(path)
-        if self._worker is not None:
-            self._request_dependents(path)
+        self._syntax.forget(path)
+        self._request_dependents(path)
+
+    def closed(self) -> None:
+        """A document is no longer among the open ones: nor, perhaps, is its interpreter needed any more."""
+        self._workers.keep({self._server.settings_of(document.path).interpreter for document in self._server.documents})
+        self._show()
 
     def _request_dependents(self, path: str) -> None:
         for dependent in self._server.documents.importing(path):
             self._outdate(dependent.path)
-            self._scheduler.request(dependent.path, DEPENDENT_PAUSE_S)
+            self._request(dependent.path, DEPENDENT_PAUSE_S)
 
     def _outdate(self, path: str) -> None:
         """What was found in a document does not hold any more, whatever its text; neither does what is being found."""
@@ -123,15 +167,55 @@ class StaticAnalysis:
 
     async def settled(self, path: str, timeout_s: float) -> bool:
         """Whether results are those of the current text, waiting for them a while if not."""
-        return await self._scheduler.settled(path, timeout_s)
+        worker = self._worker_of(path)
+        wait_for = self._scheduler if worker is not None and self._workers.is_ready(worker) else self._syntax
+        return await wait_for.settled(path, timeout_s)
+
+    # -- the rules that need only syntax -----------------------------------------------------------
+
+    def _is_up_to_syntax(self, path: str) -> bool:
+        """Whether there is nobody else to ask about a document now. What an analysis has found stays while its worker is
+        started again."""
+        worker = self._worker_of(path)
+        if worker is None or self._workers.is_unavailable(worker):
+            return True
+        return not self._workers.is_ready(worker) and path not in self._analysed_fully
+
+    async def _analyze_syntax(self, path: str) -> None:
+        document, control = self._server.documents.at(path), self._server.control
+        if document is None or not self._is_up_to_syntax(path):
+            return
+        await control.prepare()
+        asked, worker = Asked(path, document.text, {}, (), control.codes(path)), self._workers.syntax()
+        try:
+            analysis = await worker.analyze(asked, BUDGET_S)
+            if self._accept_syntax(document, analysis) and analysis.diagnostics:
+                self._accept_syntax(document, await worker.repair(asked, math.inf, BUDGET_S))
+        except WorkerUnavailable as error:
+            logger.info("no syntax: %s", error)
+
+    def _accept_syntax(self, document: Document, analysis: FileAnalysis) -> bool:
+        current = self._server.documents.at(document.path) is document
+        if not current or not self._is_up_to_syntax(document.path) or analysis.stats.get("died"):
+            return False
+        found = [] if self._server.control.excludes(document.path) else self._server.control.shown(analysis)
+        if found or self._server.store.generation("static", document.path):
+            self._server.store.replace("static", document.path, found, (), document.version)
+        return True
+
+    # -- the analysis ------------------------------------------------------------------------------
 
     async def _analyze(self, path: str) -> None:
-        worker = self._worker
+        if path.startswith(_START):
+            await self._start(path.removeprefix(_START))
+            return
+        worker = self._worker_of(path)
         if worker is None:
             return
-        if path == _START:
-            await self._start(worker)
-            return
+        with self._workers.use(worker):
+            await self._analyze_with(worker, path)
+
+    async def _analyze_with(self, worker: AsyncWorkerClient, path: str) -> None:
         progress = None
         document = self._server.documents.at(path)
         if document is not None and not self._welcomed:
@@ -177,7 +261,7 @@ class StaticAnalysis:
                 self._analysed[path].whole = True
         except WorkerUnavailable as error:
             logger.info("no analysis: %s", error)
-            if worker is self._worker:
+            if worker in self._workers:
                 self._unserved.add(path)
                 self._start_later(worker)
         finally:
@@ -204,7 +288,10 @@ class StaticAnalysis:
     def _text_of(self, path: str) -> str:
         return self._server.documents.source(path).text
 
-    async def _start(self, worker: AsyncWorkerClient) -> None:
+    async def _start(self, interpreter: str) -> None:
+        worker = self._workers.running(interpreter)
+        if worker is None:
+            return
         try:
             await worker.start()
         except WorkerUnavailable as error:
@@ -214,8 +301,8 @@ class StaticAnalysis:
     def _start_later(self, worker: AsyncWorkerClient) -> None:
         """A worker that is unavailable is tried again as long as it is wanted, unless only the user can help."""
         seconds = worker.retry_seconds
-        if worker is self._worker and seconds is not None:
-            self._scheduler.request(_START, seconds)
+        if worker in self._workers and seconds is not None:
+            self._request_start(worker, seconds)
 
     def _accept(self, worker: AsyncWorkerClient, document: Document, asked: Asked, analysis: FileAnalysis) -> bool:
         """Results for a text that is no longer the current one are dropped: newer ones are on their way. So they are where the
@@ -226,6 +313,7 @@ class StaticAnalysis:
             logger.error("the analysis of %s failed:\n%s", document.path, analysis.stats["traceback"])
         self._note_incomplete(document.path, analysis.stats.get("incomplete"))
         found = [] if self._server.control.excludes(document.path) else self._server.control.shown(analysis)
+        self._analysed_fully.add(document.path)
         others = ((other.source, asked.overlay.get(other.path, other.text)) for other in self._server.documents)
         since = {now.path: difference(SourceText(now.path, then), now) for now, then in others if now.text != then}
         self._server.store.replace("static", document.path, found, analysis.facts, document.version, since)
@@ -234,13 +322,14 @@ class StaticAnalysis:
 
     def _is_current(self, worker: AsyncWorkerClient, document: Document) -> bool:
         current = self._server.documents.at(document.path)
-        return current is not None and current.version == document.version and worker is self._worker
+        return current is not None and current.version == document.version and worker is self._worker_of(current.path)
 
     def _cancel(self, path: str) -> None:
         document = self._server.documents.at(path)
-        if document is not None and self._worker is not None:
+        worker = self._worker_of(path)
+        if document is not None and worker is not None:
             self._cancelled.add((path, document.version))
-            self._worker.interrupt()
+            worker.interrupt()
 
     def _note_incomplete(self, path: str, reason: str | None) -> None:
         """A document that could not be analysed to its end shows in the status, and nowhere else."""
@@ -248,34 +337,51 @@ class StaticAnalysis:
         self._incomplete.pop(path, None)
         if reason:
             self._incomplete[path] = reason
-        if self._incomplete != before and self.status[0] == "ready":
-            self._set_status(*self.status)
+        if self._incomplete != before and self._workers.state.state == "ready":
+            self._show()
 
-    def _set_status(self, state: str, detail: str) -> None:
-        self.status = (state, detail)
-        if state == "restarting":
-            self._scheduler.request(_START, 0.0)  # be ready again before the next keystroke
-        if state == "ready":
+    def _on_state(self, worker: AsyncWorkerClient, state: WorkerState) -> None:
+        if state.state == "restarting":
+            self._request_start(worker)  # be ready again before the next keystroke
+        elif state.state == "ready":
             unserved, self._unserved = self._unserved, set()
             for path in unserved:
                 self._scheduler.request(path, 0.0)
-        if state == "ready" and self._incomplete:
+            if self._workers.all_ready:
+                self._workers.end_syntax()
+        elif state.state == "unavailable":
+            for document in self._server.documents:
+                if self._worker_of(document.path) is worker:
+                    self._analysed.pop(document.path, None)
+                    self._analysed_fully.discard(document.path)
+                    self._syntax.request(document.path, 0.0)
+        self._show()
+
+    def _show(self) -> None:
+        """The status is that of the worker about which there is most to say."""
+        if not self._greeted:
+            return
+        shown = self._workers.state
+        if not self._server.settings.trusted:
+            shown = WorkerState("restricted", message("editor.untrusted"))
+        if shown.state == "ready" and self._incomplete:
             path, reason = next(reversed(self._incomplete.items()))
-            detail = message("editor.incomplete", document=os.path.basename(path), reason=reason)
+            shown = replace(shown, detail=message("editor.incomplete", document=os.path.basename(path), reason=reason))
         if self._busy_timer is not None:
             self._busy_timer.cancel()
             self._busy_timer = None
-        if state == "busy":
+        if shown.state == "busy":
             # Most analyses take milliseconds: no flicker for those.
-            self._busy_timer = asyncio.get_running_loop().call_later(BUSY_SHOWN_AFTER_S, self._announce, state, detail)
+            self._busy_timer = asyncio.get_running_loop().call_later(BUSY_SHOWN_AFTER_S, self._announce, shown)
         else:
-            self._announce(state, detail)
+            self._announce(shown)
 
-    def _announce(self, state: str, detail: str) -> None:
-        if (state, detail) != self._announced:
-            self._announced = (state, detail)
-            self._server.protocol.notify(protocol.STATUS, {"state": state, "detail": detail})
+    def _announce(self, state: WorkerState) -> None:
+        if state != self._announced:
+            self._announced = state
+            said = {name: value for name, value in asdict(state).items() if value is not None}
+            self._server.protocol.notify(protocol.STATUS, said)
 
 
 _START = "\0start"
-"""Key under which the scheduler starts the worker; no path looks like it."""
+"""Beginning of the keys under which the scheduler starts workers; no path looks like it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -19,6 +18,7 @@ def register(server: TorchSleuthServer) -> None:
     @server.command(protocol.RUN_AND_DIAGNOSE)
     async def run_and_diagnose(*arguments: Any) -> Json:
         uri, script_arguments, cwd = _what_to_run(arguments)
+        await server.configured()  # trust may just have been given
         result = await server.runs.run(uri, script_arguments, cwd)
         if server.settings.run_command is None:
             # The client has no place of its own to show how it went.
@@ -39,7 +39,7 @@ def register(server: TorchSleuthServer) -> None:
     async def restart_worker(*arguments: Any) -> None:
         interpreter = _text(arguments, "[interpreter or null]")
         if interpreter:
-            server.settings = replace(server.settings, interpreter=interpreter)
+            server.use_interpreter(interpreter)
         server.analysis.restart()
 
     @server.feature(protocol.RUN_INPUT)

@@ -29,12 +29,13 @@ class Control:
 
     def __init__(self, server: TorchSleuthServer) -> None:
         self._server = server
-        self._configurations: Configurations | None = None
+        self._configurations: dict[tuple[object, ...], Configurations] = {}
+        """By the settings that they are made of."""
         self._said: set[str] = set()
 
     def reset(self) -> None:
         """A setting or a file has changed: read everything again."""
-        self._configurations = None
+        self._configurations.clear()
         self._said.clear()
 
     async def prepare(self) -> None:
@@ -62,19 +63,20 @@ class Control:
         from torchsleuth.control.configuration import Configuration
         from torchsleuth.control.selection import ConfigurationError
 
-        if self._configurations is None:
-            self._configurations = self._read()
+        settings = self._server.settings_of(path)
+        configurations = self._configurations.get(settings.chosen)
+        if configurations is None:
+            configurations = self._configurations[settings.chosen] = self._read(settings)
         try:
-            return self._configurations.of(path)
+            return configurations.of(path)
         except ConfigurationError as error:
             self._complain(str(error))
             return Configuration()
 
-    def _read(self) -> Configurations:
+    def _read(self, settings: Settings) -> Configurations:
         from torchsleuth.control.configuration import Configurations
         from torchsleuth.control.selection import ConfigurationError
 
-        settings = self._server.settings
         try:
             return Configurations(_layer(settings), settings.exclude, settings.configuration)
         except ConfigurationError as error:

@@ -20,7 +20,7 @@ def register(server: TorchSleuthServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions(resolve_provider=False))
     async def inlay_hints(params: types.InlayHintParams) -> list[types.InlayHint]:
         document = server.documents.get(params.text_document.uri)
-        if document is None or not server.settings.inlay_hints:
+        if document is None or not server.settings_of(document.path).inlay_hints:
             return []
         encoding, markup = server.documents.encoding, markup_of(server.client_capabilities)
         start = from_position(document.source, params.range.start, encoding)

@@ -4,9 +4,11 @@ Start: ``python -m torchsleuth.lsp`` (or ``torchsleuth server``) on standard inp
 encoding that the client offers, UTF-16 if it offers none.
 
 Settings, as initialization options and as ``workspace/didChangeConfiguration`` with ``{"settings": {"torchsleuth": {…}}}``;
-all optional, unknown keys are ignored:
+all optional, unknown keys are ignored. A client that answers ``workspace/configuration`` is asked for the section
+``torchsleuth`` of each workspace folder and of files in none, at the start and after each ``didChangeConfiguration``: what it
+says of a folder counts there, put over the others:
     ``interpreter``  path of the Python whose torch is asked, and which runs scripts; default: the server's own
-    ``trusted``      false: no interpreter is started, nothing is analysed or run; default true
+    ``trusted``      false: no interpreter of the workspace is started, only syntax is looked at, nothing is run; default true
     ``inlayHints``   default true
     ``runCommand``   the client's own command behind the code lens, [uri], which saves the file and shows the output; default: the
                      server's, which says with ``window/showMessage`` how the run went
@@ -14,7 +16,10 @@ all optional, unknown keys are ignored:
     ``select``, ``extendSelect``, ``ignore``, ``exclude``   lists, ``severity`` an object: as in ``[tool.torchsleuth]`` of the
                      pyproject.toml above a document, which they are put over; `select` null: what the file says
     ``configuration``  path of the pyproject.toml that counts for all documents; default: the one above each
-A change of those, or of a pyproject.toml that the client watches, analyses all open documents again. A change of ``interpreter`` or ``trusted`` replaces the worker and analyses all open documents again.
+A change of those, or of a pyproject.toml, analyses all open documents again. Where the client watches files for servers, it
+is asked to. There is a worker for each interpreter that open documents need; a change of settings starts another one only
+where the interpreter is another. Until PyTorch is imported, where there is none, and in a workspace that is not trusted,
+the rules that need only syntax are asked, in a process of the server's own Python.
 
 Commands of the server (the client's own have other names):
     ``torchsleuth.server.runAndDiagnose`` [uri, {"args": [string…], "cwd": string}?]
@@ -26,7 +31,7 @@ Commands of the server (the client's own have other names):
     ``torchsleuth.server.showFixed`` [uri, range]  has the client show a file that a fix has changed
 
 Notifications to the client:
-    ``torchsleuth/status``       {state, detail}; state: starting, ready, busy, restarting, unavailable, restricted, stopped
+    ``torchsleuth/status``       {state, detail, reason?, interpreter?}; state: starting, ready, busy, restarting, unavailable, restricted, stopped
     ``torchsleuth/runOutput``    {runId, text}: what the script printed, in order, as it printed it
     ``torchsleuth/runFinished``  {runId, uri, exitCode, cancelled, summary}
 Notification to the server:

@@ -41,7 +41,7 @@ class Runs:
             return {"ok": False, "summary": refusal}
         self._count += 1
         number, name = self._count, os.path.basename(path)
-        interpreter = self._server.settings.interpreter or sys.executable
+        interpreter = self._server.settings_of(path).interpreter or sys.executable
         loop = asyncio.get_running_loop()
 
         def on_output(text: str) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import signal
 import sys
 from collections.abc import Generator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, get_args
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import default_converter, lsp_method
 
@@ -18,6 +22,7 @@ from torchsleuth.lsp import code_actions, code_lens, commands, diagnostics, hove
 from torchsleuth.lsp.analysis import StaticAnalysis
 from torchsleuth.lsp.control import Control
 from torchsleuth.lsp.documents import Documents, path_of
+from torchsleuth.lsp.protocol import SECTION
 from torchsleuth.lsp.requests import AnsweringProtocol
 from torchsleuth.lsp.runs import Runs
 from torchsleuth.lsp.settings import Settings
@@ -25,6 +30,9 @@ from torchsleuth.lsp.store import ResultStore
 from torchsleuth.syntax.text import Encoding
 
 logger = logging.getLogger("torchsleuth")
+
+WATCHED = ("**/*.py", "**/pyproject.toml")
+"""Files whose changes on disk matter to documents that are open."""
 
 
 class TorchSleuthProtocol(AnsweringProtocol):
@@ -48,27 +56,98 @@ class TorchSleuthServer(LanguageServer):
             "torchsleuth", __version__, protocol_cls=TorchSleuthProtocol, converter_factory=default_converter
         )
         self.settings = Settings()
+        """Those of files outside of the workspace folders, and of all where a client says no others."""
+        self._initial = Settings()
+        self._of_folders: dict[str, Settings] = {}
+        self._asking: asyncio.Task[None] | None = None
         self.documents = Documents()
         self.store = ResultStore(diagnostics.Publisher(self).publish)
         self.control = Control(self)
         self.analysis = StaticAnalysis(self)
         self.runs = Runs(self)
 
+    def settings_of(self, path: str) -> Settings:
+        """The settings of the folder that a file is in."""
+        folders = [folder for folder in self._of_folders if Path(path).is_relative_to(folder)]
+        return self._of_folders[max(folders, key=len)] if folders else self.settings
+
     def configure(self, values: Any) -> None:
-        """Take over changed settings, and start again with them where that matters."""
-        before, self.settings = self.settings, self.settings.updated(values)
+        """Take over what the client says of all files, and ask it about each folder, where it answers that."""
+        self._initial = self._initial.updated(values)
+        if self.asks_for_settings:
+            self.ask_for_settings()
+        else:
+            self._take_over(self._initial, {})
+
+    def use_interpreter(self, interpreter: str) -> None:
+        """One interpreter for all files, whatever is configured, until the settings change."""
+        self.settings = replace(self.settings, interpreter=interpreter)
+        self._of_folders = {
+            folder: replace(settings, interpreter=interpreter) for folder, settings in self._of_folders.items()
+        }
+
+    @property
+    def asks_for_settings(self) -> bool:
+        """Whether the client answers ``workspace/configuration``."""
+        workspace = self.client_capabilities.workspace
+        return workspace is not None and bool(workspace.configuration)
+
+    def ask_for_settings(self) -> None:
+        """Ask for the settings of now, and take them over when they come."""
+        if self._asking is not None:
+            self._asking.cancel()
+        self._asking = asyncio.get_running_loop().create_task(self._ask_for_settings())
+
+    async def configured(self) -> None:
+        """Until the settings that were asked for are here."""
+        while self._asking is not None and not self._asking.done():
+            await asyncio.wait([self._asking])
+
+    async def _ask_for_settings(self) -> None:
+        folders = {path_of(uri): uri for uri in self.workspace.folders}
+        scopes = [None, *folders.values()]
+        items = [types.ConfigurationItem(scope_uri=scope, section=SECTION) for scope in scopes]
+        try:
+            values = await self.workspace_configuration_async(types.ConfigurationParams(items))
+        except JsonRpcException as error:
+            logger.warning("the client does not say its settings: %s", error)
+            return
+        logger.info("settings of %s and of other files: %s", ", ".join(folders), values)
+        general, *others = (self._initial.updated(value) for value in values)
+        self._take_over(general, dict(zip(folders, others)))
+
+    def _take_over(self, general: Settings, of_folders: dict[str, Settings]) -> None:
+        """Start again with changed settings, where that matters."""
+        before = [self.settings, *self._of_folders.values()]
+        paths = [document.path for document in self.documents]
+        interpreters = [self.settings_of(path).interpreter for path in (*paths, *self.roots()[:1])]
+        self.settings, self._of_folders = general, of_folders
+        after = [self.settings, *of_folders.values()]
         _set_log_level(self.settings)
-        if (before.interpreter, before.trusted) != (self.settings.interpreter, self.settings.trusted):
-            if not self.settings.trusted:
-                self.runs.stop()
-            self.analysis.restart()
-        if before.trusted != self.settings.trusted:
+        if before[0].trusted != general.trusted:
             self.refresh_lenses()  # what may be run now is offered, what may not is not
-        if before.chosen != self.settings.chosen:
+        if {item.chosen for item in before} != {item.chosen for item in after} or len(before) != len(after):
             self.control.reset()
             self.analysis.request_all()
-        if before.inlay_hints != self.settings.inlay_hints:
+        same = interpreters == [self.settings_of(path).interpreter for path in (*paths, *self.roots()[:1])]
+        if before[0].trusted != general.trusted or not same:
+            if not general.trusted:
+                self.runs.stop()
+            self.analysis.start()
+        if [item.inlay_hints for item in before] != [item.inlay_hints for item in after]:
             self.refresh_hints()
+
+    def watch_files(self) -> None:
+        """Have the client say when files change that an analysis may have read."""
+        workspace = self.client_capabilities.workspace
+        watching = workspace.did_change_watched_files if workspace is not None else None
+        if watching is None or not watching.dynamic_registration:
+            return
+        watchers = [types.FileSystemWatcher(pattern) for pattern in WATCHED]
+        options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+        method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+        registration = types.Registration("torchsleuth-files", method, options)
+        self.client_register_capability(types.RegistrationParams([registration]))
 
     def roots(self) -> tuple[str, ...]:
         """Paths of the workspace folders."""
@@ -88,6 +167,8 @@ class TorchSleuthServer(LanguageServer):
 
     def close(self) -> None:
         """End every process that was started."""
+        if self._asking is not None:
+            self._asking.cancel()
         self.runs.kill()
         self.analysis.close()
 
@@ -102,17 +183,21 @@ def create_server() -> TorchSleuthServer:
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
-        server.settings = server.settings.updated(params.initialization_options)
+        server.settings = server._initial = Settings().updated(params.initialization_options)
         # Of those that the client offers, in its order, the first one that is known.
         chosen = server.workspace.position_encoding
         server.documents.encoding = next((known for known in get_args(Encoding) if known == chosen), "utf-16")
         # pygls would apply each change to a copy of its own first, and shifts positions that its lines do not have.
         server.workspace.update_text_document = lambda *change: None  # type: ignore[method-assign]
         _set_log_level(server.settings)
+        server.analysis.start()  # PyTorch takes seconds: by then, the client has opened its documents
 
     @server.feature(types.INITIALIZED)
     async def initialized(params: types.InitializedParams) -> None:
-        server.analysis.restart()
+        server.analysis.greet()
+        server.watch_files()
+        if server.asks_for_settings:
+            server.ask_for_settings()
 
     @server.feature(types.SHUTDOWN)
     def shutdown(params: None) -> None:

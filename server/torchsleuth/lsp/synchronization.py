@@ -38,6 +38,7 @@ def register(server: TorchSleuthServer) -> None:
         server.store.text_changed(document.path, difference(document.source, read_source(document.path)), layer="run")
         server.store.clear("static", document.path)
         server.documents.close(document.uri)
+        server.analysis.closed()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     async def did_change_watched_files(params: types.DidChangeWatchedFilesParams) -> None:
@@ -47,6 +48,8 @@ def register(server: TorchSleuthServer) -> None:
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     async def did_change_workspace_folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
+        if server.asks_for_settings:
+            server.ask_for_settings()
         server.analysis.request_all()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)

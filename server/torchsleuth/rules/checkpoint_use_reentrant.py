@@ -91,4 +91,5 @@ RULE = Rule(
             """,
         ),
     ),
+    syntactic=True,
 )

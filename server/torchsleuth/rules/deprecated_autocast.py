@@ -159,4 +159,5 @@ RULE = Rule(
             """,
         ),
     ),
+    syntactic=True,
 )

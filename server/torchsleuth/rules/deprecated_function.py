@@ -233,4 +233,5 @@ RULE = Rule(
             """,
         ),
     ),
+    syntactic=True,
 )

@@ -88,4 +88,5 @@ RULE = Rule(
             """,
         ),
     ),
+    syntactic=True,
 )

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from pathlib import Path
 
 import torchsleuth.rules as package
+from torchsleuth.rules import index
 from torchsleuth.rules.rule import Rule
+
+INDEX_FILE = Path(index.__file__)
+INDEX_BEGINS = "INDEX: dict[str, Entry] = {\n"
 
 
 def load_rules() -> dict[str, Rule]:
@@ -22,6 +27,19 @@ def load_rules() -> dict[str, Rule]:
             raise ValueError(f"two rules have the code {rule.code}")
         rules[rule.code] = rule
     return dict(sorted(rules.items()))
+
+
+def index_text() -> str:
+    """`rules/index.py` as it has to be: its table is written from the rules."""
+    head, _, _ = INDEX_FILE.read_text(encoding="utf-8").partition(INDEX_BEGINS)
+    lines = []
+    for code, rule in RULES.items():
+        module = rule.find.__module__.rpartition(".")[2]
+        words = [f'"{word}"' for word in (module, rule.name, rule.severity)]
+        words += [] if rule.default else ["default=False"]
+        words += ["syntactic=True"] if rule.syntactic else []
+        lines.append(f'    "{code}": Entry({", ".join(words)}),\n')
+    return f"{head}{INDEX_BEGINS}{''.join(lines)}}}\n"
 
 
 RULES = load_rules()

@@ -192,4 +192,5 @@ RULE = Rule(
             """,
         ),
     ),
+    syntactic=True,
 )

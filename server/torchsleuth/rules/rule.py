@@ -178,7 +178,8 @@ class Rule:
     """`documentation` is the docstring of the rule's file: the page, the hover and ``torchsleuth rule CODE``.
 
     `default`: on without being selected. `of_absence`: it argues from what a script does not do, so it is silent about one
-    that was not executed to its end.
+    that was not executed to its end. `syntactic`: what it finds without an analysis, from the names and the text alone, it
+    finds with one, too; so that it is asked before PyTorch is there.
     """
 
     code: str
@@ -190,6 +191,7 @@ class Rule:
     examples: tuple[Example, ...] = ()
     default: bool = True
     of_absence: bool = False
+    syntactic: bool = False
 
 
 def related(source: SourceText, node: ast.AST, message: str) -> Related:

@@ -70,4 +70,5 @@ RULE = Rule(
         ),
     ),
     default=False,
+    syntactic=True,
 )

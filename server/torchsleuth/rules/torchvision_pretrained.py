@@ -133,4 +133,5 @@ RULE = Rule(
             """,
         ),
     ),
+    syntactic=True,
 )

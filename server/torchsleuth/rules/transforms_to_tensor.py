@@ -76,4 +76,5 @@ RULE = Rule(
             """,
         ),
     ),
+    syntactic=True,
 )

@@ -237,4 +237,5 @@ RULE = Rule(
             """,
         ),
     ),
+    syntactic=True,
 )

@@ -81,4 +81,5 @@ RULE = Rule(
         ),
     ),
     default=False,
+    syntactic=True,
 )

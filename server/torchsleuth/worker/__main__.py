@@ -15,6 +15,7 @@ import signal
 import sys
 import threading
 import traceback
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from torchsleuth.lifetime import end_with_parent
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
 
 OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 4)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why an interpreter cannot run the analysis. `name`: that of the message."""
+
+    name: str
+    text: str
 
 
 class Analyzer(Protocol):
@@ -70,12 +79,13 @@ def main() -> int:
 def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
     """Say hello, then answer. The exit status is 3 where this interpreter cannot run the analysis."""
     from torchsleuth.worker import collector
-    from torchsleuth.worker.wire import write
+    from torchsleuth.worker.wire import SYNTAX, write
 
     where = {"executable": sys.executable, "python": platform.python_version()}
-    started = _start()
-    if isinstance(started, str):
-        write(answers, {"method": "unavailable", "params": {"reason": started, **where}})
+    started = _start_without_torch() if SYNTAX in sys.argv[1:] else _start()
+    if isinstance(started, Problem):
+        about = {"reason": started.text, "problem": started.name, "site": _site()}
+        write(answers, {"method": "unavailable", "params": {**about, **where}})
         return 3
     engine, version = started
     ready = {"torch": version, "words": engine.vocabulary(), "search_path": sys.path, **where}
@@ -139,19 +149,29 @@ def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
     return requests, answers
 
 
-def _start() -> tuple[Analyzer, str] | str:
+def _start_without_torch() -> tuple[Analyzer, str]:
+    from torchsleuth.worker.progress import of_this_process
+    from torchsleuth.worker.syntax import SyntaxEngine
+
+    of_this_process()
+    return SyntaxEngine(), ""
+
+
+def _start() -> tuple[Analyzer, str] | Problem:
     """The engine and torch's version, or why there is none."""
     from torchsleuth.messages import message
 
-    python = sys.executable
+    def problem(identifier: str, **parts: object) -> Problem:
+        return Problem(identifier.partition(".")[2], message(identifier, python=sys.executable, **parts))
+
     if sys.version_info < OLDEST_PYTHON:
-        return message("worker.old_python", python=python, version=platform.python_version(), wanted="3.10")
+        return problem("worker.old_python", version=platform.python_version(), wanted="3.10")
     try:
         import torch
 
         version = str(torch.__version__)
         if tuple(int(part) for part in version.split("+")[0].split(".")[:2]) < OLDEST_TORCH:
-            return message("worker.old_torch", python=python, version=version, wanted="2.4")
+            return problem("worker.old_torch", version=version, wanted="2.4")
         from torchsleuth.oracle.oracle import Oracle
         from torchsleuth.oracle.store import Store, folder
         from torchsleuth.worker.engine import Engine
@@ -160,10 +180,15 @@ def _start() -> tuple[Analyzer, str] | str:
         return Engine(Oracle(Store(folder(), version)), of_this_process()), version
     except ModuleNotFoundError as error:
         if error.name == "torch":
-            return message("worker.no_torch", python=python)
-        return message("worker.broken_torch", python=python, error=error)
+            return problem("worker.no_torch")
+        return problem("worker.broken_torch", error=error)
     except Exception as error:
-        return message("worker.broken_torch", python=python, error=f"{type(error).__name__}: {error}")
+        return problem("worker.broken_torch", error=f"{type(error).__name__}: {error}")
+
+
+def _site() -> list[str]:
+    """Where libraries are installed."""
+    return [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
 
 
 def _inbox(requests: IO[bytes]) -> queue.Queue[dict[str, Any]]:

@@ -57,6 +57,16 @@ class AsyncWorkerClient:
         return self._client.vocabulary
 
     @property
+    def problem(self) -> str | None:
+        """As `WorkerClient.problem`."""
+        return self._client.problem
+
+    @property
+    def site(self) -> tuple[str, ...]:
+        """As `WorkerClient.site`."""
+        return self._client.site
+
+    @property
     def retry_seconds(self) -> float | None:
         """As `WorkerClient.retry_seconds`."""
         return self._client.retry_seconds

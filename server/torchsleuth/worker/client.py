@@ -18,7 +18,7 @@ from torchsleuth.schema import FileAnalysis
 from torchsleuth.worker import bootstrap
 from torchsleuth.worker.blame import Blame, Death
 from torchsleuth.worker.progress import VARIABLE, Record
-from torchsleuth.worker.wire import Message, read, write
+from torchsleuth.worker.wire import SYNTAX, Message, read, write
 
 StateListener = Callable[[str, str], None]
 """Called with (state, detail); states: starting, ready, busy, restarting, unavailable, stopped."""
@@ -51,7 +51,9 @@ class WorkerClient:
         interpreter: str | None = None,
         listener: StateListener | None = None,
         command: list[str] | None = None,
+        syntax: bool = False,
     ) -> None:
+        """`syntax`: without PyTorch, and only the rules that need none."""
         self.interpreter = interpreter or sys.executable
         self.torch: str | None = None
         self.python: str | None = None
@@ -59,7 +61,13 @@ class WorkerClient:
         """Attributes of the libraries that are installed there."""
         self.search_path: tuple[str, ...] = ()
         """Where the interpreter looks for modules."""
+        self.problem: str | None = None
+        """What is wrong with the interpreter, where it says so itself: the name of the message, such as ``no_torch``."""
+        self.site: tuple[str, ...] = ()
+        """Where libraries are installed in such an interpreter."""
         self._command = command or bootstrap.command(self.interpreter, "torchsleuth.worker.__main__")
+        if syntax:
+            self._command = [*self._command, SYNTAX]
         self._listener = listener or (lambda state, detail: None)
         self._requests = threading.Lock()
         self._processes = threading.Lock()
@@ -249,7 +257,8 @@ class WorkerClient:
         if self._closed.is_set():
             raise WorkerUnavailable(message("worker.closed"))
         if hello is None or hello.get("method") != "ready":
-            reason = (hello or {}).get("params", {}).get("reason")
+            said = (hello or {}).get("params", {})
+            reason, self.problem, self.site = said.get("reason"), said.get("problem"), tuple(said.get("site", ()))
             # Late, or it goes on without its pipe: then it is we who end it.
             ours = self._signalled or (hello is None and not _ends(process))
             self._kill()

@@ -6,6 +6,8 @@ import json
 from typing import IO, Any
 
 Message = dict[str, Any]
+SYNTAX = "--syntax"
+"""Argument of a worker that is to need no PyTorch."""
 MAX_LINE = 1 << 26
 """Bytes of a message; what does not end by then is none."""
 

@@ -78,8 +78,8 @@ const operations = {
     const found = await execute("vscode.executeCodeLensProvider", vscode.Uri.file(path), 100);
     return found.map((lens) => [lens.range.start.line, lens.command?.title]);
   },
-  configure: async ({ name, value }) => {
-    const target = vscode.ConfigurationTarget.Global;
+  configure: async ({ name, value, target: where = "Global" }) => {
+    const target = vscode.ConfigurationTarget[where];
     await vscode.workspace.getConfiguration().update(name, value, target);
   },
   /** Runs a command and waits for its end. */
@@ -114,5 +114,8 @@ exports.activate = () => {
       response.end(JSON.stringify({ error: `${body}: ${error?.stack ?? error}` }));
     }
   });
-  server.listen(Number(process.env.TORCHSLEUTH_BRIDGE_PORT), "127.0.0.1");
+  // Where another workspace is opened, the bridge of the one before may still hold the port.
+  const listen = () => server.listen(Number(process.env.TORCHSLEUTH_BRIDGE_PORT), "127.0.0.1");
+  server.on("error", () => setTimeout(listen, 100));
+  listen();
 };
