@@ -182,7 +182,7 @@ _COMPUTING_ELSEWHERE = frozenset(
     "rearrange reduce repeat einsum pack unpack parse_shape asnumpy functional_call stack_module_state kl_divergence".split()
 )
 _NOT_OPERATORS = frozenset(
-    "from_file frombuffer from_numpy is_vulkan_available boolean_dispatch handle_torch_function has_torch_function "
+    "from_file frombuffer is_vulkan_available boolean_dispatch handle_torch_function has_torch_function "
     "has_torch_function_unary has_torch_function_variadic assert_int_or_pair overload copy_method_params bind register_kl "
     "as_sparse_gradcheck check_sparse_tensor_invariants to_sparse_semi_structured MaskedTensor".split()
 )
