@@ -49,6 +49,13 @@ const lens = (path) =>
     () => editor.ask("lenses", { path }),
     (found) => found.length === 1,
   );
+/** Waits until a fix has been verified; the titles of all that are offered there. */
+const fixable = (path, line, column, title) =>
+  until(
+    `the fix "${title}"`,
+    () => editor.ask("fixes", { path, line, column }),
+    (titles) => titles.includes(title),
+  );
 /** The text of the run terminal, without the spaces that fill its lines. */
 const terminal = () =>
   editor.page
@@ -193,6 +200,7 @@ scenario(
     const path = example("linear_after_conv.py");
     await ask("show", { path, line: 16, column: 20 });
     await hasCodes(path, "TS101");
+    await fixable(path, 16, 20, LINEAR_FIX);
     const before = await ask("text", { path });
     await page.locator(".view-line", { hasText: "return self.fc(x)" }).click();
     await page.keyboard.press("Control+.");
@@ -215,8 +223,8 @@ scenario("an input left on the CPU is moved", async ({ ask, example }) => {
   await ask("show", { path });
   const [found] = await hasCodes(path, "TS201");
   const [line, column] = found.range;
-  const [title] = await ask("fixes", { path, line, column });
-  assert.equal(title, "Move `x` to device at the top of the loop");
+  const title = "Move `x` to device at the top of the loop";
+  assert.equal((await fixable(path, line, column, title))[0], title);
   assert.equal(await ask("applyFix", { path, line, column, title }), true);
   await hasCodes(path);
   const before = readFileSync(path, "utf8");
@@ -540,6 +548,99 @@ scenario("each folder of a workspace has its settings and its interpreter", asyn
   } finally {
     await open();
   }
+});
+
+scenario(
+  "a fault in another file is noted at the call, and its fix says where and is shown",
+  async ({ ask, page, write }) => {
+    const train = write(
+      "train.py",
+      [
+        "import torch",
+        "from model import Net",
+        "",
+        'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")',
+        "net = Net().to(device)",
+        "batch = torch.randn(4, 6, device=device)",
+        "out = net(batch)",
+        "loss = batch.mean()",
+        "",
+      ].join("\n"),
+    );
+    const model = join(train, "..", "model.py");
+    writeFileSync(
+      model,
+      [
+        "from torch import nn",
+        "",
+        "",
+        "class Net(nn.Module):",
+        "    def __init__(self):",
+        "        super().__init__()",
+        "        self.fc = nn.Linear(8, 2)",
+        "",
+        "    def forward(self, x):",
+        "        return self.fc(x)",
+        "",
+      ].join("\n"),
+    );
+    await ask("show", { path: train, line: 6, column: 8 });
+    const [note] = await until(
+      "a note at the call",
+      () => diagnostics(train),
+      (found) => found.length === 1,
+    );
+    assert.deepEqual([note.severity, note.range], ["Information", [6, 6, 6, 16]]);
+    const [fault] = await until(
+      "the fault in the file of its cause",
+      () => diagnostics(model),
+      (found) => found.length === 1,
+    );
+    assert.deepEqual([fault.code, fault.severity, fault.range[0]], ["TS101", "Error", 9]);
+    const title = "Change in_features of `fc` (Linear) from 8 to 6 (in model.py:7)";
+    await fixable(train, 6, 8, title);
+    // What is only if there is a GPU, what has one element, and what comes behind the layer that does not fit.
+    await hints(train, (shown) => {
+      const labels = shown.map(([, , label]) => label);
+      const wanted = [": [4, 6] float32 cuda?", ": scalar float32 cuda?", ": [4, 2] float32 cuda? ?"];
+      return wanted.every((label) => labels.includes(label));
+    });
+    await page.keyboard.press("Control+.");
+    await page.locator(".action-widget .monaco-list-row", { hasText: "in model.py:7" }).first().waitFor();
+    await editor.screenshot("a fix in another file");
+    await page.keyboard.press("Escape");
+    assert.equal(await ask("applyFix", { path: train, line: 6, column: 8, title }), true);
+    await page.locator(".tab.active", { hasText: "model.py" }).waitFor();
+    assert.match(await ask("text", { path: model }), /nn\.Linear\(6, 2\)/);
+    await hasCodes(model);
+    await hasCodes(train);
+  },
+);
+
+scenario("a lightbulb opens right after an edit", async ({ ask, page, example }) => {
+  const path = example("linear_after_conv.py");
+  await ask("show", { path, line: 16, column: 20 });
+  await hasCodes(path, "TS101");
+  await fixable(path, 16, 20, LINEAR_FIX);
+  // The edit and the question follow one another at once: nothing has been analysed in between.
+  await ask("replace", { path, before: "import torch\n", after: "import torch\n\n" });
+  const titles = await ask("fixes", { path, line: 17, column: 20 });
+  assert.ok(titles.includes(LINEAR_FIX), titles.join(", "));
+  assert.equal(await ask("applyFix", { path, line: 17, column: 20, title: LINEAR_FIX }), true);
+  await hasCodes(path);
+  assert.match(await ask("text", { path }), /nn\.Linear\(16384, 10\)/);
+  await page.locator(".tab.active", { hasText: "linear_after_conv.py" }).waitFor();
+});
+
+scenario("what is only demanded is marked as supposed", async ({ ask, write }) => {
+  const path = write(
+    "supposed.py",
+    "import torch\nfrom torch import nn\n\nn = int(input())\nx = torch.zeros(2, n)\ny = nn.Linear(8, 3)(x)\n",
+  );
+  await ask("show", { path });
+  const shown = await hints(path);
+  const labels = shown.map(([, , label]) => label.split(" float32")[0]);
+  assert.deepEqual(labels, [": [2, 8?]", ": [2, 3]"]);
 });
 
 scenario("a working script stays silent", async ({ ask, example }) => {

@@ -92,9 +92,16 @@ class CodeActions:
             if together is not None or (lazy and not await server.analysis.settled(document.path, 0.0)):
                 offers.append(Offer(message("editor.fix_all"), FIX_ALL, together))
         if "" in only or "quickfix" in only:
-            start = from_position(document.source, params.range.start, server.documents.encoding)
-            end = from_position(document.source, params.range.end, server.documents.encoding)
-            offers += [*self._quick_fixes(document, start, end, lazy), *self._silencing(document, start, end)]
+            quick = list(self._at(document, params.range, lazy))
+            invoked = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
+            if quick and all(offer.preferred is False for offer in quick) and not invoked:
+                # Nobody has asked yet: the editor wants to know what its lightbulb would show, and keeps the answer.
+                await self._settled(document)
+                document = server.documents.get(params.text_document.uri)
+                quick = list(self._at(document, params.range, lazy)) if document is not None else []
+            if document is None:
+                return []
+            offers += quick
         return [self._action(offer, document, lazy) for offer in offers]
 
     async def resolve(self, action: types.CodeAction) -> types.CodeAction:
@@ -126,6 +133,14 @@ class CodeActions:
         await self._server.window_show_document_async(shown)
 
     # -- what there is -----------------------------------------------------------------------------
+
+    def _at(self, document: Document, where: types.Range, lazy: bool) -> Iterator[Offer]:
+        """What is offered in a range: fixes, then comments that silence."""
+        start, end = (
+            from_position(document.source, at, self._server.documents.encoding) for at in (where.start, where.end)
+        )
+        yield from self._quick_fixes(document, start, end, lazy)
+        yield from self._silencing(document, start, end)
 
     def _quick_fixes(self, document: Document, start: Position, end: Position, lazy: bool) -> Iterator[Offer]:
         """The fixes of the diagnostics that overlap a range, each once; the first safe one is preferred, or the only one."""

@@ -108,7 +108,9 @@ class TorchSleuthServer(LanguageServer):
         scopes = [None, *folders.values()]
         items = [types.ConfigurationItem(scope_uri=scope, section=SECTION) for scope in scopes]
         try:
-            values = await self.workspace_configuration_async(types.ConfigurationParams(items))
+            # Whoever stops waiting leaves the question alone: its answer comes all the same.
+            asked = self.workspace_configuration_async(types.ConfigurationParams(items))
+            values = await asyncio.shield(asked)
         except JsonRpcException as error:
             logger.warning("the client does not say its settings: %s", error)
             return
