@@ -284,3 +284,16 @@ def has_ended(pid: int) -> bool:
         return bool(select.select([descriptor], [], [], 60)[0])
     finally:
         os.close(descriptor)
+
+
+def test_a_worker_that_is_being_started_just_now_ends_with_its_client() -> None:
+    def start(client: WorkerClient) -> None:
+        with pytest.raises(WorkerUnavailable):
+            client.start()
+
+    for _ in range(20):
+        client = WorkerClient(command=[sys.executable, "-c", "import time; time.sleep(1000)"])
+        starting = threading.Thread(target=start, args=(client,), daemon=True)
+        starting.start()
+        client.close()
+        starting.join()

@@ -57,8 +57,9 @@ async def test_syntax_comes_first_and_gives_way_to_the_analysis(start: Start, ga
     assert await editor.codes(uri) == ["TS802"]
     assert "importing PyTorch" in await editor.ever("starting")
     there = types.Position(2, 9)
-    fix, *_ = await editor.actions(uri, types.Range(there, there))
-    assert fix.title == "Change torch.qr(torch.randn(3, 3)) to torch.linalg.qr(torch.randn(3, 3))"
+    while len(offered := await editor.actions(uri, types.Range(there, there))) < 2:
+        pass  # the fix is being verified
+    assert offered[0].title == "Change torch.qr(torch.randn(3, 3)) to torch.linalg.qr(torch.randn(3, 3))"
     editor.replace(uri, "q, r = torch.qr", "pass; q, r = torch.qr")  # it follows the typing meanwhile
     (found,) = await editor.diagnostics(uri)
     assert (found.code, found.range.start.character) == ("TS802", 13)

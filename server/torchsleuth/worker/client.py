@@ -304,9 +304,14 @@ class WorkerClient:
             self._listener("restarting", message("worker.died_idle"))
 
     def _signal(self) -> None:
-        """Kill the worker's whole process group."""
+        """Kill the worker that is running, if one is."""
         process = self._process
-        if process is None or process.poll() is not None:
+        if process is not None:
+            self._signal_to(process)
+
+    def _signal_to(self, process: subprocess.Popen[bytes]) -> None:
+        """Kill a worker's whole process group."""
+        if process.poll() is not None:
             return
         self._signalled = True
         with contextlib.suppress(OSError):
@@ -316,11 +321,11 @@ class WorkerClient:
                 os.killpg(process.pid, signal.SIGKILL)
 
     def _kill(self) -> None:
-        self._signal()
-        with self._processes:
+        with self._processes:  # one that is being started just now is waited for, and killed too
             process, self._process = self._process, None
         if process is None:
             return
+        self._signal_to(process)
         if process.stdin is not None:
             with contextlib.suppress(OSError):
                 process.stdin.close()
