@@ -222,3 +222,19 @@ def test_what_was_found_while_another_file_was_typed_in_lies_where_it_is_now(sto
     assert finding.version is None
     store.replace("static", "b.py", found, [], 7, since={"c.py": [inserted_line(1)]})
     assert [item.version for item in store.findings("a.py")] == [7]
+
+
+def test_fixes_are_expected_again_while_those_of_newer_results_are_verified(store: ResultStore) -> None:
+    def expected() -> tuple[Fix, ...]:
+        (finding,) = store.findings("a.py")
+        return finding.expected
+
+    store.replace("static", "a.py", [diagnostic(fixes=(FIX,))], [])
+    assert expected() == ()
+    store.replace("static", "a.py", [diagnostic()], [], pending=True)
+    store.replace("static", "a.py", [diagnostic()], [], pending=True)
+    assert expected() == (FIX,)
+    store.replace("static", "a.py", [diagnostic(fixes=(FIX,))], [], pending=True)
+    assert expected() == ()
+    store.replace("static", "a.py", [diagnostic()], [])
+    assert expected() == ()

@@ -316,7 +316,10 @@ class StaticAnalysis:
         self._analysed_fully.add(document.path)
         others = ((other.source, asked.overlay.get(other.path, other.text)) for other in self._server.documents)
         since = {now.path: difference(SourceText(now.path, then), now) for now, then in others if now.text != then}
-        self._server.store.replace("static", document.path, found, analysis.facts, document.version, since)
+        pending = bool(analysis.stats.get("unverified"))
+        self._server.store.replace(
+            "static", document.path, found, analysis.facts, document.version, since, pending=pending
+        )
         self._server.refresh_hints()
         return True
 

@@ -150,6 +150,9 @@ class CodeActions:
             if not (lazy or self._is_current(finding) or store.is_whole("static", finding.owner)):
                 continue  # The text has changed in what was known of it, and there is no asking again when it is chosen.
             offerable = [fix for fix in finding.diagnostic.fixes if fix.verified or fix.edits in finding.measured]
+            if lazy and not offerable:
+                # Most likely these are found again; when one is chosen, it is that of the newer analysis, or none.
+                offerable = [fix for fix in finding.expected if fix.verified]
             preferred = next((fix for fix in offerable if fix.safe or len(offerable) == 1), None)
             for fix in offerable:
                 if fix.edits not in offered:

@@ -21,7 +21,8 @@ class Finding:
     `confirmed`: analysis and run agree. `measured`: edits of those fixes whose sizes a run measured, but that have not
     been verified by analysis. `stale`: found by a run before its line changed. `version` is the version of
     the owner's text that the diagnostic was found in; None for runs, which read the file on disk, and where another file
-    that it is about has changed since. `number`: it is the same in newer results that have the same finding.
+    that it is about has changed since. `number`: it is the same in newer results that have the same finding. `expected`: the
+    fixes that it had in older results, while those of the newer ones are being verified.
     """
 
     diagnostic: Diagnostic
@@ -31,6 +32,7 @@ class Finding:
     confirmed: bool = False
     measured: frozenset[tuple[Edit, ...]] = frozenset()
     stale: bool = False
+    expected: tuple[Fix, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,12 @@ class ResultStore:
         facts: Sequence[TensorFact],
         version: int | None = None,
         since: Mapping[str, Sequence[TextChange]] | None = None,
+        pending: bool = False,
     ) -> int:
         """Put newer results in the place of those before. Returns their generation.
 
-        `since`: by path, how texts have changed since the one that the results are about.
+        `since`: by path, how texts have changed since the one that the results are about. `pending`: fixes are still being
+        verified.
         """
         self._generation += 1
         before = self._places(layer, owner)
@@ -81,26 +85,31 @@ class ResultStore:
         for path, changes in (since or {}).items():
             if changes and path in self._mentioned(entry):
                 entry = _unsure(_moved_entry(entry, path, changes))
-        numbered = self._numbered(layer, owner, entry.findings)
+        numbered = self._numbered(layer, owner, entry.findings, pending)
         self._entries[layer, owner] = replace(entry, findings=numbered, places=_shown_in(diagnostics))
         self._publish_all(before | self._places(layer, owner) | {owner})
         return self._generation
 
-    def _numbered(self, layer: Layer, owner: str, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-        """Findings with the numbers of those before that are the same: at the same place, or with the same words."""
+    def _numbered(self, layer: Layer, owner: str, findings: Sequence[Finding], pending: bool) -> tuple[Finding, ...]:
+        """Findings with the numbers of those before that are the same: at the same place, or with the same words; with
+        `pending` also with the fixes that these had."""
         entry = self._entries.get((layer, owner))
         before = list(entry.findings) if entry is not None else []
-        numbers: dict[int, int] = {}
+        alike: dict[int, Finding] = {}
         for same in (_place, _words):
             for index, finding in enumerate(findings):
-                if index not in numbers:
+                if index not in alike:
                     old = next((other for other in before if same(other) == same(finding)), None)
                     if old is not None:
                         before.remove(old)
-                        numbers[index] = old.number
-        return tuple(
-            replace(finding, number=numbers.get(index) or next(self._numbers)) for index, finding in enumerate(findings)
-        )
+                        alike[index] = old
+        known = []
+        for index, finding in enumerate(findings):
+            old = alike.get(index)
+            had = (old.diagnostic.fixes or old.expected) if old is not None and pending else ()
+            number = old.number if old is not None else next(self._numbers)
+            known.append(replace(finding, number=number, expected=() if finding.diagnostic.fixes else had))
+        return tuple(known)
 
     def keep(self, layer: Layer, owner: str, version: int) -> None:
         """What was found, and has moved along with the text since, holds for this version of it too."""
