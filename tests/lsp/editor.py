@@ -206,6 +206,11 @@ class Editor:
     async def codes(self, uri: str) -> list[str]:
         return [str(item.code) for item in await self.diagnostics(uri)]
 
+    async def shows(self, uri: str, *codes: str) -> None:
+        """Wait until exactly these are on screen: what needs only syntax comes first."""
+        shown = self.client.published
+        await self.until(lambda: uri in shown and [str(item.code) for item in shown[uri].diagnostics] == list(codes))
+
     async def hover(self, uri: str, line: int, character: int) -> str:
         parameters = types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(line, character))
         found = await self.client.text_document_hover_async(parameters)
