@@ -47,11 +47,11 @@ import torch
 from torchsleuth.interp.budget import Budget
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Interpreter
-from torchsleuth.interp.values import DictValue, ListValue, Tensor
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import Dim
+from torchsleuth.values import DictValue, ListValue, Tensor
 from torchsleuth.worker.engine import Engine
 
 SAMPLES_PER_TEXT = 24

@@ -1,4 +1,4 @@
-"""The tables of interp/graph.py against eager PyTorch: what backward keeps, what it frees, what shares memory."""
+"""The tables of values/graph.py against eager PyTorch: what backward keeps, what it frees, what shares memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from torchsleuth.interp import graph
+from torchsleuth.values import graph
 
 Call = Callable[[Tensor], Any]
 IMAGE, TOKENS = (2, 2, 8, 8), (5, 2, 4)

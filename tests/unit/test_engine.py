@@ -13,10 +13,10 @@ import pytest
 
 from tests.check import analyze, check, engine
 from torchsleuth.interp.interpreter import Interpreter
-from torchsleuth.interp.values import LibraryModule
 from torchsleuth.rules import matmul_shape_mismatch
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import TensorFact
+from torchsleuth.values import LibraryModule
 from torchsleuth.worker import collector
 from torchsleuth.worker.engine import Engine
 

@@ -7,9 +7,9 @@ import operator
 from typing import Any
 
 from torchsleuth.interp import limits
-from torchsleuth.interp.values import UNKNOWN, Scalar, Value, is_int
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim
+from torchsleuth.values import UNKNOWN, Scalar, Value, is_int
 
 NUMBERS = (bool, int, float, complex)
 MAX_SEQUENCE = 4096

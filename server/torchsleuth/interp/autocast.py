@@ -6,9 +6,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from torchsleuth.interp.values import UNKNOWN, Choice, LibraryObject, Value
 from torchsleuth.tensors.device import Device, parse
 from torchsleuth.tensors.spec import Autocast, DType, ListSpec, PartCall, Result, StructSpec, TensorSpec
+from torchsleuth.values import UNKNOWN, Choice, LibraryObject, Value
 
 Regions = dict[str, tuple[str | None, ...]]
 """For each kind of device the dtypes that may be in effect, None for none. Under a region of "an accelerator, where there

@@ -9,8 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import library
 from torchsleuth.interp.autocast import Regions
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.graph import (
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.values import (
+    DictValue,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    Parameters,
+    Ref,
+    Site,
+    SliceValue,
+    Slots,
+    Tensor,
+    Value,
+    is_int,
+)
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.graph import (
     COMPOSED,
     CONTRACTIONS,
     FREES,
@@ -33,22 +49,6 @@ from torchsleuth.interp.graph import (
     is_leaf,
     node_of,
 )
-from torchsleuth.interp.values import (
-    DictValue,
-    Instance,
-    LibraryModule,
-    LibraryObject,
-    Parameters,
-    Ref,
-    Site,
-    SliceValue,
-    Slots,
-    Tensor,
-    Value,
-    is_int,
-)
-from torchsleuth.tensors import dims
-from torchsleuth.tensors.spec import TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.trace import LoopPoint, Operation

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.values import ListValue, SliceValue, Tags, Tensor, Value
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
+from torchsleuth.values import ListValue, SliceValue, Tags, Tensor, Value
 
 if TYPE_CHECKING:
     from torchsleuth.interp.trace import Operation

@@ -12,11 +12,11 @@ from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.choices import Choices
 from torchsleuth.interp.decorators import hands_back
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.parts import Parts
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
-from torchsleuth.interp.values import (
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import (
     OTHERS,
     UNKNOWN,
     Bound,
@@ -42,8 +42,8 @@ from torchsleuth.interp.values import (
     Value,
     is_module,
 )
-from torchsleuth.syntax.text import SourceText
-from torchsleuth.tensors.spec import Native
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.heap import MISSING
 
 if TYPE_CHECKING:
     from torchsleuth.interp.iteration import Iteration

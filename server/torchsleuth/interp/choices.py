@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import library
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.tensors import TensorOperations
-from torchsleuth.interp.values import UNKNOWN, Choice, Tensor, Value
+from torchsleuth.values import UNKNOWN, Choice, Tensor, Value
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.heap import MISSING
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

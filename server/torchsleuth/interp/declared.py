@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 
 from torchsleuth.interp.expressions import Expressions
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import DeclaredSighting
-from torchsleuth.interp.values import UNKNOWN, Function, Tensor, Value, is_int
 from torchsleuth.syntax.shapes import Declarations, Declared, declarations, key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import Size
+from torchsleuth.values import UNKNOWN, Function, Tensor, Value, is_int
+from torchsleuth.values.frames import Frame
 
 
 class DeclaredShapes(Expressions):

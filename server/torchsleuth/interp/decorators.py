@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from torchsleuth.interp.values import Function, Value
+from torchsleuth.values import Function, Value
 
 
 def hands_back(function: Function, lookup: Callable[[str, Function], Value], around: tuple[ast.AST, ...] = ()) -> bool:

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp import kinds, misuse
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.values import UNKNOWN, AnyIndex, Scalar, SliceValue, Tensor, Value
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Failure, Result, TensorSpec
+from torchsleuth.values import UNKNOWN, AnyIndex, Scalar, SliceValue, Tensor, Value
+from torchsleuth.values.frames import Frame
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter

@@ -13,11 +13,18 @@ from typing import Any
 
 from torchsleuth.interp.budget import OutOfBudget, OutOfTime
 from torchsleuth.interp.declared import DeclaredShapes
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.inputs import ArgumentKey, Demand, demanded, demanded_rank, used_as_tensors
 from torchsleuth.interp.library.modules import move
 from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Sighting, Trace
-from torchsleuth.interp.values import (
+from torchsleuth.messages import message
+from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.shapes import Declared
+from torchsleuth.syntax.shapes import key as key_of
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size, Symbol
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native, TensorSpec
+from torchsleuth.values import (
     UNKNOWN,
     ClassValue,
     Function,
@@ -30,14 +37,7 @@ from torchsleuth.interp.values import (
     Tensor,
     Value,
 )
-from torchsleuth.messages import message
-from torchsleuth.syntax.parse import parse
-from torchsleuth.syntax.shapes import Declared
-from torchsleuth.syntax.shapes import key as key_of
-from torchsleuth.syntax.text import SourceText
-from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size, Symbol
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native, TensorSpec
+from torchsleuth.values.frames import Frame
 
 MAX_TRIALS = 6
 """Combinations of ranks that are tried to prove that no argument makes a function work."""

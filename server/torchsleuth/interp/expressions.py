@@ -21,11 +21,13 @@ from torchsleuth.interp.arithmetic import (
 )
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.calls import Arguments, Calls
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.heap import MAX_KINDS, MISSING, alike, options
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.trace import LoopPoint
-from torchsleuth.interp.values import (
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.device import Device, parse
+from torchsleuth.tensors.dims import Dim, Size
+from torchsleuth.tensors.spec import DType, Native
+from torchsleuth.values import (
     OTHERS,
     UNKNOWN,
     Array,
@@ -54,10 +56,8 @@ from torchsleuth.interp.values import (
     entry,
     is_int,
 )
-from torchsleuth.tensors import dims
-from torchsleuth.tensors.device import Device, parse
-from torchsleuth.tensors.dims import Dim, Size
-from torchsleuth.tensors.spec import DType, Native
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.heap import MAX_KINDS, MISSING, alike, options
 
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import LibraryModule, ListValue, Value
 from torchsleuth.tensors.dims import Size
+from torchsleuth.values import LibraryModule, ListValue, Value
 
 _STATED: dict[str, tuple[int, str, int]] = {
     "Linear": (0, "in_features", -1),

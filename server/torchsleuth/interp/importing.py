@@ -11,9 +11,10 @@ from functools import cached_property
 
 from torchsleuth.interp import misuse, unparsed
 from torchsleuth.interp.entries import EntryPoints
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.heap import MISSING
-from torchsleuth.interp.values import (
+from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import (
     UNKNOWN,
     ClassValue,
     DictValue,
@@ -23,9 +24,8 @@ from torchsleuth.interp.values import (
     Namespace,
     Value,
 )
-from torchsleuth.syntax.parse import parse
-from torchsleuth.syntax.text import SourceText
-from torchsleuth.tensors.spec import Native
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.heap import MISSING
 
 MAX_SEARCHED = 40
 """Modules that are looked through for a name that ``import *`` may have brought."""

@@ -6,8 +6,8 @@ import ast
 from dataclasses import dataclass, replace
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Function, ListValue, Tensor
 from torchsleuth.tensors.spec import Native
+from torchsleuth.values import Function, ListValue, Tensor
 
 ArgumentKey = tuple[str, int, int]
 """The parameter that a tensor is the value of: path, line, column."""

@@ -15,15 +15,19 @@ from torchsleuth.interp.autocast import Regions
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import LOOK_EVERY, Budget, OutOfBudget
 from torchsleuth.interp.calls import whose_attributes
-from torchsleuth.interp.frames import Frame, LoopState
-from torchsleuth.interp.heap import MISSING, Delta, Heap, alike
 from torchsleuth.interp.importing import Importing
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.parts import Parts
 from torchsleuth.interp.trace import AttributeSet, LoopPoint, PartSet, Trace, Unpacking
-from torchsleuth.interp.values import (
+from torchsleuth.messages import message
+from torchsleuth.oracle import Operators
+from torchsleuth.syntax.shapes import Declarations
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size, Symbol
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import (
     UNKNOWN,
     Array,
     ClassValue,
@@ -48,12 +52,8 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
-from torchsleuth.messages import message
-from torchsleuth.oracle import Operators
-from torchsleuth.syntax.shapes import Declarations
-from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size, Symbol
-from torchsleuth.tensors.spec import Native
+from torchsleuth.values.frames import Frame, LoopState
+from torchsleuth.values.heap import MISSING, Delta, Heap, alike
 
 NORMAL, BREAK, CONTINUE, RETURN, RAISE = range(5)
 

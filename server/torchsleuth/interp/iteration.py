@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torchsleuth.interp.values import LibraryObject, Value
 from torchsleuth.tensors.dims import Size
+from torchsleuth.values import LibraryObject, Value
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ import ast
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp import misuse
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.interp.trace import Misuse
-from torchsleuth.interp.values import (
+from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.spec import Native, Parameter
+from torchsleuth.values import (
     Bound,
     DictValue,
     Function,
@@ -26,8 +26,8 @@ from torchsleuth.interp.values import (
     is_int,
     is_module,
 )
-from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.spec import Native, Parameter
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.heap import MISSING
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

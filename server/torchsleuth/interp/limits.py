@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from torchsleuth.interp.values import UNKNOWN, DictValue, ListValue, Scalar, Value
+from torchsleuth.values import UNKNOWN, DictValue, ListValue, Scalar, Value
 
 MAX_BITS = 4096
 """Of an integer."""

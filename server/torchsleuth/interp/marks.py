@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from torchsleuth.interp.library import integers
-from torchsleuth.interp.values import Bounds, Ends, Tags, Tensor, Value
+from torchsleuth.values import Bounds, Ends, Tags, Tensor, Value
 
 KEPT_BY = frozenset(
     "view reshape squeeze unsqueeze flatten contiguous permute transpose clone float double half to detach "

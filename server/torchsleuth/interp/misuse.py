@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp import signatures
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import Misuse, Operation
-from torchsleuth.interp.values import (
+from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.spec import DType, Failure, Native, Parameter, plain_name
+from torchsleuth.values import (
     UNKNOWN,
     Array,
     Bound,
@@ -28,8 +29,7 @@ from torchsleuth.interp.values import (
     Value,
     is_module,
 )
-from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.spec import DType, Failure, Native, Parameter, plain_name
+from torchsleuth.values.frames import Frame
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

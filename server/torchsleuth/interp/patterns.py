@@ -6,9 +6,11 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import library
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.tensors import Shape
-from torchsleuth.interp.values import (
+from torchsleuth.syntax.trees import captured
+from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import (
     UNKNOWN,
     ClassValue,
     DictValue,
@@ -16,9 +18,7 @@ from torchsleuth.interp.values import (
     Scalar,
     Value,
 )
-from torchsleuth.syntax.trees import captured
-from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.spec import Native
+from torchsleuth.values.frames import Frame
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter

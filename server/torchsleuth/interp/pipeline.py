@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from torchsleuth.interp.values import Function, LibraryObject, Site, Value
+from torchsleuth.values import Function, LibraryObject, Site, Value
 
 LOADER = "torch.utils.data.DataLoader"
 

@@ -9,21 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import autocast, library, limits, selection
 from torchsleuth.interp.autograd import Autograd
-from torchsleuth.interp.heap import Heap
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import (
-    UNKNOWN,
-    Array,
-    DictValue,
-    LibraryModule,
-    ListValue,
-    NamedResult,
-    Scalar,
-    SliceValue,
-    Slots,
-    Tensor,
-    Value,
-)
 from torchsleuth.oracle import Operators
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
@@ -49,6 +35,20 @@ from torchsleuth.tensors.spec import (
     without_dtype,
     without_sizes,
 )
+from torchsleuth.values import (
+    UNKNOWN,
+    Array,
+    DictValue,
+    LibraryModule,
+    ListValue,
+    NamedResult,
+    Scalar,
+    SliceValue,
+    Slots,
+    Tensor,
+    Value,
+)
+from torchsleuth.values.heap import Heap
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.values import UNKNOWN, Bounds, Ends, Scalar, Tensor, Value
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.values import UNKNOWN, Bounds, Ends, Scalar, Tensor, Value
+from torchsleuth.values.frames import Frame
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter

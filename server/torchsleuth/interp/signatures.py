@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from torchsleuth.interp.values import Function
 from torchsleuth.tensors.spec import Parameter, plain_name
+from torchsleuth.values import Function
 
 _REFUSALS = (
     ("unexpected", re.compile(r"unexpected keyword argument '(\w+)'")),

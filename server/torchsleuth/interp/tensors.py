@@ -11,15 +11,26 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.interp import autocast, batch, demands, library, limits, marks, misuse, selection
 from torchsleuth.interp.batch import Batch
 from torchsleuth.interp.fitting import fitting_operand
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.graph import node_of
-from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import ArgumentKey, certain_shapes
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.questions import Questions, Target
 from torchsleuth.interp.trace import DeviceConflict, Event, LoopPoint, Operation, OperatorFailure, Sighting, Trace
-from torchsleuth.interp.values import (
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.device import CPU, Device, conflict, parse
+from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.spec import (
+    UNKNOWN_TENSOR,
+    DType,
+    Equality,
+    Failure,
+    ModuleSpec,
+    Native,
+    NotASpec,
+    Result,
+    TensorSpec,
+)
+from torchsleuth.values import (
     UNKNOWN,
     AnyIndex,
     Bound,
@@ -40,20 +51,9 @@ from torchsleuth.interp.values import (
     Tensor,
     Value,
 )
-from torchsleuth.tensors import dims
-from torchsleuth.tensors.device import CPU, Device, conflict, parse
-from torchsleuth.tensors.dims import Dim, Size, Symbol
-from torchsleuth.tensors.spec import (
-    UNKNOWN_TENSOR,
-    DType,
-    Equality,
-    Failure,
-    ModuleSpec,
-    Native,
-    NotASpec,
-    Result,
-    TensorSpec,
-)
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.graph import node_of
+from torchsleuth.values.heap import MISSING
 
 if TYPE_CHECKING:
     pass

@@ -6,13 +6,13 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
-from torchsleuth.interp.graph import AutogradFault, Cut, GraphNode
 from torchsleuth.interp.pipeline import DataFault
-from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor, Value
 from torchsleuth.schema import Span
 from torchsleuth.syntax.shapes import Declared
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Failure, TensorSpec
+from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor, Value
+from torchsleuth.values.graph import AutogradFault, Cut, GraphNode
 
 
 @dataclass(frozen=True)

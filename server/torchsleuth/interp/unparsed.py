@@ -6,11 +6,11 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import LOOP_METHODS
-from torchsleuth.interp.values import UNKNOWN, ClassValue, Function, Namespace, Slots, Value
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
+from torchsleuth.values import UNKNOWN, ClassValue, Function, Namespace, Slots, Value
+from torchsleuth.values.frames import Frame
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.misuse import is_certain, report
 from torchsleuth.interp.trace import Misuse
-from torchsleuth.interp.values import UNKNOWN, ClassValue, Function, Instance, LibraryModule, LibraryObject
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import Index, captured, index
 from torchsleuth.tensors.spec import Native, plain_name
+from torchsleuth.values import UNKNOWN, ClassValue, Function, Instance, LibraryModule, LibraryObject
+from torchsleuth.values.frames import Frame
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter

@@ -31,14 +31,14 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import TypeGuard
 
-from torchsleuth.interp.graph import GraphNode
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import changes_gradients, feeds
 from torchsleuth.rules.loops import own_blocks, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject
+from torchsleuth.values.graph import GraphNode
 
 CODE = "TS514"
 _MEANS = frozenset(

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import LibraryModule, Site, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
+from torchsleuth.values import LibraryModule, Site, Tensor, Value
 
 _MAX_STEPS = 12
 

@@ -23,7 +23,6 @@ from collections.abc import Iterator
 from torchsleuth.interp.library.data import LOADER
 from torchsleuth.interp.library.optim import is_optimizer
 from torchsleuth.interp.trace import LibraryCall, Misuse
-from torchsleuth.interp.values import Array, ClassValue, Instance, LibraryModule, LibraryObject, Tensor, is_module
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import renamed
 from torchsleuth.rules.describe import shape_text
@@ -32,6 +31,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import DType
+from torchsleuth.values import Array, ClassValue, Instance, LibraryModule, LibraryObject, Tensor, is_module
 
 CODE = "TS815"
 

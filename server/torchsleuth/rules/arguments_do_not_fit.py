@@ -26,13 +26,13 @@ from dataclasses import replace
 
 from torchsleuth.interp.signatures import ALIKE, Misfit
 from torchsleuth.interp.trace import Misuse
-from torchsleuth.interp.values import Bound, ClassValue, Function, Instance, LibraryModule
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native, plain_name
+from torchsleuth.values import Bound, ClassValue, Function, Instance, LibraryModule
 
 CODE = "TS820"
 _SHOWN = 8

@@ -20,12 +20,12 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.pipeline import DataFault
-from torchsleuth.interp.values import Array, ListValue, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import head, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.values import Array, ListValue, Value
 
 CODE = "TS617"
 

@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from torchsleuth.interp.trace import OperatorFailure
-from torchsleuth.interp.values import LibraryModule
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import change_argument, given_argument
 from torchsleuth.rules.describe import layer_text
@@ -49,6 +48,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
+from torchsleuth.values import LibraryModule
 
 CODE = "TS111"
 _NAMES = {"MultiheadAttention": ("embed_dim", "num_heads")}

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.modules import parts_of
 from torchsleuth.interp.trace import LibraryCall
-from torchsleuth.interp.values import Instance, LibraryModule, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.parameter_rebound import loop_over
 from torchsleuth.rules.rule import Analysis, Candidate, Finding
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.values import Instance, LibraryModule, Value
 
 _CALLS = ("torch.nn.Module.named_parameters", "torch.nn.Module.parameters")
 

@@ -23,14 +23,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import AutogradFault
-from torchsleuth.interp.values import ListValue, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import expression_text, shape_text
 from torchsleuth.rules.graphs import faults, last_assignment, method_of, name_of
 from torchsleuth.rules.operands import short
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import ListValue, Tensor
+from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS406"
 

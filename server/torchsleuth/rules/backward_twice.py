@@ -27,9 +27,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import AutogradFault, node_of
 from torchsleuth.interp.library.optim import trained_parts
-from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import call_place, carried_names, faults, name_of, repeated_block
 from torchsleuth.rules.loaders import free_name
@@ -37,6 +35,8 @@ from torchsleuth.rules.loops import is_alone, place_in, statement_of
 from torchsleuth.rules.rewrites import stored_without_graph
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor
+from torchsleuth.values.graph import AutogradFault, node_of
 
 CODE = "TS405"
 

@@ -29,15 +29,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.library.optim import trained_parts
-from torchsleuth.interp.values import Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import call_place, cut_places, cut_text, faults, gradient_is_used, name_of, uncut
 from torchsleuth.rules.loops import is_simple, name_in, statement_of
 from torchsleuth.rules.rewrites import as_loss, as_tensors
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import Site, Tensor
+from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS401"
 _KEYS = {"frozen": "grad.frozen", "first_order": "grad.first_order"}

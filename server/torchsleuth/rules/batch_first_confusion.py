@@ -25,7 +25,6 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.batch import batch_of
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import constructor_related
 from torchsleuth.rules.describe import call_trail, layer_text
@@ -34,6 +33,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, 
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
+from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS119"
 _LAYERS = (

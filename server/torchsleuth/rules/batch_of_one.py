@@ -21,13 +21,13 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.data import LOADER, Plan, option
 from torchsleuth.interp.trace import OperatorFailure
-from torchsleuth.interp.values import LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import layer_text
 from torchsleuth.rules.loaders import construction_of, keyword, made_here
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject
 
 CODE = "TS609"
 _MESSAGE = "Expected more than 1 value per channel"

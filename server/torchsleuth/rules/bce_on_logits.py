@@ -21,7 +21,6 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.marks import ACTIVATIONS, PRODUCTS
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import applied, losses, renamed, short_name, written_call
 from torchsleuth.rules.constructors import constructor_related
@@ -29,6 +28,7 @@ from torchsleuth.rules.describe import call_trail, expression_text, layer_text, 
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.values import Tensor
 
 CODE = "TS306"
 _STABLE = {"BCELoss": "BCEWithLogitsLoss", "binary_cross_entropy": "binary_cross_entropy_with_logits"}

@@ -26,16 +26,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.modules import parts_of
 from torchsleuth.interp.trace import LibraryCall
-from torchsleuth.interp.values import LibraryModule, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import modules_of, name_in, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import CPU
+from torchsleuth.values import LibraryModule, Value
+from torchsleuth.values.frames import Frame
 
 CODE = "TS517"
 _SHALLOW = frozenset({"copy.copy", "copy", "dict", "OrderedDict", "collections.OrderedDict"})

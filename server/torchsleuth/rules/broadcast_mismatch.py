@@ -23,7 +23,6 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import OperatorFailure
-from torchsleuth.interp.values import LibraryModule, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import change_argument, names_for
 from torchsleuth.rules.describe import operator_text
@@ -62,6 +61,7 @@ from torchsleuth.rules.spatial import padded, resampled, strided
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
+from torchsleuth.values import LibraryModule, Site
 
 CODE = "TS103"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.operands import Operand, appended, birth, lineage, package_name, replaced, source_at, suffixed
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
+from torchsleuth.values import Tensor
 
 METHODS = {
     "float32": "float", "float64": "double", "float16": "half", "bfloat16": "bfloat16",

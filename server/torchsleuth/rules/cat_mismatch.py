@@ -21,7 +21,6 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Operation, OperatorFailure
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import change_argument
 from torchsleuth.rules.describe import operator_text
@@ -43,6 +42,7 @@ from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.spatial import padded, padded_steps, resampled, resampled_at_birth
 from torchsleuth.syntax import edits
+from torchsleuth.values import Tensor
 
 CODE = "TS106"
 _JOINS = ("cat", "concat", "concatenate")

@@ -7,11 +7,8 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.graph import node_of as node_of_graph
 from torchsleuth.interp.library.modules import has_own_parameters
 from torchsleuth.interp.trace import DeviceConflict, Operation, OperatorFailure
-from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import passed_for
 from torchsleuth.rules.devices import binding_loop, node_of, not_moved, stray_of, strays
@@ -19,6 +16,9 @@ from torchsleuth.rules.operands import operands
 from torchsleuth.rules.operators import code_of
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Diagnostic, Related, Span
+from torchsleuth.values import LibraryModule, Tensor
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.graph import node_of as node_of_graph
 
 _MAX_STEPS = 8
 _CONFLICT = "TS201"

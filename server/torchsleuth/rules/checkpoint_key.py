@@ -23,10 +23,10 @@ import difflib
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Misuse
-from torchsleuth.interp.values import DictValue
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import DictValue
 
 CODE = "TS531"
 _TRIED = 3

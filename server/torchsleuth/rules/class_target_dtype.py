@@ -20,8 +20,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.casts import casts
 from torchsleuth.rules.operands import (
@@ -38,6 +36,8 @@ from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
+from torchsleuth.values import Tensor
+from torchsleuth.values.frames import Frame
 
 CODE = "TS302"
 _CLASSES = ("int64", "int32", "uint8", "int16", "int8", "bool")

@@ -28,11 +28,11 @@ from dataclasses import replace
 
 from torchsleuth.interp.library.optim import is_off, parts_in, trained_parts
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryObject, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import is_alone, is_simple, name_in, receiver_text, same_iteration, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject, Value
 
 CODE = "TS509"
 

@@ -28,11 +28,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.values import LibraryObject, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject, Site
 
 CODE = "TS526"
 

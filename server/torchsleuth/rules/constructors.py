@@ -8,8 +8,6 @@ import operator
 from collections.abc import Callable, Iterator
 from itertools import combinations
 
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.values import Function, Instance, LibraryModule, LibraryObject, ListValue, Value, is_int
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import layer_text
 from torchsleuth.rules.rule import Analysis, Candidate
@@ -17,6 +15,8 @@ from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.trees import index
+from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, ListValue, Value, is_int
+from torchsleuth.values.frames import Frame
 
 _LITERALS = (ast.Constant, ast.Tuple, ast.List)
 """What a number, or a list of them, is written as."""

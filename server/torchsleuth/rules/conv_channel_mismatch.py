@@ -25,13 +25,13 @@ from collections.abc import Iterator
 from itertools import islice
 
 from torchsleuth.interp.trace import OperatorFailure
-from torchsleuth.interp.values import LibraryModule
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import change_argument, given_argument
 from torchsleuth.rules.describe import expression_text, layer_text, operand_node, shape_text
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryModule
 
 CODE = "TS102"
 _CHANNELS = ((0, "in_channels"), (1, "out_channels"), (6, "groups"))

@@ -24,7 +24,6 @@ from difflib import SequenceMatcher
 from itertools import chain
 
 from torchsleuth.interp.pipeline import DataFault
-from torchsleuth.interp.values import Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import shape_text
 from torchsleuth.rules.loaders import head
@@ -32,6 +31,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
+from torchsleuth.values import Tensor, Value
 
 CODE = "TS611"
 

@@ -25,7 +25,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import faults, method_of
@@ -33,6 +32,7 @@ from torchsleuth.rules.loops import statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS412"
 

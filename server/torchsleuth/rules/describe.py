@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Instance, LibraryModule, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.schema import Related
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.values import Instance, LibraryModule, Tensor, Value
+from torchsleuth.values.frames import Frame
 
 MAX_NAME = 40
 

@@ -23,9 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import DeviceConflict, LibraryCall, Operation
-from torchsleuth.interp.values import Instance, LibraryModule, Site, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import constructor_related, passed_for
 from torchsleuth.rules.describe import call_trail, expression_text, layer_text, operator_text, origin_trail
@@ -44,6 +42,8 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import CPU, Device
+from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value
+from torchsleuth.values.frames import Frame
 
 CODE = "TS201"
 _PACKS = "torch.nn.utils.rnn.pack_padded_sequence"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import DeviceConflict
-from torchsleuth.interp.values import Instance, LibraryModule, Site, Tensor, Value
 from torchsleuth.rules.describe import argument_nodes
 from torchsleuth.rules.operands import Operand, called_module, operands
 from torchsleuth.rules.rule import Analysis
@@ -15,6 +13,8 @@ from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import index
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.device import conflict as different
+from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value
+from torchsleuth.values.frames import Frame
 
 
 def stray_of(conflict: DeviceConflict) -> tuple[Value, Device, Device]:

@@ -21,15 +21,15 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import OperatorFailure
-from torchsleuth.interp.values import Site
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import passed_for
 from torchsleuth.rules.describe import operator_text
 from torchsleuth.rules.operands import operands, package_name, replaced, same_shape, suffixed
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.values import Site
+from torchsleuth.values.frames import Frame
 
 CODE = "TS107"
 _RANGE = re.compile(r"range of \[(-?\d+), (-?\d+)\], but got (-?\d+)")

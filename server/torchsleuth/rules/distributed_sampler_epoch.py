@@ -25,15 +25,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.data import option
 from torchsleuth.interp.trace import Event, LoopPoint
-from torchsleuth.interp.values import LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import made_here
 from torchsleuth.rules.loops import is_simple, loop_statement, name_in, place_in
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject
+from torchsleuth.values.frames import Frame
 
 CODE = "TS610"
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import node_of
 from torchsleuth.interp.library.optim import trained_parts
-from torchsleuth.interp.values import LibraryObject, Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import call_place
 from torchsleuth.rules.rule import Analysis, Candidate, Finding
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject, Site, Tensor
+from torchsleuth.values.graph import node_of
 
 _DISTRIBUTIONS = "torch.distributions."
 _REPARAMETRIZED = frozenset(

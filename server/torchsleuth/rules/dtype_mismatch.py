@@ -25,7 +25,6 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Operation, OperatorFailure
-from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import losses
 from torchsleuth.rules.casts import METHODS, born_as, casts
@@ -45,6 +44,7 @@ from torchsleuth.rules.operands import (
 from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS301"
 _MASKED = re.compile(r"boolean|bitwise")

@@ -27,7 +27,6 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Event, LoopPoint
-from torchsleuth.interp.values import Site
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import called_text, caller_of, is_simple, is_used, statement_of, trained_by, within
 from torchsleuth.rules.modules import named
@@ -35,6 +34,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, 
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.trees import index
+from torchsleuth.values import Site
 
 CODE = "TS506"
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import names_for
 from torchsleuth.rules.operands import (
@@ -27,6 +25,8 @@ from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.parse import parse
 from torchsleuth.tensors.dims import Size
+from torchsleuth.values import Tensor
+from torchsleuth.values.frames import Frame
 
 _REDUCTIONS = frozenset("mean std var sum norm amax amin logsumexp median nanmean nansum".split())
 

@@ -20,9 +20,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Iterator
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import LibraryCall
-from torchsleuth.interp.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import held, passed_for
 from torchsleuth.rules.operands import replaced, short, source_at
@@ -30,6 +28,8 @@ from torchsleuth.rules.operators import failures, own_words
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value
+from torchsleuth.values.frames import Frame
 
 CODE = "TS312"
 _ALL: tuple[str, ...] = ("*",)

@@ -21,11 +21,11 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
-from torchsleuth.interp.values import ClassValue, Function, Instance, Value, is_module
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.trees import index
+from torchsleuth.values import ClassValue, Function, Instance, Value, is_module
 
 CODE = "TS513"
 

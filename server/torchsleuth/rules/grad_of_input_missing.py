@@ -26,14 +26,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import AutogradFault
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import faults, in_place_step, name_of
 from torchsleuth.rules.loops import is_alone, is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.values import Tensor
+from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS411"
 

@@ -26,7 +26,6 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.optim import is_off
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import feeds
 from torchsleuth.rules.loops import (
@@ -40,6 +39,7 @@ from torchsleuth.rules.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject
 
 CODE = "TS515"
 

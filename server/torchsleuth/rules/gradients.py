@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import UNKNOWN, LibraryObject
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax.trees import index
+from torchsleuth.values import UNKNOWN, LibraryObject
 
 _ALIASES = frozenset("data detach view reshape flatten squeeze unsqueeze T t contiguous".split())
 """Attributes and methods of a gradient that give the same memory again."""

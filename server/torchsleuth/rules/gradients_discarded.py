@@ -29,7 +29,6 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryObject, is_module
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import feeds, reads_gradients
 from torchsleuth.rules.loops import (
@@ -44,6 +43,7 @@ from torchsleuth.rules.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject, is_module
 
 CODE = "TS525"
 

@@ -33,10 +33,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.graph import GraphNode, node_of
 from torchsleuth.interp.trace import LibraryCall, LoopPoint, Operation
-from torchsleuth.interp.values import DictValue, ListValue, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.averages import averages
 from torchsleuth.rules.iterations import next_iteration
@@ -44,6 +41,9 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.uses import operand
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.values import DictValue, ListValue, Tensor, Value
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.graph import GraphNode, node_of
 
 CODE = "TS701"
 _CARRIED = frozenset("add iadd sub isub mul imul truediv itruediv div".split())

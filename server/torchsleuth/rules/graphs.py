@@ -6,9 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from torchsleuth.interp.graph import AutogradFault, Cut
 from torchsleuth.interp.library.optim import trained_parts
-from torchsleuth.interp.values import ListValue, Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import blocks_of, caller_of, is_alone, place_in, receiver_text, statement_of
 from torchsleuth.rules.rewrites import OF_NUMBERS
@@ -18,6 +16,8 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.spec import Native
+from torchsleuth.values import ListValue, Site, Tensor
+from torchsleuth.values.graph import AutogradFault, Cut
 
 _METHODS = frozenset({"item", "detach", "data", "numpy", "tolist"})
 _CONVERSIONS = frozenset({"long", "int", "short", "byte", "bool", "char"})

@@ -25,9 +25,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import OperatorFailure
-from torchsleuth.interp.values import LibraryObject, Site, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import passed_for
 from torchsleuth.rules.operands import birth, operands, replaced, size_nodes, source_at, tensors_above
@@ -35,6 +33,8 @@ from torchsleuth.rules.operators import family_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject, Site, Value
+from torchsleuth.values.frames import Frame
 
 CODE = "TS117"
 

@@ -22,11 +22,11 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import LibraryCall
-from torchsleuth.interp.values import Value
 from torchsleuth.messages import message
 from torchsleuth.rules.operands import package_name, replaced, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.tensors.device import Device
+from torchsleuth.values import Value
 
 CODE = "TS207"
 _CHECKS = ("is_available", "device_count", "current_accelerator", "current_device")

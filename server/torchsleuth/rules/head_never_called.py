@@ -23,10 +23,10 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.modules import descendants, named_children
 from torchsleuth.interp.trace import AttributeSet, PartSet
-from torchsleuth.interp.values import ClassValue, Instance, LibraryModule, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import ClassValue, Instance, LibraryModule, Value
 
 CODE = "TS522"
 

@@ -22,11 +22,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.values import Array, Instance, ListValue, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.values import Array, Instance, ListValue, Tensor
 
 CODE = "TS620"
 _CONVERSIONS = frozenset(

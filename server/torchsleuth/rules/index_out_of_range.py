@@ -26,9 +26,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Bounds, Ends, Instance, LibraryModule, Site, Value, is_int
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import argument_node, change_argument, constructor_related, given_argument
 from torchsleuth.rules.describe import call_trail, expression_text, layer_text, operator_text
@@ -37,6 +35,8 @@ from torchsleuth.rules.operators import failures, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.values import Bounds, Ends, Instance, LibraryModule, Site, Value, is_int
+from torchsleuth.values.frames import Frame
 
 CODE = "TS310"
 DEFAULT_IGNORED = -100

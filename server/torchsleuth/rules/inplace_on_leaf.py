@@ -23,12 +23,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import faults, torch_name, written_name
 from torchsleuth.rules.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS404"
 

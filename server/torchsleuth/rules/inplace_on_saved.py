@@ -23,12 +23,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import at_backward, call_place, carried_names, constructor_of, faults, retained, text_of
 from torchsleuth.rules.loops import blocks_of, is_alone, is_simple, receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS403"
 _OPERATORS = {

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import OperatorFailure
-from torchsleuth.interp.values import ListValue, Scalar
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import argument_nodes, operator_text, shape_text
 from torchsleuth.rules.loaders import spelled
@@ -16,6 +15,7 @@ from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.rules.uses import argument
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.values import ListValue, Scalar
 
 DTYPES = frozenset(
     "float16 float32 float64 bfloat16 int8 int16 int32 int64 uint8 bool complex64 half float double short int long".split()

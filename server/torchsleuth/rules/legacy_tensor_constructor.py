@@ -22,13 +22,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.values import Array, ListValue, Value, is_int
 from torchsleuth.messages import message
 from torchsleuth.rules.replacements import replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.uses import text, written
 from torchsleuth.syntax.names import Use
 from torchsleuth.tensors.legacy import DTYPES
+from torchsleuth.values import Array, ListValue, Value, is_int
 
 CODE = "TS810"
 _SIZES, _DATA = "sizes", "data"

@@ -23,7 +23,6 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.marks import KEPT_BY
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import losses, short_name, written_call
 from torchsleuth.rules.bce_on_logits import layer_places
@@ -32,6 +31,7 @@ from torchsleuth.rules.operands import operand, source_at, suffixed
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.values import Tensor
 
 CODE = "TS314"
 _POISSON = ("torch.nn.PoissonNLLLoss", "torch.nn.functional.poisson_nll_loss")

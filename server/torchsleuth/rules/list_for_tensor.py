@@ -24,14 +24,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.data import option
 from torchsleuth.interp.pipeline import DataFault
-from torchsleuth.interp.values import Function, ListValue, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import constructions, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import Function, ListValue, Tensor, Value
+from torchsleuth.values.frames import Frame
 
 CODE = "TS618"
 _MOVES = ("to", "cuda", "cpu", "float", "long", "double", "half")

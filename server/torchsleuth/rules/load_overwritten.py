@@ -24,11 +24,11 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.modules import descendants, has_own_parameters, has_unknown_parts, parts_of
 from torchsleuth.interp.trace import LibraryCall
-from torchsleuth.interp.values import Instance, LibraryModule, Site, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import blocks_of, is_alone, place_in, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value
 
 CODE = "TS537"
 _LOAD = "torch.nn.Module.load_state_dict"

@@ -21,11 +21,11 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.library.data import option
-from torchsleuth.interp.values import LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import constructions, dataset_text, head, keyword
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject
 
 CODE = "TS613"
 

@@ -21,10 +21,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
 from torchsleuth.rules.uses import argument, calls, is_exact
+from torchsleuth.values import Tensor
 
 CODE = "TS703"
 _LOADERS = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader")

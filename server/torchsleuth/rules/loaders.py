@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from torchsleuth.interp.library.data import LOADER
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.interp.trace import LibraryCall
-from torchsleuth.interp.values import Instance, LibraryObject, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Edit, Position, Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.values import Instance, LibraryObject, Value
 
 
 def constructions(analysis: Analysis) -> Iterator[tuple[LibraryCall, LibraryObject, ast.Call]]:

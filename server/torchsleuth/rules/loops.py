@@ -7,11 +7,13 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.modules import descendants, has_own_parameters, parts_of
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event, LoopPoint
-from torchsleuth.interp.values import (
+from torchsleuth.rules.rule import Analysis
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.trees import index
+from torchsleuth.values import (
     UNKNOWN,
     Function,
     Instance,
@@ -22,9 +24,7 @@ from torchsleuth.interp.values import (
     Tensor,
     Value,
 )
-from torchsleuth.rules.rule import Analysis
-from torchsleuth.syntax import edits
-from torchsleuth.syntax.trees import index
+from torchsleuth.values.frames import Frame
 
 _COLLECTING = frozenset("append extend add insert put update write".split())
 

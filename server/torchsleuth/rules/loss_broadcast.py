@@ -22,7 +22,6 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import call_trail, origin_trail
 from torchsleuth.rules.mse_on_class_indices import class_indices
@@ -39,6 +38,7 @@ from torchsleuth.rules.operands import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.tensors import dims
+from torchsleuth.values import Tensor
 
 CODE = "TS114"
 _LOSSES = frozenset(

@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from torchsleuth.interp.trace import OperatorFailure
-from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.cat_mismatch import joined_otherwise
 from torchsleuth.rules.constructors import change_argument
@@ -56,6 +55,7 @@ from torchsleuth.rules.spatial import resampled
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
+from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS113"
 _CLASSES = ("CrossEntropyLoss", "NLLLoss", "NLLLoss2d", "cross_entropy", "nll_loss")

@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from itertools import combinations, islice, permutations, product
 
 from torchsleuth.interp.trace import Operation, OperatorFailure
-from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import place_in_list
 from torchsleuth.rules.cat_mismatch import joined_otherwise
@@ -58,6 +57,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
+from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS101"
 _UNBATCHED = {"Conv1d": 2, "Conv2d": 3, "Conv3d": 4}

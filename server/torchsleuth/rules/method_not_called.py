@@ -22,13 +22,13 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Misuse
-from torchsleuth.interp.values import Bound, Function
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import last_assignment
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.spec import Native
+from torchsleuth.values import Bound, Function
 
 CODE = "TS811"
 

@@ -27,7 +27,6 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Event, LibraryCall
-from torchsleuth.interp.values import LibraryObject, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import changes_gradients, feeds
 from torchsleuth.rules.loops import (
@@ -42,6 +41,7 @@ from torchsleuth.rules.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject, Tensor
 
 CODE = "TS502"
 _BY_HAND = ("torch.autograd.backward", "torch.autograd.grad", "torch.func.grad", "torch.func.grad_and_value")

@@ -29,7 +29,6 @@ from collections.abc import Iterator
 from torchsleuth.interp.batch import batch_of
 from torchsleuth.interp.library.modules import descendants
 from torchsleuth.interp.trace import Event, LibraryCall, Operation
-from torchsleuth.interp.values import UNKNOWN, DictValue, LibraryObject, Parameters, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import feeds
 from torchsleuth.rules.loops import (
@@ -51,6 +50,7 @@ from torchsleuth.rules.modes import ModeDependent, mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Severity
 from torchsleuth.syntax import edits
+from torchsleuth.values import UNKNOWN, DictValue, LibraryObject, Parameters, Tensor
 
 CODE = "TS505"
 _COMPARISONS = frozenset({"eq", "ne"})

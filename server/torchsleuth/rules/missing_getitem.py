@@ -27,12 +27,12 @@ from difflib import get_close_matches
 
 from torchsleuth.interp.library.data import ITERABLE
 from torchsleuth.interp.pipeline import DataFault
-from torchsleuth.interp.values import Instance
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import made_here
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.tensors.spec import Native
+from torchsleuth.values import Instance
 
 CODE = "TS615"
 

@@ -33,12 +33,12 @@ from difflib import get_close_matches
 
 from torchsleuth.interp.library.data import option
 from torchsleuth.interp.pipeline import DataFault
-from torchsleuth.interp.values import ClassValue, Instance
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import head, made_here
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.syntax import edits
+from torchsleuth.values import ClassValue, Instance
 
 CODE = "TS603"
 _COUNT = re.compile(r"_?(?:n|num|size|count|total|length|(?:n|num)_?(?:samples|items|examples|rows|points|records))")

@@ -25,10 +25,10 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import AttributeSet
-from torchsleuth.interp.values import ClassValue, Instance, Tensor, is_module
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import ClassValue, Instance, Tensor, is_module
 
 CODE = "TS518"
 

@@ -28,10 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import UNKNOWN, LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import changes_gradients, feeds
 from torchsleuth.rules.loops import (
@@ -47,6 +45,8 @@ from torchsleuth.rules.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.values import UNKNOWN, LibraryObject
+from torchsleuth.values.frames import Frame
 
 CODE = "TS501"
 

@@ -26,13 +26,13 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import replace
 
-from torchsleuth.interp.values import Instance
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import plain_name
+from torchsleuth.values import Instance
 
 CODE = "TS824"
 _ALIKE, _SHORT_ALIKE = 0.8, 0.75

@@ -28,7 +28,6 @@ from torchsleuth.interp.library.data import LOADER
 from torchsleuth.interp.library.modules import STATE
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.interp.unset import locals_of
-from torchsleuth.interp.values import Instance, LibraryModule
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import spelled
 from torchsleuth.rules.misspelt_method import misspelt_init
@@ -38,6 +37,7 @@ from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import plain_name
+from torchsleuth.values import Instance, LibraryModule
 
 CODE = "TS821"
 

@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.modules import descendants
-from torchsleuth.interp.values import Instance, LibraryModule, Site, Value
 from torchsleuth.rules.loops import own_blocks
 from torchsleuth.rules.rule import Analysis
+from torchsleuth.values import Instance, LibraryModule, Site, Value
+from torchsleuth.values.frames import Frame
 
 _SWITCHED = frozenset(
     "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout BatchNorm1d BatchNorm2d BatchNorm3d "

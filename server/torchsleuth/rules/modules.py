@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from torchsleuth.interp.library.modules import descendants, has_own_parameters
-from torchsleuth.interp.values import Instance, LibraryModule, Site, Tensor, Value
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.spec import Native
+from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value
 
 
 def trainable(module: Value) -> bool:

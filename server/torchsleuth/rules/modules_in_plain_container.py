@@ -23,12 +23,12 @@ from collections.abc import Iterator
 from torchsleuth.interp.library.modules import descendants, parts_of
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import AttributeSet
-from torchsleuth.interp.values import DictValue, Instance, ListValue, Site, Tensor, Value, is_module
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import statement_of
 from torchsleuth.rules.modules import named, trainable
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import DictValue, Instance, ListValue, Site, Tensor, Value, is_module
 
 CODE = "TS511"
 

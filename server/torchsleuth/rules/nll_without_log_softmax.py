@@ -24,7 +24,6 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.marks import ACTIVATIONS
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import applied, losses, renamed, short_name, written_call
 from torchsleuth.rules.bce_on_logits import layer_places
@@ -33,6 +32,7 @@ from torchsleuth.rules.operands import operand, suffixed
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.values import Tensor
 
 CODE = "TS305"
 _LOSSES = ("torch.nn.NLLLoss", "torch.nn.functional.nll_loss", "torch.nn.NLLLoss2d")

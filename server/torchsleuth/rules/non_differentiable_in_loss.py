@@ -27,10 +27,8 @@ import ast
 from collections.abc import Iterator
 from itertools import chain
 
-from torchsleuth.interp.graph import Cut, GraphNode, cut_of, flat_step, node_of, passes
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event, Operation
-from torchsleuth.interp.values import LibraryObject, Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.drawn import drawn
 from torchsleuth.rules.gradients import changes_gradients
@@ -42,6 +40,8 @@ from torchsleuth.rules.rewrites import as_loss, without_term
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject, Site, Tensor
+from torchsleuth.values.graph import Cut, GraphNode, cut_of, flat_step, node_of, passes
 
 CODE = "TS407"
 _CHOICES = (".argmin", ".argmax")

@@ -23,7 +23,6 @@ import math
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import OperatorFailure
-from torchsleuth.interp.values import LibraryModule, ListValue
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import argument_node, change_argument, given_argument, names_for, resized_texts
 from torchsleuth.rules.describe import expression_text, layer_text, shape_text
@@ -44,6 +43,7 @@ from torchsleuth.rules.orders import permuted_before
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
+from torchsleuth.values import LibraryModule, ListValue
 
 CODE = "TS109"
 _ARGUMENT = {

@@ -23,12 +23,12 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.pipeline import DataFault
-from torchsleuth.interp.values import LibraryObject, ListValue, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.values import LibraryObject, ListValue, Tensor, Value
 
 CODE = "TS608"
 

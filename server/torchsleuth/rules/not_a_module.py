@@ -20,12 +20,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.values import ClassValue, Function, ListValue, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.spec import Native
+from torchsleuth.values import ClassValue, Function, ListValue, Tensor
 
 CODE = "TS822"
 

@@ -20,11 +20,11 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Misuse
-from torchsleuth.interp.values import Array, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import Array, Tensor
 
 CODE = "TS823"
 

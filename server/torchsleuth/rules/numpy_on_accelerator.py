@@ -22,12 +22,12 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import LibraryCall
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import call_trail, expression_text, origin_trail
 from torchsleuth.rules.operands import append, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.tensors.device import CPU, Device
+from torchsleuth.values import Tensor
 
 CODE = "TS205"
 _LIBRARIES = ("numpy.", "sklearn.metrics.", "scipy.")

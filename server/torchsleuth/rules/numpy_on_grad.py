@@ -20,12 +20,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import AutogradFault
-from torchsleuth.interp.values import ListValue
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import faults
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import ListValue
+from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS409"
 _MOVES = frozenset({"cpu", "to", "float", "double", "clone", "contiguous"})

@@ -28,11 +28,11 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.data import option
 from torchsleuth.interp.library.numpy import GENERATORS
-from torchsleuth.interp.values import Function, Instance, LibraryObject, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import constructions, dataset_text, free_name, head, spelled, with_function
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
+from torchsleuth.values import Function, Instance, LibraryObject, Value
 
 CODE = "TS607"
 

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import DictValue, Instance, LibraryModule, ListValue, Site, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import names_for, passed_for, resized_texts
 from torchsleuth.rules.describe import argument_nodes, expression_text, shape_text
@@ -21,6 +19,8 @@ from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Native, TensorSpec
+from torchsleuth.values import DictValue, Instance, LibraryModule, ListValue, Site, Tensor, Value
+from torchsleuth.values.frames import Frame
 
 Shape = tuple[Size, ...]
 _MAX_STEPS = 12

@@ -24,7 +24,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from torchsleuth.interp.trace import OperatorFailure
-from torchsleuth.interp.values import LibraryModule, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules import kinds
 from torchsleuth.rules.constructors import change_argument
@@ -47,6 +46,7 @@ from torchsleuth.rules.results import last_step, one_part, pair_in_sequence, sta
 from torchsleuth.rules.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS199"
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Operation, OperatorFailure
-from torchsleuth.interp.values import LibraryModule
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import constructor_related
 from torchsleuth.rules.describe import (
@@ -17,6 +16,7 @@ from torchsleuth.rules.describe import (
 from torchsleuth.rules.operands import operand, operands
 from torchsleuth.rules.rule import Analysis, Finding
 from torchsleuth.schema import Related
+from torchsleuth.values import LibraryModule
 
 PATTERNS: tuple[tuple[str, str], ...] = (
     ("TS801", r"deprecated since version .* is now removed"),

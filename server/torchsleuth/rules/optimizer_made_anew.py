@@ -30,12 +30,12 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.optim import given_to, is_optimizer, trained_parts
 from torchsleuth.interp.trace import LibraryCall, LoopPoint
-from torchsleuth.interp.values import UNKNOWN, LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import is_alone, loop_statement, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.values import UNKNOWN, LibraryObject
 
 CODE = "TS535"
 _STATEFUL = frozenset(

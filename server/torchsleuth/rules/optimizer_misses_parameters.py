@@ -34,7 +34,14 @@ from itertools import chain
 from torchsleuth.interp.library.modules import descendants, has_own_parameters, parts_of
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import (
+from torchsleuth.messages import message
+from torchsleuth.rules.gradients import feeds, reads_gradients
+from torchsleuth.rules.loops import blocks_of, common_loop, is_alone, name_in, place_in, statement_of, trained_by
+from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.schema import Edit
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.values import (
     UNKNOWN,
     DictValue,
     Instance,
@@ -48,13 +55,6 @@ from torchsleuth.interp.values import (
     is_int,
     is_module,
 )
-from torchsleuth.messages import message
-from torchsleuth.rules.gradients import feeds, reads_gradients
-from torchsleuth.rules.loops import blocks_of, common_loop, is_alone, name_in, place_in, statement_of, trained_by
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
-from torchsleuth.schema import Edit
-from torchsleuth.syntax import edits
-from torchsleuth.syntax.text import SourceText
 
 CODE = "TS512"
 _LISTINGS = ("torch.nn.Module.parameters", "torch.nn.Module.named_parameters")

@@ -21,7 +21,6 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Operation, OperatorFailure
-from torchsleuth.interp.values import LibraryModule, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import without_layer, written_call
 from torchsleuth.rules.constructors import change_argument, given_argument, written_for
@@ -31,6 +30,7 @@ from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.spatial import padding
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryModule, Site
 
 CODE = "TS112"
 _POOLS = ("MaxPool", "AvgPool", "max_pool", "avg_pool", "LPPool")

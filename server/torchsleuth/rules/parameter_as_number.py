@@ -22,15 +22,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.graph import node_of
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import LibraryCall
-from torchsleuth.interp.values import LibraryObject, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import changes_gradients
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject, Tensor
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.graph import node_of
 
 CODE = "TS414"
 

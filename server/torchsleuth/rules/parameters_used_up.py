@@ -26,11 +26,11 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Misuse
-from torchsleuth.interp.values import ListValue, Parameters
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Severity
 from torchsleuth.syntax import edits
+from torchsleuth.values import ListValue, Parameters
 
 CODE = "TS529"
 

@@ -23,15 +23,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import Cut, node_of
 from torchsleuth.interp.library.modules import descendants, has_own_parameters
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event, LoopPoint
-from torchsleuth.interp.values import UNKNOWN, Instance, LibraryModule, LibraryObject, Tensor, is_module
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import reads_gradients
 from torchsleuth.rules.graphs import uncut
 from torchsleuth.rules.rule import Analysis, Example, Finding, Rule, related
+from torchsleuth.values import UNKNOWN, Instance, LibraryModule, LibraryObject, Tensor, is_module
+from torchsleuth.values.graph import Cut, node_of
 
 CODE = "TS534"
 _KEPT = ("torch.nn.Module.load_state_dict", "torch.load", "copy.deepcopy", "copy.copy")

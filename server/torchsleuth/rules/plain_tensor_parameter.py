@@ -20,16 +20,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import GraphNode
 from torchsleuth.interp.library.modules import parts_of
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import AttributeSet
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import statement_of
 from torchsleuth.rules.modules import named
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import Tensor
+from torchsleuth.values.graph import GraphNode
 
 CODE = "TS519"
 

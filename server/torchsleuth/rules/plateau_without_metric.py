@@ -20,12 +20,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.values import LibraryObject, Scalar, Site, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import receiver_text
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject, Scalar, Site, Tensor, Value
+from torchsleuth.values.frames import Frame
 
 CODE = "TS521"
 _MAX = 3

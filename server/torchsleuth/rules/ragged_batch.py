@@ -29,7 +29,6 @@ from collections.abc import Iterator
 from itertools import chain
 
 from torchsleuth.interp.pipeline import DataFault, Refusal
-from torchsleuth.interp.values import Array, DictValue, Instance, ListValue, Several, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import call_trail, shape_text
 from torchsleuth.rules.loaders import affected, dataset_text, free_name, made_here, spelled, with_collate
@@ -39,6 +38,7 @@ from torchsleuth.rules.sample_type import made_at, where
 from torchsleuth.rules.spatial import padded_steps
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.values import Array, DictValue, Instance, ListValue, Several, Tensor, Value
 
 CODE = "TS601"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")

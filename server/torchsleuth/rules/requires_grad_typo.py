@@ -22,14 +22,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import AutogradFault
-from torchsleuth.interp.values import ClassValue, Instance, LibraryModule
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import faults
 from torchsleuth.rules.loops import statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.values import ClassValue, Instance, LibraryModule
+from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS410"
 _MISSPELT = "require_grad"

@@ -26,15 +26,15 @@ from itertools import permutations
 from typing import TypeVar
 
 from torchsleuth.interp import batch
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import LibraryCall
-from torchsleuth.interp.values import ListValue, Tensor, Value, is_int
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import call_trail, expression_text, origin_trail
 from torchsleuth.rules.operands import Shape, lineage, operand, replaced, same, same_shape, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
+from torchsleuth.values import ListValue, Tensor, Value, is_int
+from torchsleuth.values.frames import Frame
 
 CODE = "TS120"
 T = TypeVar("T")

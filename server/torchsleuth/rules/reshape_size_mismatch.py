@@ -23,10 +23,8 @@ import math
 from collections.abc import Iterator
 from itertools import combinations
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library.modules import parts_of
 from torchsleuth.interp.trace import Operation, OperatorFailure
-from torchsleuth.interp.values import Instance, LibraryModule, Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import change_argument, given_argument, passed_for
 from torchsleuth.rules.describe import expression_text, operand_node, shape_text
@@ -37,6 +35,8 @@ from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
+from torchsleuth.values import Instance, LibraryModule, Site, Tensor
+from torchsleuth.values.frames import Frame
 
 CODE = "TS104"
 

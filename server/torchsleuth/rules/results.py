@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Operation, OperatorFailure
-from torchsleuth.interp.values import DictValue, NamedResult, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import place_in_list
 from torchsleuth.rules.operands import lineage, package_name, replaced, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.values import DictValue, NamedResult, Tensor, Value
 
 _SCORES = ("logits", "out")
 _RECURRENT = ("RNN", "LSTM", "GRU")

@@ -7,8 +7,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchsleuth.interp.graph import AutogradFault, Cut
-from torchsleuth.interp.values import ListValue, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import statement_of
 from torchsleuth.rules.modules import named
@@ -16,6 +14,8 @@ from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.values import ListValue, Site
+from torchsleuth.values.graph import AutogradFault, Cut
 
 _TAKEN_OUT = frozenset({"detach", "cpu", "numpy", "item", "tolist", "data"})
 _MAKERS = frozenset({"tensor", "from_numpy", "as_tensor", "Tensor", "FloatTensor"})

@@ -21,7 +21,6 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import OperatorFailure
-from torchsleuth.interp.values import LibraryModule
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import change_argument, given_argument
 from torchsleuth.rules.describe import expression_text, layer_text, shape_text
@@ -30,6 +29,7 @@ from torchsleuth.rules.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
+from torchsleuth.values import LibraryModule
 
 CODE = "TS110"
 _HIDDEN = re.compile(r"[Ee]xpected hidden(?:\[(\d)\])? size \((.+?)\), got")

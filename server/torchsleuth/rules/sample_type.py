@@ -33,13 +33,13 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library import vision
 from torchsleuth.interp.pipeline import DataFault, Refusal
-from torchsleuth.interp.values import Array, DictValue, Function, Image, Instance, LibraryObject, ListValue, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import affected, dataset_text, free_name, keyword, made_here, spelled, with_collate
 from torchsleuth.rules.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Related, Span
 from torchsleuth.syntax import edits
+from torchsleuth.values import Array, DictValue, Function, Image, Instance, LibraryObject, ListValue, Value
 
 CODE = "TS602"
 

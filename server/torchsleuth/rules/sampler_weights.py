@@ -23,13 +23,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.pipeline import DataFault
-from torchsleuth.interp.values import Instance, LibraryObject, ListValue, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import name_in
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import Instance, LibraryObject, ListValue, Tensor, Value
+from torchsleuth.values.frames import Frame
 
 CODE = "TS619"
 

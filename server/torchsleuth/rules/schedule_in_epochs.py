@@ -32,7 +32,6 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Event, LoopPoint
-from torchsleuth.interp.values import LibraryObject, Site
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import last_assignment
 from torchsleuth.rules.loops import is_alone, is_simple, statement_of
@@ -48,6 +47,7 @@ from torchsleuth.rules.schedules import (
     with_batches,
 )
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject, Site
 
 CODE = "TS536"
 NOTHING = 1e-8

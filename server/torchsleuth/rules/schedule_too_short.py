@@ -25,7 +25,6 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Event, LoopPoint
-from torchsleuth.interp.values import LibraryObject, is_int
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.rules.schedules import (
@@ -42,6 +41,7 @@ from torchsleuth.rules.schedules import (
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
+from torchsleuth.values import LibraryObject, is_int
 
 CODE = "TS527"
 

@@ -24,7 +24,6 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import (
     blocks_of,
@@ -39,6 +38,7 @@ from torchsleuth.rules.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject
 
 CODE = "TS508"
 

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Event, LoopPoint
-from torchsleuth.interp.values import LibraryObject, Site, is_int
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import caller_of, is_alone, loop_statement, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
+from torchsleuth.values import LibraryObject, Site, is_int
 
 
 def is_unconditional(analysis: Analysis, place: Site, points: list[LoopPoint]) -> bool:

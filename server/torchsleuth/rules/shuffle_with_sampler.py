@@ -24,12 +24,12 @@ from itertools import chain
 
 from torchsleuth.interp.library.data import ITERABLE, option
 from torchsleuth.interp.trace import LibraryCall
-from torchsleuth.interp.values import UNKNOWN, Instance, LibraryObject, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import constructions, dataset_text, head, keyword
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.spec import Native
+from torchsleuth.values import UNKNOWN, Instance, LibraryObject, Value
 
 CODE = "TS605"
 

@@ -22,13 +22,13 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.marks import KEPT_BY, held
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Bounds, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import short_name
 from torchsleuth.rules.describe import call_trail
 from torchsleuth.rules.operands import Operand, operand, replaced, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.values import Bounds, Tensor
 
 CODE = "TS315"
 _PLACES = {

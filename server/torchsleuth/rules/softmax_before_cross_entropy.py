@@ -23,12 +23,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import applied, losses, removals
 from torchsleuth.rules.describe import call_trail, expression_text, operand_node
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
+from torchsleuth.values import Tensor
 
 CODE = "TS303"
 _TARGETS = ("torch.nn.CrossEntropyLoss", "torch.nn.functional.cross_entropy")

@@ -25,7 +25,6 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.marks import KEPT_BY, held
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Bounds, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import applied, losses, short_name, text_of
 from torchsleuth.rules.describe import call_trail, expression_text, operand_node
@@ -33,6 +32,7 @@ from torchsleuth.rules.operands import operand
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.values import Bounds, Tensor
 
 CODE = "TS316"
 _LOSSES = ("torch.nn.BCELoss", "torch.nn.functional.binary_cross_entropy")

@@ -25,7 +25,6 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.batch import batch_of, follow
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import LibraryObject, Site, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.activations import written_call
 from torchsleuth.rules.constructors import constructor_related
@@ -35,6 +34,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, 
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
+from torchsleuth.values import LibraryObject, Site, Tensor, Value
 
 CODE = "TS308"
 _NAMES = ("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin", "Softmin")

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import LibraryModule, Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.constructors import argument_node, kept_in_init, names_for
 from torchsleuth.rules.describe import layer_text
@@ -14,6 +13,7 @@ from torchsleuth.rules.operands import Operand, layers_behind, lineage, package_
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryModule, Site, Tensor
 
 _PADDING = {"Conv": 4, "MaxPool": 2, "AvgPool": 2}
 """Layer name prefix → position of `padding` in its constructor."""

@@ -26,13 +26,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.messages import message
 from torchsleuth.rules.graphs import at_backward, carried_names, faults, repeated_block, retained
 from torchsleuth.rules.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
+from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS408"
 

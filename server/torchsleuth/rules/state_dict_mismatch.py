@@ -23,12 +23,12 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.modules import STATE
 from torchsleuth.interp.trace import StateFault
-from torchsleuth.interp.values import DictValue, Instance, LibraryModule, LibraryObject, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.rules.wrapped import of_wrapped
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.values import DictValue, Instance, LibraryModule, LibraryObject, Value
 
 CODE = "TS530"
 _SHOWN = 2

@@ -29,12 +29,12 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.interp.library.data import ITERABLE, option
-from torchsleuth.interp.values import Array, ClassValue, DictValue, Function, Instance, ListValue, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import constructions, dataset_text, head, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.spec import Native
+from torchsleuth.values import Array, ClassValue, DictValue, Function, Instance, ListValue, Tensor, Value
 
 CODE = "TS621"
 _PASSING = frozenset("enumerate zip sorted reversed iter list tuple reader DictReader".split())

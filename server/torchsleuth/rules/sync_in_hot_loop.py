@@ -25,10 +25,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.iterations import in_every_step
 from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
+from torchsleuth.values import Tensor
 
 CODE = "TS702"
 _WAITS = tuple(f"Tensor.{name}" for name in ("item", "cpu", "numpy", "tolist"))

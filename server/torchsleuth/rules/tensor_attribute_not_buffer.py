@@ -22,7 +22,6 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import DeviceConflict
-from torchsleuth.interp.values import Instance, Site, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.devices import stray_of
 from torchsleuth.rules.operands import source_at
@@ -30,6 +29,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, 
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import Device
+from torchsleuth.values import Instance, Site, Tensor
 
 CODE = "TS204"
 

@@ -20,9 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.trace import DeviceConflict
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import call_trail
 from torchsleuth.rules.devices import device_expression, stray_of, strays
@@ -31,6 +29,8 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, 
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import Device
+from torchsleuth.values import Tensor
+from torchsleuth.values.frames import Frame
 
 CODE = "TS203"
 

@@ -24,12 +24,12 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.data import Plan, option
 from torchsleuth.interp.trace import LoopPoint
-from torchsleuth.interp.values import DictValue, Instance, LibraryObject, ListValue, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loaders import construction_of, head, keyword
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.values import DictValue, Instance, LibraryObject, ListValue, Tensor, Value
 
 CODE = "TS604"
 _RANDOM = frozenset(

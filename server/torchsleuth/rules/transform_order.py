@@ -25,12 +25,12 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library import vision
 from torchsleuth.interp.pipeline import DataFault
-from torchsleuth.interp.values import Array, Image, LibraryObject, Tensor, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.values import Array, Image, LibraryObject, Tensor, Value
 
 CODE = "TS606"
 

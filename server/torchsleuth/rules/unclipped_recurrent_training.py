@@ -24,7 +24,6 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import LibraryModule, LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import changes_gradients, feeds
 from torchsleuth.rules.loops import is_simple, modules_of, name_in, optimizer_text, receiver_text, statement_of
@@ -32,6 +31,7 @@ from torchsleuth.rules.modules import named
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryModule, LibraryObject
 
 CODE = "TS510"
 _RECURRENT = frozenset(

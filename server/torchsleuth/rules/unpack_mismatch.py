@@ -22,7 +22,6 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Unpacking
-from torchsleuth.interp.values import DictValue, ListValue, Tensor, Value, is_int
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import call_trail, origin_trail, shape_text
 from torchsleuth.rules.operands import appended, batched_by_callers, replaced, short, source_at
@@ -30,6 +29,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.schema import Position, Related
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
+from torchsleuth.values import DictValue, ListValue, Tensor, Value, is_int
 
 CODE = "TS115"
 

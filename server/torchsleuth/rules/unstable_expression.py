@@ -23,13 +23,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.replacements import replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.rules.uses import is_exact, operand, text, written
 from torchsleuth.schema import Span
 from torchsleuth.syntax.names import Use
+from torchsleuth.values import Tensor
 
 CODE = "TS705"
 _PACKAGES = ("torch", "torch.nn.functional", "torch.special")

@@ -24,7 +24,6 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.interp.values import Origin, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import call_trail, shape_text
 from torchsleuth.rules.operands import source_at
@@ -32,6 +31,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, 
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
+from torchsleuth.values import Origin, Tensor
 
 CODE = "TS317"
 _PRODUCTS = frozenset({"mul", "multiply", "imul"})

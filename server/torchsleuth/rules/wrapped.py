@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.modules import STATE, descendants
 from torchsleuth.interp.trace import LibraryCall
-from torchsleuth.interp.values import DictValue, Instance, LibraryObject, Site, Value
 from torchsleuth.messages import message
 from torchsleuth.rules.loops import receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.values import DictValue, Instance, LibraryObject, Site, Value
 
 _WRAPPERS = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel", "torch.nn.parallel.DistributedDataParallel")
 _OWN = frozenset({"state_dict", "load_state_dict"})

@@ -23,7 +23,6 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import Misuse
-from torchsleuth.interp.values import Instance, ListValue, Tensor
 from torchsleuth.messages import message
 from torchsleuth.rules.describe import shape_text
 from torchsleuth.rules.graphs import last_assignment
@@ -34,6 +33,7 @@ from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
+from torchsleuth.values import Instance, ListValue, Tensor
 
 CODE = "TS825"
 _CHANGING = frozenset({"append", "extend", "insert", "sort", "reverse", "update", "add", "clear", "remove"})

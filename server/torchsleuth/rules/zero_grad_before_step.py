@@ -27,7 +27,6 @@ from collections.abc import Iterator
 from torchsleuth.interp.library.modules import parts_of
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
-from torchsleuth.interp.values import UNKNOWN, LibraryObject
 from torchsleuth.messages import message
 from torchsleuth.rules.gradients import changes_gradients, feeds
 from torchsleuth.rules.loops import (
@@ -41,6 +40,7 @@ from torchsleuth.rules.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.values import UNKNOWN, LibraryObject
 
 CODE = "TS504"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.values import (
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import (
     Scalar,
     Value,
     is_int,
 )
-from torchsleuth.tensors.spec import Native
 
 if TYPE_CHECKING:
     pass

@@ -6,10 +6,13 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import array_dtypes, draws, integers
-from torchsleuth.interp.values import (
+from torchsleuth.tensors import dims, legacy
+from torchsleuth.tensors.device import CPU
+from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, Native, Result, TensorSpec
+from torchsleuth.values import (
     UNKNOWN,
     Array,
     Bound,
@@ -23,10 +26,7 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
-from torchsleuth.tensors import dims, legacy
-from torchsleuth.tensors.device import CPU
-from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, Native, Result, TensorSpec
+from torchsleuth.values.frames import Frame
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

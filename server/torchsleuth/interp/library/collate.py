@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.interp.batch import Batch, plain
 from torchsleuth.interp.library import array_dtypes, arrays, draws, integers
 from torchsleuth.interp.pipeline import Refusal
-from torchsleuth.interp.values import (
+from torchsleuth.tensors.device import CPU, Device
+from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import DType, Native, TensorSpec
+from torchsleuth.values import (
     UNKNOWN,
     Array,
     Bound,
@@ -29,9 +32,6 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
-from torchsleuth.tensors.device import CPU, Device
-from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import DType, Native, TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter

@@ -6,8 +6,7 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
-from torchsleuth.interp.graph import node_of
-from torchsleuth.interp.values import (
+from torchsleuth.values import (
     ClassValue,
     DictValue,
     Instance,
@@ -18,6 +17,7 @@ from torchsleuth.interp.values import (
     Value,
     new_identity,
 )
+from torchsleuth.values.graph import node_of
 
 
 def shallow(value: Value) -> Value:

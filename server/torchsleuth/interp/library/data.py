@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from torchsleuth.interp import misuse
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import arrays, dictionaries, modules, parameters, vision
 from torchsleuth.interp.library.collate import MAX_LISTED, Collation, convert
 from torchsleuth.interp.pipeline import LOADER, DataFault, Refusal
-from torchsleuth.interp.values import (
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import (
     UNKNOWN,
     AnyIndex,
     Array,
@@ -35,9 +36,8 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
-from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import Native
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.heap import MISSING
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

@@ -6,10 +6,10 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import misuse
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.values import (
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.spec import DType, Native
+from torchsleuth.values import (
     OTHERS,
     UNKNOWN,
     ClassValue,
@@ -24,8 +24,8 @@ from torchsleuth.interp.values import (
     entry,
     is_int,
 )
-from torchsleuth.tensors import dims
-from torchsleuth.tensors.spec import DType, Native
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.heap import MISSING
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

@@ -6,8 +6,6 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import misuse, unset
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.graph import AutogradFault
 from torchsleuth.interp.library import (
     arrays,
     data,
@@ -25,7 +23,8 @@ from torchsleuth.interp.library import (
     torch_calls,
     vision,
 )
-from torchsleuth.interp.values import (
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import (
     UNKNOWN,
     Array,
     Bound,
@@ -40,7 +39,8 @@ from torchsleuth.interp.values import (
     Tensor,
     Value,
 )
-from torchsleuth.tensors.spec import Native
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.graph import AutogradFault
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

@@ -6,10 +6,10 @@ import math
 from itertools import product
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.values import Array, Bounds, Element, Scalar, SliceValue, Tensor, Value, is_int
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
 from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.values import Array, Bounds, Element, Scalar, SliceValue, Tensor, Value, is_int
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter

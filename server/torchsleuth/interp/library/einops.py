@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.values import UNKNOWN, DictValue, LibraryModule, ListValue, Several, Tensor, Value, is_int
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Equality, Failure, TensorSpec
+from torchsleuth.values import UNKNOWN, DictValue, LibraryModule, ListValue, Several, Tensor, Value, is_int
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp import misuse
-from torchsleuth.interp.graph import REDUCES_LISTS, TAKES_ARRAYS, AutogradFault
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import (
     arrays,
@@ -24,7 +23,9 @@ from torchsleuth.interp.library import (
     records,
     vision,
 )
-from torchsleuth.interp.values import (
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import (
     UNKNOWN,
     Bound,
     Builtin,
@@ -37,8 +38,7 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
-from torchsleuth.tensors import dims
-from torchsleuth.tensors.spec import Native
+from torchsleuth.values.graph import REDUCES_LISTS, TAKES_ARRAYS, AutogradFault
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from torchsleuth.interp import misuse
 from torchsleuth.interp.library import copies, parameters
-from torchsleuth.interp.values import (
+from torchsleuth.values import (
     UNKNOWN,
     DictValue,
     LibraryObject,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.graph import GraphNode, is_leaf, node_of
 from torchsleuth.interp.library.modules import tensors_in
-from torchsleuth.interp.values import (
+from torchsleuth.tensors.spec import Failure, Native
+from torchsleuth.values import (
     UNKNOWN,
     Bound,
     Builtin,
@@ -18,7 +18,7 @@ from torchsleuth.interp.values import (
     Tensor,
     Value,
 )
-from torchsleuth.tensors.spec import Failure, Native
+from torchsleuth.values.graph import GraphNode, is_leaf, node_of
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp.library.modules import descendants
-from torchsleuth.interp.values import (
+from torchsleuth.values import (
     UNKNOWN,
     DictValue,
     Instance,

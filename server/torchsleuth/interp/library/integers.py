@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp.library import draws
-from torchsleuth.interp.values import (
+from torchsleuth.tensors.dims import Size
+from torchsleuth.values import (
     AnyIndex,
     Bounds,
     Ends,
@@ -22,7 +23,6 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
-from torchsleuth.tensors.dims import Size
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

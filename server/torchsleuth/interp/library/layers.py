@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp.values import UNKNOWN, LibraryModule, Tensor, Value, is_int
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter

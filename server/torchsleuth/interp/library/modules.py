@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import kinds, misuse
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.graph import Cut
 from torchsleuth.interp.trace import AttributeSet
-from torchsleuth.interp.values import (
+from torchsleuth.tensors.device import Device
+from torchsleuth.tensors.legacy import named_type
+from torchsleuth.tensors.spec import DType, NotASpec
+from torchsleuth.values import (
     UNKNOWN,
     Bound,
     Choice,
@@ -27,9 +28,8 @@ from torchsleuth.interp.values import (
     Value,
     is_module,
 )
-from torchsleuth.tensors.device import Device
-from torchsleuth.tensors.legacy import named_type
-from torchsleuth.tensors.spec import DType, NotASpec
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.graph import Cut
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -223,7 +223,7 @@ def _unknown_output(interp: Interpreter) -> Any:
 
 def child(interp: Interpreter, module: LibraryModule, key: Value) -> Value:
     """``module[key]``."""
-    from torchsleuth.interp.values import SliceValue
+    from torchsleuth.values import SliceValue
 
     children = module.children
     if children is None:

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import array_dtypes, arrays, draws, integers
 from torchsleuth.interp.library.arrays import Shape
-from torchsleuth.interp.values import (
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import ListSpec, Native
+from torchsleuth.values import (
     UNKNOWN,
     Array,
     Bounds,
@@ -20,9 +23,6 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
-from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import ListSpec, Native
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

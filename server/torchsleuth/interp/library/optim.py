@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import kinds, misuse
-from torchsleuth.interp.graph import AutogradFault, node_of
 from torchsleuth.interp.library import modules
-from torchsleuth.interp.values import (
+from torchsleuth.tensors.spec import NotASpec
+from torchsleuth.values import (
     UNKNOWN,
     DictValue,
     LibraryModule,
@@ -21,7 +21,7 @@ from torchsleuth.interp.values import (
     Trained,
     Value,
 )
-from torchsleuth.tensors.spec import NotASpec
+from torchsleuth.values.graph import AutogradFault, node_of
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

@@ -6,7 +6,11 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.values import (
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.device import CPU
+from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import Failure, TensorSpec
+from torchsleuth.values import (
     UNKNOWN,
     LibraryModule,
     LibraryObject,
@@ -16,10 +20,6 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
-from torchsleuth.tensors import dims
-from torchsleuth.tensors.device import CPU
-from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import Failure, TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

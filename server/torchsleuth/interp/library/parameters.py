@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp.library import modules
-from torchsleuth.interp.values import (
+from torchsleuth.tensors.spec import NotASpec, TensorSpec
+from torchsleuth.values import (
     UNKNOWN,
     DictValue,
     Instance,
@@ -17,7 +18,6 @@ from torchsleuth.interp.values import (
     Tensor,
     Value,
 )
-from torchsleuth.tensors.spec import NotASpec, TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter

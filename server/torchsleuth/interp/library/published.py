@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp.library import modules
-from torchsleuth.interp.values import (
+from torchsleuth.tensors.device import CPU
+from torchsleuth.tensors.spec import Answers, Failure, ModuleSpec, NotASpec, PartAnswer, PartCall, TensorSpec
+from torchsleuth.values import (
     UNKNOWN,
     Bound,
     Built,
@@ -18,8 +20,6 @@ from torchsleuth.interp.values import (
     Value,
     is_module,
 )
-from torchsleuth.tensors.device import CPU
-from torchsleuth.tensors.spec import Answers, Failure, ModuleSpec, NotASpec, PartAnswer, PartCall, TensorSpec
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import autocast, demands, kinds, limits, misuse
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.graph import AutogradFault
-from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import arrays, dictionaries, draws, parameters, strings, transforms
 from torchsleuth.interp.pipeline import LOADER
-from torchsleuth.interp.values import (
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.spec import DType, Native, Parameter
+from torchsleuth.values import (
     UNKNOWN,
     Array,
     Bound,
@@ -37,9 +37,9 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
-from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.spec import DType, Native, Parameter
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.graph import AutogradFault
+from torchsleuth.values.heap import MISSING
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

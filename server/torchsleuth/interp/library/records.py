@@ -5,10 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.frames import Frame
-from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.library import copies
-from torchsleuth.interp.values import (
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import (
     UNKNOWN,
     Bound,
     Builtin,
@@ -22,7 +21,8 @@ from torchsleuth.interp.values import (
     Ref,
     Value,
 )
-from torchsleuth.tensors.spec import Native
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.heap import MISSING
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

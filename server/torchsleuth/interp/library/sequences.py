@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.interp.batch import Batch, plain
 from torchsleuth.interp.library import arrays, draws, integers
 from torchsleuth.interp.pipeline import DataFault, Refusal
-from torchsleuth.interp.values import Array, Choice, ListValue, Scalar, Several, Tensor, Value, is_int
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import DType, Failure, ListSpec, Result, TensorSpec
+from torchsleuth.values import Array, Choice, ListValue, Scalar, Several, Tensor, Value, is_int
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from torchsleuth.interp.heap import MISSING
 from torchsleuth.interp.library import modules, parameters
 from torchsleuth.interp.trace import StateFault
-from torchsleuth.interp.values import DictValue, Instance, Ref, Tensor, Value
+from torchsleuth.values import DictValue, Instance, Ref, Tensor, Value
+from torchsleuth.values.heap import MISSING
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

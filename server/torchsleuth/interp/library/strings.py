@@ -6,9 +6,9 @@ import string
 from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import limits
-from torchsleuth.interp.heap import text_sizes
 from torchsleuth.interp.library import draws
-from torchsleuth.interp.values import UNKNOWN, ListValue, Scalar, Several, Value
+from torchsleuth.values import UNKNOWN, ListValue, Scalar, Several, Value
+from torchsleuth.values.heap import text_sizes
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

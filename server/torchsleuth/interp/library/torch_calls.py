@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import demands, kinds, limits, misuse
 from torchsleuth.interp.batch import plain
-from torchsleuth.interp.graph import AutogradFault, Cut, cut_of, is_leaf
 from torchsleuth.interp.library import (
     arrays,
     copies,
@@ -25,7 +24,13 @@ from torchsleuth.interp.library import (
     sequences,
     transforms,
 )
-from torchsleuth.interp.values import (
+from torchsleuth.oracle.limits import grows
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.device import CPU, Device, parse
+from torchsleuth.tensors.dims import Dim, Size
+from torchsleuth.tensors.legacy import named_type
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, Native, NotASpec, TensorSpec
+from torchsleuth.values import (
     UNKNOWN,
     Availability,
     DictValue,
@@ -43,12 +48,7 @@ from torchsleuth.interp.values import (
     is_int,
     is_module,
 )
-from torchsleuth.oracle.limits import grows
-from torchsleuth.tensors import dims
-from torchsleuth.tensors.device import CPU, Device, parse
-from torchsleuth.tensors.dims import Dim, Size
-from torchsleuth.tensors.legacy import named_type
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, Native, NotASpec, TensorSpec
+from torchsleuth.values.graph import AutogradFault, Cut, cut_of, is_leaf
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -666,7 +666,7 @@ def _is_already(interp: Interpreter, tensor: Tensor, dtype: str | None, device: 
 
 def _convert(interp: Interpreter, tensor: Tensor, dtype: str | None, device: Device | None, call: Arguments) -> Tensor:
     """The tensor with another dtype or device; the same object's graph goes on in it."""
-    from torchsleuth.interp.values import Origin
+    from torchsleuth.values import Origin
 
     spec = interp.resolved_spec(tensor.spec)
     grad = spec.requires_grad

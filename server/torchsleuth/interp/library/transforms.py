@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchsleuth.interp.library import modules, parameters
-from torchsleuth.interp.values import (
+from torchsleuth.tensors.dims import Size
+from torchsleuth.values import (
     UNKNOWN,
     Builtin,
     DictValue,
@@ -17,7 +18,6 @@ from torchsleuth.interp.values import (
     Value,
     is_module,
 )
-from torchsleuth.tensors.dims import Size
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments

@@ -10,10 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.library import arrays
 from torchsleuth.interp.pipeline import DataFault
-from torchsleuth.interp.values import (
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.device import CPU
+from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import DType, TensorSpec
+from torchsleuth.values import (
     UNKNOWN,
     Array,
     Image,
@@ -25,10 +28,7 @@ from torchsleuth.interp.values import (
     Value,
     is_int,
 )
-from torchsleuth.tensors import dims
-from torchsleuth.tensors.device import CPU
-from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import DType, TensorSpec
+from torchsleuth.values.frames import Frame
 
 if TYPE_CHECKING:
     import ast

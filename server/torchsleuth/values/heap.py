@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from torchsleuth.interp.graph import Cut
-from torchsleuth.interp.values import (
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.device import Device, parse
+from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.spec import DType, TensorSpec
+from torchsleuth.values import (
     OTHERS,
     UNKNOWN,
     Array,
@@ -35,10 +38,7 @@ from torchsleuth.interp.values import (
     entry,
     is_int,
 )
-from torchsleuth.tensors import dims
-from torchsleuth.tensors.device import Device, parse
-from torchsleuth.tensors.dims import Dim, Size, Symbol
-from torchsleuth.tensors.spec import DType, TensorSpec
+from torchsleuth.values.graph import Cut
 
 MISSING: Any = object()
 MAX_KINDS = 4

@@ -18,7 +18,7 @@ from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import ModuleSpec, Native, TensorSpec
 
 if TYPE_CHECKING:
-    from torchsleuth.interp.frames import Frame
+    from torchsleuth.values.frames import Frame
 
 Value = Any
 Slots = dict[Any, Any]

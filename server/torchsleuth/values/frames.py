@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from torchsleuth.interp.heap import Delta
-from torchsleuth.interp.values import Function, Instance, Slots, Value
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import Size
+from torchsleuth.values import Function, Instance, Slots, Value
+from torchsleuth.values.heap import Delta
 
 
 @dataclass(eq=False)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from torchsleuth.interp.values import LibraryModule, Ref, Site, Tensor, Value
+from torchsleuth.values import LibraryModule, Ref, Site, Tensor, Value
 
 SAVES_RESULT = frozenset(
     "sigmoid tanh exp softmax log_softmax sqrt rsqrt relu reciprocal Sigmoid Tanh Softmax LogSoftmax ReLU".split()
