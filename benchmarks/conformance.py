@@ -297,7 +297,7 @@ def compare(expected: Any, found: Any) -> tuple[str, str]:
         return "no tensors", ""
     given = flatten_abstract(found)
     if len(given) != len(wanted):
-        if any(item.__class__.__name__ == "_Unknown" or not isinstance(item, Tensor) for item in given):
+        if any(item.__class__.__name__ == "Unknown" or not isinstance(item, Tensor) for item in given):
             return "undecided", "the result is unknown"
         return "wrong", f"{len(given)} results instead of {len(wanted)}"
     verdict = "equal"

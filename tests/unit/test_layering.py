@@ -127,3 +127,12 @@ def test_every_file_says_what_it_is_for() -> None:
     for path in FILES:
         text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
         assert text, path
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_unknown_values_are_recognised_by_their_kind(path: Path) -> None:
+    """There are many, each with its reason: a comparison with the one that has none would miss the others."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Compare) and any(isinstance(operator, ast.Is | ast.IsNot) for operator in node.ops):
+            names = [part.id for part in (node.left, *node.comparators) if isinstance(part, ast.Name)]
+            assert "UNKNOWN" not in names, f"{path}:{node.lineno}: is_unknown() tells"

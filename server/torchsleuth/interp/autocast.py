@@ -8,7 +8,7 @@ from typing import Any
 
 from torchsleuth.tensors.device import Device, parse
 from torchsleuth.tensors.spec import Autocast, DType, ListSpec, PartCall, Result, StructSpec, TensorSpec
-from torchsleuth.values import UNKNOWN, Choice, LibraryObject, Value
+from torchsleuth.values import UNKNOWN, Choice, LibraryObject, Value, is_unknown
 
 Regions = dict[str, tuple[str | None, ...]]
 """For each kind of device the dtypes that may be in effect, None for none. Under a region of "an accelerator, where there
@@ -23,7 +23,7 @@ def entered(regions: Regions, manager: Value, truth: Callable[[Value], bool | No
     """What holds inside of ``with manager``. An unknown manager may be an autocast of any kind."""
     if isinstance(manager, Choice):
         return _either([entered(regions, option, truth) for option in manager.options])
-    if manager is UNKNOWN:
+    if is_unknown(manager):
         return _either([regions, {kind: (dtype,) for kind, dtype in _DEFAULTS.items()}])
     if not is_autocast(manager):
         return regions

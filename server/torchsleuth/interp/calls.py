@@ -41,6 +41,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_module,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MISSING
@@ -235,14 +236,14 @@ class Calls(Choices):
             value = library.call_native(self.interpreter, callee, call)
             self._record_call(callee.path, None, call, value)
             return value
-        if callee is UNKNOWN and node is not None and isinstance(node.func, ast.Attribute) and not call.args:
+        if is_unknown(callee) and node is not None and isinstance(node.func, ast.Attribute) and not call.args:
             if node.func.attr in LOOP_METHODS:
                 self.event(node.func.attr, UNKNOWN, node, call.frame)
-        if callee is UNKNOWN and node is not None and isinstance(node.func, ast.Attribute):
+        if is_unknown(callee) and node is not None and isinstance(node.func, ast.Attribute):
             if node.func.attr == "requires_grad_":
                 self.unknown_set()
         value = library.call_object(self.interpreter, callee, call)
-        if value is UNKNOWN:
+        if is_unknown(value):
             self.escape((*call.args, *call.kwargs.values()))
             called = node.func if node is not None else None
             if not isinstance(called, ast.Attribute) or called.attr not in _LOOKING_ON:
@@ -309,7 +310,7 @@ class Calls(Choices):
             self.lose(args[:1])
             return UNKNOWN
         spec = function.node.args
-        if spec.vararg is not None and names[spec.vararg.arg] is UNKNOWN:
+        if spec.vararg is not None and is_unknown(names[spec.vararg.arg]):
             self.lose(args[len(spec.posonlyargs) + len(spec.args) :])
         if args and isinstance(args[0], Function | ClassValue) and self._hands_back(function):
             # Such as a decorator that registers it, or writes its documentation.

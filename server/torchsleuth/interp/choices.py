@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import library
 from torchsleuth.interp.tensors import TensorOperations
-from torchsleuth.values import UNKNOWN, Choice, Tensor, Value
+from torchsleuth.values import UNKNOWN, Choice, Tensor, Value, is_unknown
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MISSING
 
@@ -105,7 +105,7 @@ class Choices(TensorOperations):
             right = test.comparators[0]
             if isinstance(right, ast.Constant) and right.value is None:
                 wanted = outcome == isinstance(test.ops[0], ast.Is)
-                self._keep(test.left, lambda value: None if value is UNKNOWN else (value is None) == wanted, frame)
+                self._keep(test.left, lambda value: None if is_unknown(value) else (value is None) == wanted, frame)
         elif isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
             if len(test.args) == 2:
                 types = self.eval(test.args[1], frame)  # type: ignore[attr-defined]
@@ -135,7 +135,7 @@ class Choices(TensorOperations):
                     return True
             if isinstance(asked, ast.Name | ast.Attribute):
                 value = self.eval(asked, frame)  # type: ignore[attr-defined]
-                if value is UNKNOWN or (isinstance(value, Tensor) and self.resolved_spec(value.spec).shape is None):
+                if is_unknown(value) or (isinstance(value, Tensor) and self.resolved_spec(value.spec).shape is None):
                     return True
         return False
 

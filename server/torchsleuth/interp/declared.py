@@ -9,7 +9,7 @@ from torchsleuth.interp.trace import DeclaredSighting
 from torchsleuth.syntax.shapes import Declarations, Declared, declarations, key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import UNKNOWN, Function, Tensor, Value, is_int
+from torchsleuth.values import Function, Tensor, Value, is_int, is_unknown
 from torchsleuth.values.frames import Frame
 
 
@@ -46,7 +46,7 @@ class DeclaredShapes(Expressions):
             self._meet(declared, value, function.node, frame)
 
     def _meet(self, declared: Declared, value: Value, node: ast.AST, frame: Frame) -> None:
-        if value is not UNKNOWN and not isinstance(value, Tensor):
+        if not is_unknown(value) and not isinstance(value, Tensor):
             return
         spec = self.resolved_spec(value.spec) if isinstance(value, Tensor) else None
         shape = None if spec is None else spec.shape

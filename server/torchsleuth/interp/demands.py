@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torchsleuth.interp import kinds, misuse
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Failure, Result, TensorSpec
-from torchsleuth.values import UNKNOWN, AnyIndex, Scalar, SliceValue, Tensor, Value
+from torchsleuth.values import AnyIndex, Scalar, SliceValue, Tensor, Value, is_unknown
 from torchsleuth.values.frames import Frame
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def _index(interp: Interpreter, key: Value, shape: tuple[object, ...]) -> Value 
     for place, part in enumerate(parts):
         part = interp.resolved(part)
         if isinstance(part, SliceValue):
-            if any(bound is UNKNOWN or isinstance(bound, Scalar | Dim) for bound in (part.start, part.stop, part.step)):
+            if any(
+                is_unknown(bound) or isinstance(bound, Scalar | Dim) for bound in (part.start, part.stop, part.step)
+            ):
                 return None
         elif isinstance(part, Dim):
             parts[place] = AnyIndex(0)

@@ -36,6 +36,7 @@ from torchsleuth.values import (
     Slots,
     Tensor,
     Value,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 
@@ -296,7 +297,7 @@ class EntryPoints(DeclaredShapes):
         for argument in _required(function, skip=1):
             place = (function.path, *key_of(argument))
             value = self._annotated(argument, place, given)
-            if value is UNKNOWN and argument.annotation is None and _SIZES.fullmatch(argument.arg):
+            if is_unknown(value) and argument.annotation is None and _SIZES.fullmatch(argument.arg):
                 assert self.entry_point is not None
                 self.entry_point.sizes = True
                 if given.sizes:
@@ -315,7 +316,7 @@ class EntryPoints(DeclaredShapes):
             declared = written.parameters.get(key_of(argument)) if written else None
             in_forward = function.owner is not None and function.name == "forward" and argument.annotation is None
             stated = declared is not None and (declared.kind == "annotation" or given.declared or place in given.ranks)
-            nameless = value is UNKNOWN and not in_forward and argument.annotation is None
+            nameless = is_unknown(value) and not in_forward and argument.annotation is None
             by_use = nameless and argument.arg in used_as_tensors(function)
             if by_use and self.entry_point is not None:
                 self.entry_point.used = True

@@ -55,6 +55,7 @@ from torchsleuth.values import (
     Value,
     entry,
     is_int,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MAX_KINDS, MISSING, alike, options
@@ -131,7 +132,7 @@ class Expressions(Calls):
 
     def on_Name(self, node: ast.Name, frame: Frame) -> Value:
         value = self.lookup(node.id, frame)
-        if value is UNKNOWN and isinstance(frame.receiver, Instance):
+        if is_unknown(value) and isinstance(frame.receiver, Instance):
             unset.name(self.interpreter, node, frame)
         return value
 
@@ -357,7 +358,7 @@ class Expressions(Calls):
         return self._containers(name, left, right, inplace)
 
     def _symbolic(self, name: str, left: Value, right: Value) -> Value:
-        if left is UNKNOWN or right is UNKNOWN:
+        if is_unknown(left) or is_unknown(right):
             return UNKNOWN
         if not is_int(left) or not is_int(right):
             numbers = all(isinstance(side, Dim | Scalar | bool | int | float) for side in (left, right))
@@ -491,7 +492,7 @@ class Expressions(Calls):
             if all(part is True for part in parts):
                 return name == "eq"
         # Tensors, arrays and objects of unknown classes compare to values of their own.
-        return UNKNOWN if left is UNKNOWN or right is UNKNOWN else Scalar("bool")
+        return UNKNOWN if is_unknown(left) or is_unknown(right) else Scalar("bool")
 
     def _equal_objects(self, left: Value, right: Value) -> bool | None:
         """Whether two values, at least one of which is an object of the user's, are equal."""
@@ -508,7 +509,7 @@ class Expressions(Calls):
         return False
 
     def identical(self, left: Value, right: Value) -> bool | None:
-        if left is UNKNOWN or right is UNKNOWN:
+        if is_unknown(left) or is_unknown(right):
             return None
         if isinstance(left, Choice) or isinstance(right, Choice):
             verdicts = {self.identical(one, other) for one in options(left) for other in options(right)}
@@ -576,7 +577,7 @@ class Expressions(Calls):
             if isinstance(key, SliceValue):
                 count = None if items.length is None else library.sliced_size(self.interpreter, key, items.length)
                 return ListValue(Several.counted(items, count))
-            at_any = is_int(key) or key is UNKNOWN or isinstance(key, Tensor)
+            at_any = is_int(key) or is_unknown(key) or isinstance(key, Tensor)
             return self.heap.one_of(self.any_of(items)) if items and at_any else UNKNOWN
         if isinstance(items, tuple | str):
             index = self.resolved(key)
@@ -614,7 +615,7 @@ class Expressions(Calls):
         if len(items) > 1 and all(isinstance(item, int) and not isinstance(item, bool) for item in items):
             return library.between(self.interpreter, min(items), max(items))
         one = self.heap.join_all(self.heap.several(items))
-        if one is UNKNOWN:
+        if is_unknown(one):
             # Whatever is done to it changes one of these.
             for item in items:
                 if isinstance(item, Instance) and not item.is_module and not item.cls.is_dataclass:
@@ -837,12 +838,12 @@ class Expressions(Calls):
         if name == "__dict__":
             return UNKNOWN
         modelled = library.instance_attribute(self.interpreter, owner, name, node, frame)
-        if modelled is not UNKNOWN or owner.cls.opaque:
+        if not is_unknown(modelled) or owner.cls.opaque:
             return modelled
         fallback = self.class_attribute(owner.cls, "__getattr__")
         if isinstance(fallback, Function):
             return self.call_function(fallback, (owner, name), {}, None, frame)
-        if modelled is UNKNOWN:
+        if is_unknown(modelled):
             unset.attribute(self.interpreter, owner, name, node, frame)
         return UNKNOWN
 

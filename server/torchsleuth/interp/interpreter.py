@@ -51,6 +51,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_int,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame, LoopState
 from torchsleuth.values.heap import MISSING, Delta, Heap, alike
@@ -573,12 +574,12 @@ class Interpreter(Importing):
         try:
             manager = self.eval(item.context_expr, frame)
             mode = library.grad_mode(self, manager)
-            if manager is UNKNOWN and not self._is_foreign(item.context_expr, frame):
+            if is_unknown(manager) and not self._is_foreign(item.context_expr, frame):
                 mode = Scalar("bool")
             if mode is not None:
                 self.set_grad(mode, self.site(node, frame))
             # What is not known may be an autocast, in a file that speaks of it.
-            if manager is not UNKNOWN or "autocast" in frame.source.text:
+            if not is_unknown(manager) or "autocast" in frame.source.text:
                 self.autocast = autocast_inside(self.autocast, manager, self.truth)
             if library.expects_error(manager, item.context_expr):
                 self.guarded += 1
@@ -870,7 +871,7 @@ class Interpreter(Importing):
     def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
         self.check_attribute(owner, name, value, node, frame)
         kinds.looks_up(self, owner, name, node, frame)
-        if owner is UNKNOWN and name == "requires_grad":
+        if is_unknown(owner) and name == "requires_grad":
             self.unknown_set()
         if isinstance(owner, Instance | ClassValue):
             if isinstance(owner, Instance):

@@ -12,7 +12,6 @@ from torchsleuth.interp.trace import Misuse, Operation
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import DType, Failure, Native, Parameter, plain_name
 from torchsleuth.values import (
-    UNKNOWN,
     Array,
     Bound,
     ClassValue,
@@ -28,6 +27,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_module,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 
@@ -236,7 +236,7 @@ def refuses_arguments(interp: Interpreter, operation: Operation, failure: Failur
     if None in dropped or not signatures.is_written(call, given, {*operation.kwargs, *map(str, dropped)}):
         return False
     values = (*operation.args, *operation.kwargs.values())
-    if any(value is UNKNOWN or isinstance(value, Scalar) for value in values):
+    if any(is_unknown(value) or isinstance(value, Scalar) for value in values):
         return False
     found = signatures.refused(failure.message, interp.oracle.overloads(operation.target), given, operation.kwargs)
     if found is None or not is_certain(interp, operation.site.frame):

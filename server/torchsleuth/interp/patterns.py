@@ -17,6 +17,7 @@ from torchsleuth.values import (
     ListValue,
     Scalar,
     Value,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 
@@ -43,7 +44,7 @@ def fits(interp: Interpreter, pattern: ast.pattern, subject: Value, frame: Frame
     if isinstance(pattern, ast.MatchValue):
         test = ast.copy_location(ast.Compare(pattern.value, [ast.Eq()], [pattern.value]), pattern.value)
         wanted = interp.eval(pattern.value, frame)
-        if subject is UNKNOWN or wanted is UNKNOWN:
+        if is_unknown(subject) or is_unknown(wanted):
             return None
         if _type(subject) != _type(wanted) and None not in (_type(subject), _type(wanted)):
             return False
@@ -85,7 +86,7 @@ def _sequence(
     items = subject.items if isinstance(subject, ListValue) else subject if isinstance(subject, tuple) else None
     if items is None:
         _bind_unknown(pattern, names)
-        undecided = subject is UNKNOWN or isinstance(subject, ListValue | Shape)
+        undecided = is_unknown(subject) or isinstance(subject, ListValue | Shape)
         return None if undecided or _type(subject) is None else False
     parts = pattern.patterns
     star = next((index for index, part in enumerate(parts) if isinstance(part, ast.MatchStar)), None)

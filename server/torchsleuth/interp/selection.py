@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import TensorSpec
-from torchsleuth.values import UNKNOWN, Bounds, Ends, Scalar, Tensor, Value
+from torchsleuth.values import UNKNOWN, Bounds, Ends, Scalar, Tensor, Value, is_unknown
 from torchsleuth.values.frames import Frame
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def item(interp: Interpreter, container: Tensor, key: Value, node: ast.AST, fram
             return UNKNOWN
         index = TensorSpec((count(interp, part, place),), "int64", part.spec.device, False)
         places += [Tensor(index) for _ in shape]
-    if any(part is UNKNOWN or isinstance(part, Scalar) for part in places) or _misfits(interp, container, parts):
+    if any(is_unknown(part) or isinstance(part, Scalar) for part in places) or _misfits(interp, container, parts):
         return interp.operate("operator.getitem", (container, key), {}, node, frame)
     picked = interp.operate("operator.getitem", (container, tuple(places)), {}, node, frame)
     if isinstance(picked, Tensor):

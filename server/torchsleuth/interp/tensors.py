@@ -50,6 +50,7 @@ from torchsleuth.values import (
     Tags,
     Tensor,
     Value,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import node_of
@@ -452,7 +453,7 @@ class TensorOperations(Questions):
             return True
         values = (*operation.args, *operation.kwargs.values())
         known = failure.confirmed and not any(
-            value is UNKNOWN or isinstance(value, Scalar | NamedResult) for value in values
+            is_unknown(value) or isinstance(value, Scalar | NamedResult) for value in values
         )
         certain = misuse.is_certain(self.interpreter, operation.site.frame)
         return known and certain and any(part in failure.message for part in _ERRORS_OF_KINDS)
@@ -514,7 +515,7 @@ class TensorOperations(Questions):
     # -- binary operators, items, attributes -------------------------------------------------------
 
     def tensor_binary(self, name: str, left: Value, right: Value, node: ast.AST, frame: Frame, inplace: bool) -> Value:
-        if left is UNKNOWN or right is UNKNOWN:
+        if is_unknown(left) or is_unknown(right):
             tensors = library.tensors_in((left, right))
             history = frozenset(item for tensor in tensors for item in tensor.history)
             if inplace and isinstance(left, Tensor):
@@ -544,7 +545,7 @@ class TensorOperations(Questions):
         return tensor
 
     def tensor_get_item(self, container: Tensor, key: Value, node: ast.AST, frame: Frame) -> Value:
-        if container.spec.shape is None or key is UNKNOWN:
+        if container.spec.shape is None or is_unknown(key):
             return self._opaque(container.history, [container])
         if isinstance(key, str):
             # A text is taken for a sequence of indices, none of which is one.
@@ -553,17 +554,17 @@ class TensorOperations(Questions):
             return self._opaque(container.history, [container])
         selected = selection.item(self.interpreter, container, key, node, frame)
         if selected is not None:
-            return self._opaque(container.history, [container]) if selected is UNKNOWN else selected
+            return self._opaque(container.history, [container]) if is_unknown(selected) else selected
         key = _index(key)
         parts = key if isinstance(key, tuple) else (key,)
-        if any(part is UNKNOWN or isinstance(part, Scalar) for part in parts):
+        if any(is_unknown(part) or isinstance(part, Scalar) for part in parts):
             return self._opaque(container.history, [container])
         # An index that is not known picks one element: any index does for the shape.
         parts = tuple(
             AnyIndex(0) if isinstance(self.resolved(part), Dim) else self._with_plain_bounds(part) for part in parts
         )
         bounds = [bound for part in parts if isinstance(part, SliceValue) for bound in (part.start, part.stop)]
-        if any(bound is UNKNOWN or isinstance(bound, Scalar) for bound in bounds):
+        if any(is_unknown(bound) or isinstance(bound, Scalar) for bound in bounds):
             return self._opaque(container.history, [container])
         one = self.operate(
             "operator.getitem", (container, parts if isinstance(key, tuple) else parts[0]), {}, node, frame
@@ -716,7 +717,7 @@ class TensorOperations(Questions):
             for option in value.options:
                 self.record_fact(node, option, frame, binding)
             return
-        if not isinstance(value, Tensor) and value is not UNKNOWN:
+        if not isinstance(value, Tensor) and not is_unknown(value):
             return
         place = (
             frame.path,
@@ -851,7 +852,7 @@ def _is_whole(value: Value) -> bool:
             return False
         items = value.items if isinstance(value, ListValue) else value
         return items is not None and all(map(_is_whole, items))
-    return not (value is UNKNOWN or isinstance(value, Choice))
+    return not (is_unknown(value) or isinstance(value, Choice))
 
 
 def _index(key: Value) -> Value:

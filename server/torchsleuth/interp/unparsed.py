@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from torchsleuth.interp.trace import LOOP_METHODS
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
-from torchsleuth.values import UNKNOWN, ClassValue, Function, Namespace, Slots, Value
+from torchsleuth.values import UNKNOWN, ClassValue, Function, Namespace, Slots, Value, is_unknown
 from torchsleuth.values.frames import Frame
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def pass_over(interp: Interpreter, node: ast.Pass, frame: Frame) -> None:
         if dot and word in LOOP_METHODS:
             interp.event(word, UNKNOWN, node, frame)
         value = interp.lookup(word, frame)
-        if not dot and value is not UNKNOWN:
+        if not dot and not is_unknown(value):
             interp.escape((value,))
             if word in frame.names:
                 interp.assign_name(word, UNKNOWN, frame)

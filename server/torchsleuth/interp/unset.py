@@ -16,7 +16,7 @@ from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import Index, captured, index
 from torchsleuth.tensors.spec import Native, plain_name
-from torchsleuth.values import UNKNOWN, ClassValue, Function, Instance, LibraryModule, LibraryObject
+from torchsleuth.values import ClassValue, Function, Instance, LibraryModule, LibraryObject, is_unknown
 from torchsleuth.values.frames import Frame
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def of_library(
 def _knows_children(module: LibraryModule) -> bool:
     """Whether the names of a module's parts are known: one that is not may be a dict of them."""
     children = module.slots["children"]
-    return children is not UNKNOWN and not any(part is UNKNOWN for _, part in module.children or ())
+    return not is_unknown(children) and not any(is_unknown(part) for _, part in module.children or ())
 
 
 def name(interp: Interpreter, node: ast.Name, frame: Frame) -> None:

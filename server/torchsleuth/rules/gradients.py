@@ -9,7 +9,7 @@ from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax.trees import index
-from torchsleuth.values import UNKNOWN, LibraryObject
+from torchsleuth.values import LibraryObject, is_unknown
 
 _ALIASES = frozenset("data detach view reshape flatten squeeze unsqueeze T t contiguous".split())
 """Attributes and methods of a gradient that give the same memory again."""
@@ -29,7 +29,7 @@ def feeds(backward: Event, optimizer: LibraryObject) -> bool | None:
     reached, whole = backward.node.reached
     if any(id(part) in reached for part in trained_parts(optimizer)):
         return True
-    return None if not whole or any(given is UNKNOWN for given in given_to(optimizer)) else False
+    return None if not whole or any(is_unknown(given) for given in given_to(optimizer)) else False
 
 
 def reads_gradients(analysis: Analysis) -> bool:

@@ -14,7 +14,6 @@ from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import (
-    UNKNOWN,
     Function,
     Instance,
     LibraryModule,
@@ -23,6 +22,7 @@ from torchsleuth.values import (
     Site,
     Tensor,
     Value,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 
@@ -349,7 +349,7 @@ def same_iteration(one: Event, other: Event) -> bool:
 
 def covers(mode: Event, module: Value) -> bool:
     """Whether a call of train() or eval() reaches a module."""
-    return mode.subject is UNKNOWN or any(part is module for part in descendants(mode.subject))
+    return is_unknown(mode.subject) or any(part is module for part in descendants(mode.subject))
 
 
 __all__ = [

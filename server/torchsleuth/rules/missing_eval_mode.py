@@ -50,7 +50,7 @@ from torchsleuth.rules.modes import ModeDependent, mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Severity
 from torchsleuth.syntax import edits
-from torchsleuth.values import UNKNOWN, DictValue, LibraryObject, Parameters, Tensor
+from torchsleuth.values import DictValue, LibraryObject, Parameters, Tensor, is_unknown
 
 CODE = "TS505"
 _COMPARISONS = frozenset({"eq", "ne"})
@@ -132,7 +132,7 @@ def _loaded(analysis: Analysis, event: Event, measures: list[Operation]) -> int 
 def _is_restored(analysis: Analysis, call: LibraryCall) -> bool:
     """Whether load_state_dict() is given what a file holds."""
     given = call.args[0] if call.args else None
-    held = given is UNKNOWN or (isinstance(given, DictValue) and given.from_file)
+    held = is_unknown(given) or (isinstance(given, DictValue) and given.from_file)
     return held and any(
         load.after <= call.after and load.site.frame is call.site.frame for load in analysis.calls.get("torch.load", ())
     )

@@ -43,7 +43,7 @@ from torchsleuth.rules.loops import (
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
-from torchsleuth.values import UNKNOWN, LibraryObject
+from torchsleuth.values import LibraryObject, is_unknown
 
 CODE = "TS503"
 
@@ -51,7 +51,7 @@ CODE = "TS503"
 def find(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
     stepped = [event.subject for event in trace.events if event.kind == "step"]
-    if any(optimizer is UNKNOWN for optimizer in stepped):
+    if any(is_unknown(optimizer) for optimizer in stepped):
         return
     found: list[tuple[LibraryObject, Event]] = []
     for optimizer in trace.optimizers:

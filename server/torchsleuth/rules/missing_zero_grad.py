@@ -45,7 +45,7 @@ from torchsleuth.rules.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
 from torchsleuth.syntax import edits
-from torchsleuth.values import UNKNOWN, LibraryObject
+from torchsleuth.values import LibraryObject, is_unknown
 from torchsleuth.values.frames import Frame
 
 CODE = "TS501"
@@ -120,9 +120,9 @@ def _may_clear(event: Event, optimizer: LibraryObject) -> bool:
     if isinstance(event.subject, LibraryObject):
         given = {id(part) for part in trained_parts(optimizer)}
         return event.subject is optimizer or any(id(part) in given for part in trained_parts(event.subject))
-    if event.subject is UNKNOWN or trained_by(optimizer, event.subject):
+    if is_unknown(event.subject) or trained_by(optimizer, event.subject):
         return True
-    return any(given is UNKNOWN for given in given_to(optimizer))
+    return any(is_unknown(given) for given in given_to(optimizer))
 
 
 def _last_backward(analysis: Analysis, events: list[Event], optimizer: LibraryObject) -> Event | None:

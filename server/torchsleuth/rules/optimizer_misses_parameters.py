@@ -54,6 +54,7 @@ from torchsleuth.values import (
     Value,
     is_int,
     is_module,
+    is_unknown,
 )
 
 CODE = "TS512"
@@ -77,7 +78,7 @@ class _Missed:
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
-    if any(event.kind == "step" and event.subject is UNKNOWN for event in trace.events):
+    if any(event.kind == "step" and is_unknown(event.subject) for event in trace.events):
         return
     if any(UNKNOWN in given_to(optimizer) or optimizer.identity in trace.escaped for optimizer in trace.optimizers):
         return

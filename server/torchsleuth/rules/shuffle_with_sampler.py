@@ -29,7 +29,7 @@ from torchsleuth.rules.loaders import constructions, dataset_text, head, keyword
 from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.spec import Native
-from torchsleuth.values import UNKNOWN, Instance, LibraryObject, Value
+from torchsleuth.values import Instance, LibraryObject, Value, is_unknown
 
 CODE = "TS605"
 
@@ -73,7 +73,7 @@ def _clashes(loader: LibraryObject, name: str) -> bool:
 
 def _is_given(value: Value) -> bool:
     """Whether a sampler is known to be there."""
-    return value is not None and value is not UNKNOWN
+    return value is not None and not is_unknown(value)
 
 
 def _is_iterable(dataset: Value) -> bool:

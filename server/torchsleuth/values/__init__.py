@@ -10,30 +10,18 @@ import ast
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from torchsleuth.schema import Span
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import ModuleSpec, Native, TensorSpec
-
-if TYPE_CHECKING:
-    from torchsleuth.values.frames import Frame
+from torchsleuth.values.sites import Site
+from torchsleuth.values.unknown import UNKNOWN, Reason, Unknown, is_unknown
 
 Value = Any
 Slots = dict[Any, Any]
 Tags = frozenset[Any]
 """What is true of the values of a tensor, and survives its reshaping: words such as "softmax", and `Bounds`."""
-
-
-class _Unknown:
-    """Nothing is known. Every operation on it is unknown, and silent."""
-
-    def __repr__(self) -> str:
-        return "UNKNOWN"
-
-
-UNKNOWN = _Unknown()
 
 
 @dataclass(frozen=True)
@@ -135,15 +123,6 @@ class NamedResult(tuple[Any, ...]):
     def alike(self, other: Value) -> bool:
         """Whether another tuple has the same names and class."""
         return isinstance(other, NamedResult) and self.fields == other.fields and self.of is other.of
-
-
-@dataclass(frozen=True)
-class Site:
-    """Where something happened: the node, its file, and the frame it ran in."""
-
-    span: Span
-    node: ast.AST
-    frame: Frame
 
 
 _identities = itertools.count(1)
@@ -658,4 +637,11 @@ def is_module(value: Value) -> bool:
     return isinstance(value, LibraryModule) or (isinstance(value, Instance) and value.is_module)
 
 
-__all__ = [name for name in dir() if not name.startswith("_")] + ["Device"]
+__all__ = [name for name in dir() if not name.startswith("_")] + [
+    "Device",
+    "Reason",
+    "Site",
+    "Unknown",
+    "UNKNOWN",
+    "is_unknown",
+]

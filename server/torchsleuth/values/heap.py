@@ -37,6 +37,7 @@ from torchsleuth.values import (
     Value,
     entry,
     is_int,
+    is_unknown,
 )
 from torchsleuth.values.graph import Cut
 
@@ -348,13 +349,13 @@ class Heap:
         """One of two values of different kinds."""
         kept: list[Value] = []
         for value in (*options(left), *options(right)):
-            if value is UNKNOWN:
+            if is_unknown(value):
                 return UNKNOWN
             for index, other in enumerate(kept):
                 joined = other if other is value else MISSING
                 if _kind(value) is not None and _kind(value) == _kind(other):
                     joined = self.join_values(other, value)
-                if joined is UNKNOWN:
+                if is_unknown(joined):
                     return UNKNOWN
                 if joined is not MISSING and not isinstance(joined, Choice):
                     kept[index] = joined

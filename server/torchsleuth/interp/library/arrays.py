@@ -25,6 +25,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_int,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 
@@ -284,7 +285,7 @@ def get_item(interp: Interpreter, array: Array, key: Value, frame: Frame) -> Val
 def _indexed(interp: Interpreter, shape: tuple[Size, ...], keys: tuple[Value, ...], frame: Frame) -> Shape:
     """The shape of an indexed array; None where it is not known."""
     parts = [_index_array(interp, key, frame) for key in keys]
-    if any(part is UNKNOWN for part in parts):
+    if any(is_unknown(part) for part in parts):
         return None
     used = sum(_consumed(part) for part in parts)
     if used > len(shape):
@@ -372,7 +373,7 @@ def _index_array(interp: Interpreter, key: Value, frame: Frame) -> Value:
     key = interp.resolved(key)
     if key is None or key is ... or isinstance(key, SliceValue) or is_int(key):
         return key
-    if isinstance(key, Scalar | bool) or key is UNKNOWN:
+    if isinstance(key, Scalar | bool) or is_unknown(key):
         return UNKNOWN
     array = as_array(interp, key, frame)
     if array is None or array.spec.dtype is None:
@@ -391,7 +392,7 @@ def _consumed(part: Value) -> int:
 
 def _sliced(interp: Interpreter, size: Size, part: SliceValue) -> Size | None:
     bounds = [interp.resolved(bound) for bound in (part.start, part.stop, part.step)]
-    if any(bound is UNKNOWN or isinstance(bound, Scalar | Array) for bound in bounds):
+    if any(is_unknown(bound) or isinstance(bound, Scalar | Array) for bound in bounds):
         return interp.fresh_size("?", positive=False)
     if all(bound is None for bound in bounds[:2]) and bounds[2] in (None, 1, -1):
         return size

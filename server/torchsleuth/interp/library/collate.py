@@ -31,6 +31,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_int,
+    is_unknown,
 )
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Collation:
     def collate(self, samples: list[Value], path: Path = ()) -> Value:
         """What becomes of samples of which these are examples; unknown where one of them is."""
         samples = [self.interp.resolved(sample) for sample in samples]
-        if not samples or any(sample is UNKNOWN for sample in samples):
+        if not samples or any(is_unknown(sample) for sample in samples):
             return UNKNOWN
         refused = [sample for sample in samples if self._refused(sample)]
         if refused:

@@ -35,6 +35,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_int,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MISSING
@@ -290,7 +291,7 @@ def _collated(interp: Interpreter, loader: LibraryObject, found: Examples, size:
     batch = collation.collate(found.values)
     refusals = tuple(collation.refusals)
     if refusals and _certain(interp, loader, refusals[0], size):
-        fine = next((value for value in found.values if value is not None and value is not UNKNOWN), None)
+        fine = next((value for value in found.values if value is not None and not is_unknown(value)), None)
         _fault(interp, DataFault("collate", site, loader, found.dataset, found.getitem, refusals, fine))
     return batch
 
@@ -425,7 +426,7 @@ def _outcomes(interp: Interpreter, dataset: Instance, method: Function, index: V
         value = interp.call_function(method, (dataset, index), {}, None, frame)
     finally:
         interp.uncertain -= 1
-    if value is UNKNOWN and not interp.outcomes:
+    if is_unknown(value) and not interp.outcomes:
         return []
     return list(interp.outcomes) or [value]
 
@@ -733,7 +734,7 @@ def _until_stop(interp: Interpreter, iterator: Instance, frame: Frame) -> Iterat
     while len(items) < (interp.budget.unroll if decided else 2):
         undecided, interp.outcomes = interp.undecided_raises, ()
         item = interp.call_function(method, (iterator,), {}, None, frame)
-        if item is UNKNOWN and not interp.outcomes:
+        if is_unknown(item) and not interp.outcomes:
             break
         items.append(item)
         decided = decided and undecided == interp.undecided_raises

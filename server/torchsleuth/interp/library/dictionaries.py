@@ -23,6 +23,7 @@ from torchsleuth.values import (
     Value,
     entry,
     is_int,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MISSING
@@ -211,7 +212,7 @@ def collection(interp: Interpreter, name: str, call: Arguments) -> DictValue:
         return made
     factory = call.get(0, "default_factory")
     made = construct(interp, replace(call, args=call.args[1:]))
-    if factory is UNKNOWN:
+    if is_unknown(factory):
         return DictValue(None)
     return DictValue(made.entries, "defaultdict", factory)
 

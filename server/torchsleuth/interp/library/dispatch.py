@@ -38,6 +38,7 @@ from torchsleuth.values import (
     Scalar,
     Tensor,
     Value,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import AutogradFault
@@ -59,7 +60,7 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
         return Bound(owner, name) if known is None else known
     if isinstance(owner, LibraryModule):
         value = modules.module_attribute(interp, owner, name, frame)
-        if value is UNKNOWN and owner.built is None and owner.path.startswith("torch.nn."):
+        if is_unknown(value) and owner.built is None and owner.path.startswith("torch.nn."):
             unset.of_library(interp, owner, name, node, frame)
         return value
     if isinstance(owner, Bound) and isinstance(owner.receiver, LibraryModule) and isinstance(owner.function, str):
@@ -216,7 +217,7 @@ def _object_method(interp: Interpreter, receiver: LibraryObject, name: str, call
     if receiver.path == hooks.HANDLE:
         return hooks.remove(interp, receiver) if name == "remove" else UNKNOWN
     value = external.method(interp, receiver, name, call)
-    if value is UNKNOWN:
+    if is_unknown(value):
         interp.escape((*call.args, *call.kwargs.values()))
     return value
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Equality, Failure, TensorSpec
-from torchsleuth.values import UNKNOWN, DictValue, LibraryModule, ListValue, Several, Tensor, Value, is_int
+from torchsleuth.values import UNKNOWN, DictValue, LibraryModule, ListValue, Several, Tensor, Value, is_int, is_unknown
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -162,7 +162,7 @@ def result(
 def _axes(interp: Interpreter, kwargs: dict[str, Value]) -> dict[str, Size] | None:
     """The sizes that are given by name, None where one is none. What is not known is a size all the same."""
     sizes = {
-        name: interp.fresh_size(name) if value is UNKNOWN else interp.resolved(value) for name, value in kwargs.items()
+        name: interp.fresh_size(name) if is_unknown(value) else interp.resolved(value) for name, value in kwargs.items()
     }
     return sizes if all(is_int(size) for size in sizes.values()) else None
 

@@ -37,6 +37,7 @@ from torchsleuth.values import (
     Several,
     Value,
     is_int,
+    is_unknown,
 )
 from torchsleuth.values.graph import REDUCES_LISTS, TAKES_ARRAYS, AutogradFault
 
@@ -92,7 +93,7 @@ def constant(path: str) -> Value:
 
 def call(interp: Interpreter, path: str, call: Arguments) -> Value:
     value = UNKNOWN if not call.exact else _call(interp, path, call)
-    if value is UNKNOWN:
+    if is_unknown(value):
         interp.escape((*call.args, *call.kwargs.values()))
         if path.partition(".")[0] not in _LOOKING_ON:
             interp.may_move((*call.args, *call.kwargs.values()))
@@ -107,7 +108,7 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
         return arrays.of_operands(numpy.call(interp, path, call), *call.args)
     if path.startswith(published.PACKAGES):
         made = published.build(interp, path, call)
-        if made is not UNKNOWN:
+        if not is_unknown(made):
             return made
     if path.startswith(_IMAGES):
         return vision.call(interp, path, call)

@@ -17,6 +17,7 @@ from torchsleuth.values import (
     NamedResult,
     Tensor,
     Value,
+    is_unknown,
 )
 from torchsleuth.values.graph import GraphNode, is_leaf, node_of
 
@@ -57,7 +58,7 @@ def _apply(interp: Interpreter, cls: ClassValue, call: Arguments) -> Value:
             interp.call(setup, replace(call, args=(context, call.args, value)))
     finally:
         interp.grad = mode
-    if value is UNKNOWN:
+    if is_unknown(value):
         interp.escape(call.args)
         return UNKNOWN
     grads = [tensor.spec.requires_grad for tensor in given]

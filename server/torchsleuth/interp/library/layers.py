@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import TensorSpec
-from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int
+from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int, is_unknown
 
 if TYPE_CHECKING:
     from torchsleuth.interp.interpreter import Interpreter
@@ -133,7 +133,7 @@ def _convolution(made: _Constructor) -> FunctionalForm:
 def _layer_norm(made: _Constructor) -> FunctionalForm:
     given = made.value(0, "normalized_shape")
     sizes = given if isinstance(given, tuple) else (given,)
-    if given is UNKNOWN or isinstance(given, tuple) and not all(isinstance(size, int) for size in sizes):
+    if is_unknown(given) or isinstance(given, tuple) and not all(isinstance(size, int) for size in sizes):
         raise LookupError("normalized_shape")
     shape = sizes if isinstance(given, tuple) else (made.size(0, "normalized_shape", -1),)
     name = "layer_norm" if made.module.path.endswith("LayerNorm") else "rms_norm"

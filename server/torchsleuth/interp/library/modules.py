@@ -27,6 +27,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_module,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import Cut
@@ -344,7 +345,7 @@ def _children_known(module: Value) -> bool:
     if module.native is not None and not _children_known(module.native):
         return False
     held = module.slots.values()
-    return not any(value is UNKNOWN or (isinstance(value, Choice) and _may_hold_modules(value)) for value in held)
+    return not any(is_unknown(value) or (isinstance(value, Choice) and _may_hold_modules(value)) for value in held)
 
 
 def _listed(interp: Interpreter, module: Value, parts: list[Any], whole: bool) -> ListValue:
@@ -377,7 +378,7 @@ def has_unknown_parts(module: Value) -> bool:
     if not isinstance(module, LibraryModule | Instance):
         return True
     for part in descendants(module):
-        if isinstance(part, LibraryModule) and part.slots["children"] is UNKNOWN:
+        if isinstance(part, LibraryModule) and is_unknown(part.slots["children"]):
             return True
         if isinstance(part, Instance) and (part.cls.opaque or any(_may_hold_modules(v) for v in part.slots.values())):
             return True
@@ -387,7 +388,7 @@ def has_unknown_parts(module: Value) -> bool:
 def _may_hold_modules(value: Value) -> bool:
     if isinstance(value, Choice):
         return any(is_module(option) or _may_hold_modules(option) for option in value.options)
-    return value is UNKNOWN or isinstance(value, tuple) and any(_may_hold_modules(item) for item in value)
+    return is_unknown(value) or isinstance(value, tuple) and any(_may_hold_modules(item) for item in value)
 
 
 def _undecided(module: Value) -> Iterator[Value]:

@@ -22,6 +22,7 @@ from torchsleuth.values import (
     Several,
     Value,
     is_int,
+    is_unknown,
 )
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
         left: Value = call.args[0] if call.args else UNKNOWN
         if not isinstance(left, Array) and array_dtypes.python_kind(interp.resolved(left)) is None:
             left = first
-        return arrays.binary(interp, _BINARY[name], left, right, call.frame) if right is not UNKNOWN else UNKNOWN
+        return arrays.binary(interp, _BINARY[name], left, right, call.frame) if not is_unknown(right) else UNKNOWN
     return UNKNOWN
 
 

@@ -17,6 +17,7 @@ from torchsleuth.values import (
     Several,
     Tensor,
     Value,
+    is_unknown,
 )
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: _Found)
         if module.children is not None and "." in name:
             continue  # of a part of a model, which is asked for its own
         tied = module.slots["tied"].get(name)
-        if tied is UNKNOWN:
+        if is_unknown(tied):
             return False
         tensor = tied if isinstance(tied, Tensor) else of_module(module, spec)
         key = tensor.identity if tensor.owner is None else (tensor.owner.identity, name)

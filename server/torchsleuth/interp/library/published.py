@@ -19,6 +19,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_module,
+    is_unknown,
 )
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _changed(module: LibraryModule, prefix: str = "") -> Iterator[tuple[str, Val
             yield f"{prefix}{name}", value
         else:
             raise NotASpec("an attribute that is not plain")
-    if module.slots["children"] is UNKNOWN or module.broken:
+    if is_unknown(module.slots["children"]) or module.broken:
         raise NotASpec("a model that was changed in an unknown way")
     present = dict(module.children or ())
     if not built.names <= present.keys():
@@ -196,7 +197,7 @@ def attribute(interp: Interpreter, module: LibraryModule, name: str) -> Value:
         built = module.built
         below = f"{built.part}." if built is not None and built.part else ""
         return _part(module, value.part.removeprefix(below)) if value.part.startswith(below) else UNKNOWN
-    return Bound(module, name) if value is UNKNOWN else value
+    return Bound(module, name) if is_unknown(value) else value
 
 
 def method(interp: Interpreter, module: LibraryModule, name: str, call: Arguments) -> Value:

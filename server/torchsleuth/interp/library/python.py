@@ -36,6 +36,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_int,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import AutogradFault
@@ -459,7 +460,7 @@ def is_instance(interp: Interpreter, value: Value, types: Value) -> bool | None:
 
 def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     value = interp.resolved(value)
-    if value is UNKNOWN or kind is UNKNOWN:
+    if is_unknown(value) or is_unknown(kind):
         return None
     if isinstance(value, NamedResult) and isinstance(kind, ClassValue):
         return value.of is not None and kind in value.of.mro()
@@ -512,7 +513,7 @@ def _is_abstract(value: Value, path: str) -> bool | None:
         return name in _OF_TENSORS
     example = _example(value)
     try:
-        return None if example is UNKNOWN or kind is None else isinstance(example, kind)
+        return None if is_unknown(example) or kind is None else isinstance(example, kind)
     except TypeError:
         return None
 
@@ -540,13 +541,13 @@ def _hasattr(interp: Interpreter, call: Arguments) -> Value:
         return False
     owner, name = call.args[:2] if len(call.args) >= 2 else (UNKNOWN, UNKNOWN)
     example = _example(interp.resolved(owner))
-    if example is not UNKNOWN and isinstance(name, str) and name != "numel":
+    if not is_unknown(example) and isinstance(name, str) and name != "numel":
         return hasattr(example, name)
     if isinstance(owner, Instance) and isinstance(name, str) and not owner.cls.opaque:
         if name in owner.slots or interp.class_attribute(owner.cls, name) is not MISSING:
             return True
     if isinstance(owner, Native) and isinstance(name, str) and owner.kind != "external":
-        if interp.attribute(owner, name, call.node, call.frame) is not UNKNOWN:
+        if not is_unknown(interp.attribute(owner, name, call.node, call.frame)):
             return True
     return Scalar("bool")
 
@@ -559,7 +560,7 @@ def _getattr(interp: Interpreter, call: Arguments) -> Value:
     interp.guarded += len(call.args) > 2
     value = interp.attribute(owner, name, call.node, call.frame)
     interp.guarded -= len(call.args) > 2
-    if value is UNKNOWN and len(call.args) > 2 and isinstance(owner, Instance) and not owner.cls.opaque:
+    if is_unknown(value) and len(call.args) > 2 and isinstance(owner, Instance) and not owner.cls.opaque:
         if name not in owner.slots and interp.class_attribute(owner.cls, name) is MISSING and not owner.is_module:
             return call.args[2]
     return value

@@ -20,6 +20,7 @@ from torchsleuth.values import (
     NamedResult,
     Ref,
     Value,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MISSING
@@ -157,7 +158,7 @@ def attribute(interp: Interpreter, owner: NamedResult, name: str, frame: Frame) 
         return interp.call_function(found, (owner,), {}, None, frame)
     if isinstance(found, Function) and found.kind == "function":
         return Bound(owner, found)
-    return Bound(owner, name) if found is MISSING or found is UNKNOWN else found
+    return Bound(owner, name) if found is MISSING or is_unknown(found) else found
 
 
 def _replaced(owner: NamedResult, call: Arguments) -> Value:

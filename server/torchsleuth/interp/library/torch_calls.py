@@ -47,6 +47,7 @@ from torchsleuth.values import (
     Value,
     is_int,
     is_module,
+    is_unknown,
 )
 from torchsleuth.values.graph import AutogradFault, Cut, cut_of, is_leaf
 
@@ -185,7 +186,7 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         interp.escape((*call.args, *call.kwargs.values()))
         return UNKNOWN
     if path == "torch.is_tensor":
-        return isinstance(call.args[0], Tensor) if call.args and call.args[0] is not UNKNOWN else Scalar("bool")
+        return isinstance(call.args[0], Tensor) if call.args and not is_unknown(call.args[0]) else Scalar("bool")
     repacked = packed.call(interp, name, call) if path.startswith("torch.nn.utils.rnn.") else None
     if repacked is not None:
         return repacked
@@ -215,9 +216,9 @@ def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
         return _factory(interp, path, name, call)
     if name.endswith("_like"):
         return _like(interp, path, call)
-    if any(value is UNKNOWN for value in (*call.args, *call.kwargs.values())):
+    if any(is_unknown(value) for value in (*call.args, *call.kwargs.values())):
         value = interp.operate(path, call.args, call.kwargs, call.node, call.frame)
-        if value is UNKNOWN:
+        if is_unknown(value):
             interp.escape((*call.args, *call.kwargs.values()))
         return value
     if path.startswith("torch.nn.functional.") and (
@@ -650,7 +651,7 @@ def _to(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Valu
                 device = place
             elif value is not None:
                 device = None
-                if value is UNKNOWN:
+                if is_unknown(value):
                     # It may as well be a dtype.
                     dtype = None
     if not call.kwargs.keys() & {"copy", "memory_format"} and _is_already(interp, tensor, dtype, device):

@@ -17,6 +17,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_module,
+    is_unknown,
 )
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
     models = _EAGER if path.startswith(("torch.autograd.", "torch.utils.checkpoint.")) else _MODELS
     model = models.get(name)
     value = UNKNOWN if model is None or not call.exact else model(interp, call)
-    if value is UNKNOWN:
+    if is_unknown(value):
         interp.escape((*call.args, *call.kwargs.values()))
     return value
 
@@ -78,7 +79,7 @@ def _vmap(interp: Interpreter, made: Arguments) -> Value:
             return UNKNOWN
         counts: list[Size] = []
         args = tuple(_without(interp, value, axis, counts) for value, axis in zip(call.args, axes))
-        if not counts or any(value is UNKNOWN for value in args):
+        if not counts or any(is_unknown(value) for value in args):
             interp.escape(call.args)
             return UNKNOWN
         value = interp.call(function, replace(call, args=args))
@@ -153,7 +154,7 @@ def _gradient(value_too: bool) -> Model:
         def run(call: Arguments) -> Value:
             value = _applied(interp, function, call)
             given = _argument(call, argnums)
-            if given is UNKNOWN or not isinstance(aux, bool):
+            if is_unknown(given) or not isinstance(aux, bool):
                 return UNKNOWN
             grads = _like(interp, given)
             if value_too:
@@ -189,7 +190,7 @@ def _jacobian(order: int) -> Model:
 
 def _derivative(interp: Interpreter, value: Value, given: Value, order: int = 1) -> Value:
     """Of each tensor that a function gives by each of those that it was given: the sizes of the one, then of the other."""
-    if given is UNKNOWN or value is UNKNOWN:
+    if is_unknown(given) or is_unknown(value):
         return UNKNOWN
 
     def by(result: Tensor) -> Value:
@@ -233,7 +234,7 @@ def _jvp(interp: Interpreter, call: Arguments) -> Value:
     if not isinstance(primals, tuple) or call.kwargs:
         return UNKNOWN
     value = _applied(interp, call.args[0], replace(call, args=primals, kwargs={}))
-    return UNKNOWN if value is UNKNOWN else (value, _like(interp, value))
+    return UNKNOWN if is_unknown(value) else (value, _like(interp, value))
 
 
 def _vjp(interp: Interpreter, call: Arguments) -> Value:
@@ -241,7 +242,7 @@ def _vjp(interp: Interpreter, call: Arguments) -> Value:
         return UNKNOWN
     primals = call.args[1:]
     value = _applied(interp, call.args[0], replace(call, args=primals, kwargs={}))
-    return UNKNOWN if value is UNKNOWN else (value, Builtin("vjp", lambda inner: _like(interp, primals)))
+    return UNKNOWN if is_unknown(value) else (value, Builtin("vjp", lambda inner: _like(interp, primals)))
 
 
 # -- modules as functions --------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_int,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 
@@ -242,7 +243,7 @@ def apply(interp: Interpreter, transform: Value, value: Value, node: ast.AST, fr
     if not is_transform(transform):
         return _called(interp, transform, value, node, frame)
     name = transform.type_name
-    if value is UNKNOWN:
+    if is_unknown(value):
         return UNKNOWN
     if name == "Compose":
         for part in parts(transform) or (UNKNOWN,):
