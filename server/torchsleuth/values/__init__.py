@@ -15,8 +15,11 @@ from typing import Any
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import ModuleSpec, Native, TensorSpec
-from torchsleuth.values.sites import Site
-from torchsleuth.values.unknown import UNKNOWN, Reason, Unknown, is_unknown
+from torchsleuth.values.sites import Site as Site
+from torchsleuth.values.unknown import UNKNOWN as UNKNOWN
+from torchsleuth.values.unknown import Reason as Reason
+from torchsleuth.values.unknown import Unknown as Unknown
+from torchsleuth.values.unknown import is_unknown as is_unknown
 
 Value = Any
 Slots = dict[Any, Any]
@@ -637,11 +640,4 @@ def is_module(value: Value) -> bool:
     return isinstance(value, LibraryModule) or (isinstance(value, Instance) and value.is_module)
 
 
-__all__ = [name for name in dir() if not name.startswith("_")] + [
-    "Device",
-    "Reason",
-    "Site",
-    "Unknown",
-    "UNKNOWN",
-    "is_unknown",
-]
+__all__ = [name for name in dir() if not name.startswith("_")] + ["Device"]
