@@ -178,6 +178,36 @@ class Diagnostic:
 
 
 @dataclass(frozen=True)
+class Cause:
+    """One link of the chain that says why an expression is unknown: a sentence, and the place that it is about.
+
+    `reason`: one of a closed list (`values.Reason`). `name`: what it is about, such as ``yaml.safe_load``.
+    """
+
+    path: str
+    start: Position
+    end: Position
+    text: str
+    reason: str
+    name: str
+
+    def to_json(self) -> Json:
+        return {
+            "path": self.path,
+            "start": self.start.to_json(),
+            "end": self.end.to_json(),
+            "text": self.text,
+            "reason": self.reason,
+            "name": self.name,
+        }
+
+    @staticmethod
+    def from_json(value: Json) -> Cause:
+        start, end = Position.from_json(value["start"]), Position.from_json(value["end"])
+        return Cause(value["path"], start, end, value["text"], value["reason"], value["name"])
+
+
+@dataclass(frozen=True)
 class TensorFact:
     """What is known about the tensor value of one expression, statically or from a run.
 
@@ -189,7 +219,8 @@ class TensorFact:
     have in common; `variants` are the shapes of the single ones, where they differ, and `dtypes` theirs. It is `supposed`
     where nothing calls the code: so it is with arguments such as the code declares, or its first layers are made for; behind
     a layer that does not fit, with its stated sizes; and where sizes, those of the dimensions `demanded`, are nothing but what
-    something executed later needs. The `device` is ``cuda?`` where it is the accelerator if the machine has one.
+    something executed later needs. The `device` is ``cuda?`` where it is the accelerator if the machine has one. `causes`: why the
+    shape or a size is not known, as in an `Explanation`.
     """
 
     path: str
@@ -207,6 +238,7 @@ class TensorFact:
     supposed: bool = False
     dtypes: tuple[str | None, ...] = ()
     demanded: tuple[int, ...] = ()
+    causes: tuple[Cause, ...] = ()
 
     def to_json(self) -> Json:
         later: Json = {} if self.later is None else {"later": list(self.later)}
@@ -217,6 +249,8 @@ class TensorFact:
             later["supposed"] = True
         if self.demanded:
             later["demanded"] = list(self.demanded)
+        if self.causes:
+            later["causes"] = [cause.to_json() for cause in self.causes]
         return {
             "path": self.path,
             "start": self.start.to_json(),
@@ -250,6 +284,7 @@ class TensorFact:
             value.get("supposed", False),
             tuple(value.get("dtypes", ())),
             tuple(value.get("demanded", ())),
+            tuple(Cause.from_json(cause) for cause in value.get("causes", ())),
         )
 
     def sizes(self) -> str:
@@ -269,6 +304,40 @@ class TensorFact:
 
 
 @dataclass(frozen=True)
+class Explanation:
+    """What is known of an expression. `known`: its value in a few words, several where executions differ. `causes`: why it is
+    unknown, or its shape: the nearest first, the first cause last; empty for what is known."""
+
+    path: str
+    start: Position
+    end: Position
+    expression: str
+    known: tuple[str, ...]
+    causes: tuple[Cause, ...] = ()
+
+    def to_json(self) -> Json:
+        return {
+            "path": self.path,
+            "start": self.start.to_json(),
+            "end": self.end.to_json(),
+            "expression": self.expression,
+            "known": list(self.known),
+            "causes": [cause.to_json() for cause in self.causes],
+        }
+
+    @staticmethod
+    def from_json(value: Json) -> Explanation:
+        return Explanation(
+            value["path"],
+            Position.from_json(value["start"]),
+            Position.from_json(value["end"]),
+            value["expression"],
+            tuple(value["known"]),
+            tuple(Cause.from_json(cause) for cause in value["causes"]),
+        )
+
+
+@dataclass(frozen=True)
 class FileAnalysis:
     """Everything the analysis of one document says."""
 
@@ -277,6 +346,8 @@ class FileAnalysis:
     facts: tuple[TensorFact, ...] = ()
     stats: Json = field(default_factory=dict)
     """Timings in milliseconds, counts, and `incomplete`: why the analysis stopped early, or None."""
+    explanations: tuple[Explanation, ...] = ()
+    """Of the expressions that were asked about, in the order of the text, the outer before the inner ones."""
 
     def to_json(self) -> Json:
         return {
@@ -284,6 +355,7 @@ class FileAnalysis:
             "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
             "facts": [fact.to_json() for fact in self.facts],
             "stats": self.stats,
+            "explanations": [explanation.to_json() for explanation in self.explanations],
         }
 
     @staticmethod
@@ -293,4 +365,5 @@ class FileAnalysis:
             tuple(Diagnostic.from_json(item) for item in value["diagnostics"]),
             tuple(TensorFact.from_json(item) for item in value["facts"]),
             value["stats"],
+            tuple(Explanation.from_json(item) for item in value.get("explanations") or ()),
         )

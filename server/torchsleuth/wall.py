@@ -14,6 +14,7 @@ import signal
 import site
 import sys
 import sysconfig
+import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -73,6 +74,9 @@ def close(store: Path | None) -> None:
     """Close the wall for the rest of the process's life. `store`: the folder that it may write to, None for none."""
     # What is imported later is not compiled to files: the analysis writes nothing.
     sys.dont_write_bytecode = True
+    # Libraries ask for it when they are first used; the first answer is found by writing to folders, and then kept.
+    with contextlib.suppress(OSError):
+        tempfile.gettempdir()
     _limit_resources()
     sys.addaudithook(_hook(_resolved([] if store is None else [store]), installed_folders()))
 

@@ -352,3 +352,13 @@ def walled(folder: Path, action: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def test_what_asks_for_a_temporary_folder_is_not_taken_for_hostile() -> None:
+    """The first answer is found by writing to folders: so it is asked for before the wall is closed."""
+    code = (
+        "import tempfile; from torchsleuth import wall; tempfile.tempdir = None; wall.close(None);"
+        "print(tempfile.gettempdir() != '', wall.refusals())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "()"]

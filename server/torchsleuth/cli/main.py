@@ -98,6 +98,26 @@ def hints(
     raise typer.Exit(run(file, output_format.value, python))
 
 
+@app.command()
+def explain(
+    places: Annotated[
+        list[str], typer.Argument(help="FILE:LINE or FILE:LINE:COLUMN; with --causes, files and folders.")
+    ],
+    causes: Annotated[bool, typer.Option("--causes", help="Count the first causes in files and folders.")] = False,
+    output_format: Format = OutputFormat.text,
+    python: Python = None,
+) -> None:
+    """Say what is known of each expression on a line, and why the rest is unknown.
+
+    Exit status: 0, or 2 where it could not work.
+    """
+    from torchsleuth.cli import explain as command
+
+    if causes:
+        raise typer.Exit(command.first_causes(places, output_format.value, python))
+    raise typer.Exit(max(command.explain(place, output_format.value, python) for place in places))
+
+
 @app.command(context_settings=_PASS_ON)
 def run(
     context: typer.Context,

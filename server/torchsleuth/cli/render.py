@@ -6,13 +6,14 @@ import difflib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from rich.cells import cell_len
 
 from torchsleuth.cli.output import Output
 from torchsleuth.escaping import escape
 from torchsleuth.messages import message
-from torchsleuth.schema import Diagnostic, Fix, Position, TensorFact
+from torchsleuth.schema import Diagnostic, Fix, Json, Position
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
 
@@ -21,7 +22,13 @@ _COLOURS = {"error": "bold red", "warning": "bold yellow", "hint": "bold cyan"}
 Sources = Callable[[str], SourceText]
 
 
-def to_json(items: Sequence[Diagnostic | TensorFact]) -> str:
+class HasJson(Protocol):
+    """What has a form in the machine interface."""
+
+    def to_json(self) -> Json: ...
+
+
+def to_json(items: Sequence[HasJson]) -> str:
     """One array in the shape of the machine interface; ASCII, so that no terminal's encoding can spoil it."""
     return json.dumps([item.to_json() for item in items], indent=2)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.interp import kinds, library, misuse, signatures, unparsed, unset
+from torchsleuth.interp import kinds, library, misuse, reasons, signatures, unparsed, unset
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.choices import Choices
@@ -39,6 +39,7 @@ from torchsleuth.values import (
     Site,
     Slots,
     Tensor,
+    Unknown,
     Value,
     is_module,
     is_unknown,
@@ -109,6 +110,8 @@ class Calls(Choices):
     handing_back: dict[ast.AST, bool]
     recursive_calls: dict[ast.AST, int]
     elsewhere: Callable[[str, Slots], Value]
+    first_unknown: Unknown | None = None
+    """The unknown that was met first in the expression that is being evaluated: what it gives, comes from this."""
     outcomes: tuple[Value, ...] = ()
     """What the paths of the function that returned last gave, before they were joined."""
 
@@ -403,9 +406,12 @@ class Calls(Choices):
             frame.yields = []
         for argument in ast.walk(function.node.args):
             if isinstance(argument, ast.arg):
+                if argument.arg in names:
+                    names[argument.arg] = reasons.argument(names[argument.arg], argument, frame)
                 self.record_fact(_name_of(argument), names.get(argument.arg), frame, argument.arg)
         self.interpreter.meet_arguments(function, frame)
         grad, grad_off, autocast, guarded = self.grad, self.grad_off, self.autocast, self.guarded
+        first_unknown = self.first_unknown
         if function.autocast is not None:
             self.autocast = autocast_inside(autocast, function.autocast, self.truth)
         if function.grad_mode is not None:
@@ -415,7 +421,7 @@ class Calls(Choices):
                 return self.eval(function.node.body, frame)
             completion = self.block(function.node.body, frame)
         finally:
-            self.autocast, self.guarded = autocast, guarded
+            self.autocast, self.guarded, self.first_unknown = autocast, guarded, first_unknown
             if function.grad_mode is not None:
                 self.grad, self.grad_off = grad, grad_off
         value = self._result(frame, completion)
@@ -588,6 +594,9 @@ class Calls(Choices):
             return self._call_instance(module, call)
         if not isinstance(module, LibraryModule):
             return UNKNOWN
+        self.first_unknown = self.first_unknown or next(
+            filter(is_unknown, (*module.args, *module.kwargs.values())), None
+        )
         outermost = self.forward_depth == 0 and not library.is_loss(module.path)
         self.forward_depth += 1
         try:

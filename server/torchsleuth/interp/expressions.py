@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import demands, kinds, library, limits, misuse, unset
+from torchsleuth.interp import demands, kinds, library, limits, misuse, reasons, unset
 from torchsleuth.interp.arithmetic import (
     MAX_SEQUENCE,
     NUMBERS,
@@ -22,6 +22,7 @@ from torchsleuth.interp.arithmetic import (
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.calls import Arguments, Calls
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.reasons import Watch
 from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device, parse
@@ -46,12 +47,14 @@ from torchsleuth.values import (
     NamedResult,
     Namespace,
     Parameters,
+    Reason,
     Scalar,
     Several,
     SliceValue,
     Slots,
     Super,
     Tensor,
+    Unknown,
     Value,
     entry,
     is_int,
@@ -98,25 +101,31 @@ class Expressions(Calls):
     fetch: Callable[[Globals, str], Value]
     differ: Callable[[Size, Size], bool]
     evaluators: dict[type[ast.expr], Callable[[Any, Frame], Value]]
+    watch: Watch | None = None
 
     def eval(self, node: ast.expr, frame: Frame) -> Value:
         self.tick()
         kind = type(node)
         if kind not in self.evaluators:
             self.evaluators[kind] = getattr(self, f"on_{kind.__name__}", _nothing_known)
+        outer, self.first_unknown = self.first_unknown, None
         try:
             value = self.evaluators[kind](node, frame)
         except (OutOfBudget, RecursionError):
             raise
         except MemoryError:
-            return UNKNOWN
+            value = Unknown(Reason.BUDGET, node, frame)
         except Exception as error:
             self.stumble(error, node, frame)
-            return UNKNOWN
+            value = Unknown(Reason.INTERNAL_ERROR, node, frame)
         if type(value) in limits.BOUNDED:
-            return limits.bounded(value)
+            value = limits.bounded(value)
+        value, found = reasons.explained(value, node, frame, self.first_unknown)
+        self.first_unknown = outer or found
         if isinstance(value, Tensor | Choice):
             self.record_fact(node, value, frame, None)
+        if self.watch is not None:
+            self.watch.see(node, value, frame)
         return value
 
     def stumble(self, error: Exception, node: ast.AST, frame: Frame) -> None:

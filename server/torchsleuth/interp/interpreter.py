@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
-from torchsleuth.interp import demands, kinds, library, misuse, patterns, unparsed
+from torchsleuth.interp import demands, kinds, library, misuse, patterns, reasons, unparsed
 from torchsleuth.interp.autocast import Regions
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import LOOK_EVERY, Budget, OutOfBudget
@@ -166,6 +166,7 @@ class Interpreter(Importing):
 
     def statement(self, node: ast.stmt, frame: Frame) -> int:
         self.tick()
+        self.first_unknown = None
         kind = type(node)
         if kind not in self.executors:
             self.executors[kind] = getattr(self, f"do_{kind.__name__}", _does_nothing)
@@ -762,6 +763,7 @@ class Interpreter(Importing):
         self.heap.set(frame.names, name, value)
 
     def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
+        value = reasons.bound(value, target, frame, self.first_unknown)
         if isinstance(target, ast.Name):
             self.assign_name(target.id, value, frame)
             self.record_fact(target, value, frame, target.id)

@@ -736,6 +736,7 @@ class TensorOperations(Questions):
         if seen is None:
             site = self.site(node, frame)
             seen = self.trace.facts[place] = Sighting(site, binding, certain=not self.entry)
+        seen.obscured = seen.obscured or value.obscured
         spec = self.resolved_spec(value.spec)
         if self.learned_aside and _mentions(value.spec, self.learned_aside):
             seen.demanded |= _found_out(value.spec, spec)

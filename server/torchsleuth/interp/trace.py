@@ -11,7 +11,7 @@ from torchsleuth.schema import Span
 from torchsleuth.syntax.shapes import Declared
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Failure, TensorSpec
-from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor, Value
+from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor, Unknown, Value
 from torchsleuth.values.graph import AutogradFault, Cut, GraphNode
 
 
@@ -231,7 +231,7 @@ class Sighting:
     `shapeless`: tensors whose shape was not known then; it may have been found out later. `supposed`: nothing calls this
     code; so it is with arguments such as its layers are made for, or as it declares. `certain`: seen in a call that the
     document makes, not only in one with arguments that stand for any. `demanded`: dimensions whose sizes nothing gives; they are
-    what something that is executed later needs.
+    what something that is executed later needs. `obscured`: why the shape or a size was not known.
     """
 
     site: Site
@@ -241,6 +241,7 @@ class Sighting:
     supposed: bool = False
     certain: bool = True
     demanded: set[int] = field(default_factory=set)
+    obscured: Unknown | None = None
 
 
 @dataclass

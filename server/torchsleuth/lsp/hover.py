@@ -12,7 +12,7 @@ from lsprotocol import types
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.convert import from_position, to_range
 from torchsleuth.messages import message
-from torchsleuth.schema import Position, TensorFact
+from torchsleuth.schema import Cause, Position, TensorFact
 
 if TYPE_CHECKING:
     from torchsleuth.lsp.server import TorchSleuthServer
@@ -101,7 +101,16 @@ def fact_text(facts: Sequence[TensorFact], markup: Markup) -> str:
         origin = "observed" if fact.layer == "run" else "supposed" if fact.supposed else "inferred"
         parts = [*known, *([grad] if grad else []), markup.mild(message(f"editor.{origin}"))]
         lines.append(" · ".join(parts))
+    causes = next((fact.causes for fact in facts if fact.layer == "static" and len(facts) == 1), ())
+    if causes:
+        lines.append(markup.mild(message("editor.why")) + " " + _why(causes))
     return "\n\n".join(lines)
+
+
+def _why(causes: Sequence[Cause]) -> str:
+    """The nearest reason and the first cause, with their lines."""
+    told = dict.fromkeys((causes[0], causes[-1]))
+    return "; ".join(message("editor.cause", text=cause.text, line=cause.start.line) for cause in told)
 
 
 def shape_text(fact: TensorFact) -> str:

@@ -163,7 +163,8 @@ class Tensor(Ref):
     `origin`: where it was computed. `tags`: properties of its values that survive reshaping, such as
     "softmax". `history`: the forward calls whose graph it carries. Slot `node`: its place in the autograd graph,
     `cut`: where it lost it (see interp/autograd.py). `storage`: its memory, shared by views. `owner`: the library module
-    that it was looked up in. `argument`: the parameter that it is the value of, in a function that nothing calls.
+    that it was looked up in. `argument`: the parameter that it is the value of, in a function that nothing calls. `obscured`: why
+    its shape is not known.
     """
 
     def __init__(
@@ -180,6 +181,7 @@ class Tensor(Ref):
         self.buffer = False
         self.owner: LibraryModule | None = None
         self.argument: tuple[str, int, int] | None = None
+        self.obscured: Unknown | None = None
 
     @property
     def spec(self) -> TensorSpec:

@@ -44,6 +44,10 @@ class Reason(Enum):
     """The analysis itself failed there."""
 
 
+MAX_LINKS = 30
+"""Links of a chain to the first cause; of a longer one, those in the middle are left out."""
+
+
 class Unknown:
     """A value of which nothing is known; every operation on it is unknown, and silent.
 
@@ -54,7 +58,7 @@ class Unknown:
     neither reason nor site, and stands for no value in particular.
     """
 
-    __slots__ = ("_frame", "_node", "attributes", "cause", "reason")
+    __slots__ = ("_frame", "_node", "attributes", "cause", "links", "reason")
 
     def __init__(
         self,
@@ -64,7 +68,11 @@ class Unknown:
         cause: Unknown | None = None,
     ) -> None:
         self.reason = reason
+        if cause is not None and cause.links >= MAX_LINKS:
+            *_, cause = cause.chain()
         self.cause = cause
+        self.links: int = 0 if cause is None else cause.links + 1
+        """How many of them the chain has."""
         self.attributes: dict[str, Unknown] | None = None
         """Those of its attributes that were read since something could have set them."""
         self._node = node

@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 from torchsleuth.lifetime import end_with_parent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from torchsleuth.schema import FileAnalysis
 
@@ -58,6 +58,16 @@ class Analyzer(Protocol):
         roots: tuple[str, ...] = (),
         codes: Sequence[str] | None = None,
         seconds: float = math.inf,
+    ) -> FileAnalysis: ...
+
+    def explain(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        first: int = 1,
+        last: float = math.inf,
     ) -> FileAnalysis: ...
 
     @property
@@ -128,10 +138,14 @@ def answer(engine: Analyzer, request: dict[str, Any]) -> dict[str, Any]:
 
     try:
         parameters = {**request["params"], "roots": tuple(request["params"].get("roots") or ())}
-        ask = engine.repair if request["method"] == "repair" else engine.analyze
+        methods: dict[str, Callable[..., FileAnalysis]] = {
+            "analyze": engine.analyze,
+            "repair": engine.repair,
+            "explain": engine.explain,
+        }
         left_out = [Part(*part) for part in request.get("left_out") or ()]
         with of_this_process().request(request["id"], left_out):
-            analysis = ask(**parameters)
+            analysis = methods[request["method"]](**parameters)
         return {"id": request["id"], "result": analysis.to_json()}
     except Exception:
         return {"id": request.get("id"), "error": traceback.format_exc()}

@@ -142,6 +142,22 @@ class WorkerClient:
         parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots, "seconds": seconds}
         return self._served("repair", parameters, codes, budget_s, patient)
 
+    def explain(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        first: int = 1,
+        last: float = math.inf,
+        budget_s: float = 60.0,
+        patient: bool = True,
+    ) -> FileAnalysis:
+        """What is known of the expressions in some lines, and why the rest is unknown: `FileAnalysis.explanations`.
+        Otherwise as `analyze`."""
+        parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots}
+        return self._served("explain", {**parameters, "first": first, "last": last}, None, budget_s, patient)
+
     def _served(
         self, method: str, parameters: Message, codes: Sequence[str] | None, budget_s: float, patient: bool
     ) -> FileAnalysis:

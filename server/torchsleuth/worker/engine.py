@@ -11,6 +11,7 @@ from torchsleuth.interp.budget import Budget, OutOfTime
 from torchsleuth.interp.fitting import fitting_operand
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Interpreter
+from torchsleuth.interp.reasons import Watch
 from torchsleuth.interp.relevance import irrelevant
 from torchsleuth.interp.trace import Place, Sighting, Trace
 from torchsleuth.messages import message
@@ -25,6 +26,7 @@ from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.worker.bounded import Bounded
+from torchsleuth.worker.explain import chain, explanations
 from torchsleuth.worker.progress import Progress
 
 DOCUMENT_SECONDS = 20.0
@@ -145,6 +147,33 @@ class Engine:
         if not done:
             self._repairs[path] = repairs
         return repairs.result
+
+    def explain(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        first: int = 1,
+        last: float = math.inf,
+    ) -> FileAnalysis:
+        """What is known of the expressions in the lines from `first` to `last`, and why the rest is unknown."""
+        return self._bounded.run(lambda: self._explain(path, {**(overlay or {}), path: text}, roots, first, last))
+
+    def _explain(
+        self, path: str, files: Mapping[str, str], roots: tuple[str, ...], first: int, last: float
+    ) -> FileAnalysis:
+        source, budget, watch = SourceText(path, files[path]), Budget(), Watch(path, first, last)
+        interpreter = Interpreter(self.oracle, Workspace(files, roots), budget, self.progress)
+        interpreter.watch = watch
+        with self._bounded.limit(budget.seconds + GRACE_SECONDS):
+            trace = interpreter.run_document(source)
+        trace.stumbles += self.oracle.told()
+        stats = {
+            "incomplete": self._left_out() or trace.incomplete or trace.overdue,
+            "stumbles": trace.stumbles[:MAX_STUMBLES],
+        }
+        return FileAnalysis(path, stats=stats, explanations=explanations(interpreter, watch, source))
 
     @property
     def unrepaired(self) -> bool:
@@ -374,6 +403,7 @@ def facts_of(analysis: Analysis, path: str, supposed: Mapping[Place, Sighting] |
                 dtypes=tuple(kind for _, kind in variants),
                 supposed=seen.supposed or bool(seen.demanded and (demanded or variants)),
                 demanded=demanded,
+                causes=chain(seen.obscured) if seen.obscured and (shape is None or "?" in shape) else (),
             )
         )
     return tuple(sorted(facts, key=lambda fact: (fact.start, fact.end)))

@@ -49,6 +49,17 @@ class SyntaxEngine:
             path, tuple(found), stats={"stumbles": analysis.trace.stumbles, "incomplete": message("worker.syntax")}
         )
 
+    def explain(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        first: int = 1,
+        last: float = math.inf,
+    ) -> FileAnalysis:
+        return FileAnalysis(path, stats={"stumbles": [], "incomplete": message("worker.syntax")})
+
     def repair(
         self,
         path: str,

@@ -33,8 +33,10 @@ from torchsleuth.values import (
     LibraryObject,
     ListValue,
     Partial,
+    Reason,
     Scalar,
     Several,
+    Unknown,
     Value,
     is_int,
     is_unknown,
@@ -156,7 +158,7 @@ def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
         return _namespace(path, call.kwargs)
     if path.startswith(("functools.wraps", "functools.lru_cache")):
         return Builtin(path, lambda inner: inner.args[0] if inner.args else UNKNOWN)
-    return optim.schedule(interp, path, call) or UNKNOWN
+    return optim.schedule(interp, path, call) or Unknown(Reason.CALL, call.node, call.frame)
 
 
 def _parsed(path: str, call: Arguments) -> Value:
