@@ -15,11 +15,11 @@ INDEX_BEGINS = "INDEX: dict[str, Entry] = {\n"
 
 
 def load_rules() -> dict[str, Rule]:
-    """Every rule of this package, keyed by code, in order: the modules that define RULE; the others are what they share.
+    """Every rule below this package, keyed by code, in order: the modules that define RULE; the others are what they share.
     Raises ValueError if two share a code."""
     rules: dict[str, Rule] = {}
-    for module_info in pkgutil.iter_modules(package.__path__):
-        module = importlib.import_module(f"torchsleuth.rules.{module_info.name}")
+    for module_info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        module = importlib.import_module(module_info.name)
         rule: Rule | None = getattr(module, "RULE", None)
         if rule is None:
             continue
@@ -34,7 +34,7 @@ def index_text() -> str:
     head, _, _ = INDEX_FILE.read_text(encoding="utf-8").partition(INDEX_BEGINS)
     lines = []
     for code, rule in RULES.items():
-        module = rule.find.__module__.rpartition(".")[2]
+        module = rule.find.__module__.removeprefix(f"{package.__name__}.")
         words = [f'"{word}"' for word in (module, rule.name, rule.severity)]
         words += [] if rule.default else ["default=False"]
         words += ["syntactic=True"] if rule.syntactic else []

@@ -16,7 +16,7 @@ from torchsleuth.interp.trace import Place, Sighting, Trace
 from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.repair.verify import Checked, Found, T, Trials, for_cause, together, verified_fixes
-from torchsleuth.rules.causes import by_cause, shown
+from torchsleuth.rules.evidence.causes import by_cause, shown
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis, Candidates, Finding, Rule
 from torchsleuth.schema import SEVERITIES, Diagnostic, DimJson, FileAnalysis, Fix, TensorFact
