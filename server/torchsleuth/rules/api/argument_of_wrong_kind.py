@@ -20,6 +20,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import LOADER
 from torchsleuth.interp.library.optim import is_optimizer
 from torchsleuth.interp.trace import LibraryCall, Misuse
@@ -27,7 +28,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import renamed
 from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.loaders import spelled
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import DType
@@ -194,54 +195,4 @@ def _labels(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Finding | 
     return Finding(source.span(node.args[1]), text, (), fixes)
 
 
-RULE = Rule(
-    CODE,
-    "argument-of-wrong-kind",
-    "error",
-    "API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.Adam(model, lr=1e-3)
-#                            ^^^^^ TS815: Adam wants the parameters of `model`
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-x = torch.zeros(2, 3)
-print(x.size()[0], x.shape[0], x.size)
-""",
-        ),
-        Example(
-            bad="""
-import torch
-
-x = torch.zeros(2, 3)
-print(x.size[0])
-#     ^^^^^^^^^ TS815: `x.size` is a method
-""",
-            fixed="""
-import torch
-
-x = torch.zeros(2, 3)
-print(x.size(0))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

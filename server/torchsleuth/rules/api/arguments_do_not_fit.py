@@ -24,10 +24,11 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import replace
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.signatures import ALIKE, Misfit
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
@@ -181,37 +182,4 @@ def _defined(analysis: Analysis, callee: object, subject: str) -> tuple[Related,
     return (Related(span.path, span.start, span.end, message("misfit.definition", callee=subject)),) if listed else ()
 
 
-RULE = Rule(
-    CODE,
-    "arguments-do-not-fit",
-    "error",
-    "API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-layer = nn.LSTM(8, 16, num_layer=2)
-#                      ^^^^^^^^^^^ TS820: `nn.LSTM` has no argument `num_layer`, but `num_layers`: LSTM(input_size,
-out, _ = layer(torch.zeros(5, 3, 8))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-layer = nn.LSTM(8, 16, num_layers=2)
-out, _ = layer(torch.zeros(5, 3, 8))
-""",
-            good="""
-import torch
-from torch import nn
-
-layer = nn.LSTM(8, 16, num_layers=2)
-out, _ = layer(torch.zeros(5, 3, 8))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -19,9 +19,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.uses import argument, calls, text
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 
 CODE = "TS804"
@@ -40,56 +41,4 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(span, words, (), (fix,), None if exact else "hint")
 
 
-RULE = Rule(
-    CODE,
-    "checkpoint-use-reentrant",
-    "warning",
-    "deprecated API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            import torch
-            from torch import nn
-            from torch.utils.checkpoint import checkpoint
-
-            class Net(nn.Module):
-                def __init__(self):
-                    super().__init__()
-                    self.block = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
-
-                def forward(self, x):
-                    return checkpoint(self.block, x)
-            #              ^^^^^^^^^^^^^^^^^^^^^^^^^ TS804: pass use_reentrant=False
-            """,
-            fixed="""
-            import torch
-            from torch import nn
-            from torch.utils.checkpoint import checkpoint
-
-            class Net(nn.Module):
-                def __init__(self):
-                    super().__init__()
-                    self.block = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
-
-                def forward(self, x):
-                    return checkpoint(self.block, x, use_reentrant=False)
-            """,
-            good="""
-            import torch
-            from torch import nn
-            from torch.utils.checkpoint import checkpoint
-
-            class Net(nn.Module):
-                def __init__(self):
-                    super().__init__()
-                    self.block = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
-
-                def forward(self, x):
-                    return checkpoint(self.block, x, use_reentrant=True)
-            """,
-        ),
-    ),
-    syntactic=True,
-)
+RULE = Rule(FAULTS[CODE], find)

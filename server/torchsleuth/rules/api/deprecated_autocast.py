@@ -23,9 +23,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.uses import renamed, text
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.names import Imported, Use
@@ -105,59 +106,4 @@ def _with_device(analysis: Analysis, use: Use) -> tuple[Edit, ...]:
     return (edits.insert(source, source.start_of(first), prefix), *named[1:])
 
 
-RULE = Rule(
-    CODE,
-    "deprecated-autocast",
-    "warning",
-    "deprecated API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            import torch
-
-            scaler = torch.cuda.amp.GradScaler(enabled=False)
-            #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS805: use torch.amp.GradScaler("cuda")
-            """,
-            fixed="""
-            import torch
-
-            scaler = torch.amp.GradScaler("cuda", enabled=False)
-            """,
-            good="""
-            import torch
-
-            scaler = torch.amp.GradScaler("cuda", enabled=False)
-            """,
-        ),
-        Example(
-            bad="""
-            import torch
-            from torch.cuda.amp import autocast
-
-            model = torch.nn.Linear(4, 2)
-            with autocast():
-            #    ^^^^^^^^^^ TS805: torch.cuda.amp.autocast is deprecated
-                output = model(torch.randn(8, 4))
-            """,
-            fixed="""
-            import torch
-            from torch.amp import autocast
-
-            model = torch.nn.Linear(4, 2)
-            with autocast("cuda"):
-                output = model(torch.randn(8, 4))
-            """,
-            good="""
-            import torch
-            from torch.amp import autocast
-
-            model = torch.nn.Linear(4, 2)
-            with autocast("cuda"):
-                output = model(torch.randn(8, 4))
-            """,
-        ),
-    ),
-    syntactic=True,
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -25,10 +25,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.replacements import Old, outdated_imports, outdated_uses, replaced
 from torchsleuth.rules.evidence.uses import argument, is_exact, operand, renamed, text, written
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.names import Use
 
@@ -185,53 +186,4 @@ _FUNCTIONS: dict[str, Old] = {
     },
 }
 
-RULE = Rule(
-    CODE,
-    "deprecated-function",
-    "warning",
-    "deprecated API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            import torch
-
-            q, r = torch.qr(torch.randn(4, 3))
-            #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS802: torch.qr is deprecated: use torch.linalg.qr
-            """,
-            fixed="""
-            import torch
-
-            q, r = torch.linalg.qr(torch.randn(4, 3))
-            """,
-            good="""
-            import torch
-
-            q, r = torch.linalg.qr(torch.randn(4, 3))
-            """,
-        ),
-        Example(
-            bad="""
-            import torch
-
-            def positions(length):
-                return torch.range(0, length - 1)
-            #          ^^^^^^^^^^^^^^^^^^^^^^^^^^ TS802: leaves its end out
-            """,
-            fixed="""
-            import torch
-
-            def positions(length):
-                return torch.arange(0, length)
-            """,
-            good="""
-            import torch
-
-            def positions(length):
-                return torch.arange(0, length)
-            """,
-        ),
-    ),
-    syntactic=True,
-)
+RULE = Rule(FAULTS[CODE], find)

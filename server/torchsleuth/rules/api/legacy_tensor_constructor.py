@@ -22,10 +22,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.replacements import replaced
 from torchsleuth.rules.evidence.uses import text, written
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax.names import Use
 from torchsleuth.tensors.legacy import DTYPES
 from torchsleuth.values import Array, ListValue, Value, is_int
@@ -78,59 +79,4 @@ def _fixes(
     yield replaced(analysis, call, f"{name}({arguments}{typed}{placed})", imported)
 
 
-RULE = Rule(
-    CODE,
-    "legacy-tensor-constructor",
-    "hint",
-    "deprecated API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            import torch
-            from torch import nn
-
-            class Scale(nn.Module):
-                def __init__(self, features):
-                    super().__init__()
-                    self.weight = nn.Parameter(torch.Tensor(features, 1))
-            #                                  ^^^^^^^^^^^^^^^^^^^^^^^^^ TS810: use torch.empty
-            """,
-            fixed="""
-            import torch
-            from torch import nn
-
-            class Scale(nn.Module):
-                def __init__(self, features):
-                    super().__init__()
-                    self.weight = nn.Parameter(torch.empty(features, 1))
-            """,
-            good="""
-            import torch
-            from torch import nn
-
-            class Scale(nn.Module):
-                def __init__(self, features):
-                    super().__init__()
-                    self.weight = nn.Parameter(torch.empty(features, 1))
-
-                def forward(self, x):
-                    return x * self.weight if isinstance(x, torch.Tensor) else x
-            """,
-        ),
-        Example(
-            bad="""
-            import torch
-
-            labels = torch.LongTensor([0, 1, 1])
-            #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS810: use torch.tensor
-            """,
-            fixed="""
-            import torch
-
-            labels = torch.tensor([0, 1, 1], dtype=torch.int64)
-            """,
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

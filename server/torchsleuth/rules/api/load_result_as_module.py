@@ -23,10 +23,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 
@@ -70,46 +71,4 @@ def _split(analysis: Analysis, load: LibraryCall) -> Iterator[Candidate]:
     yield Candidate(message("fix.statement", text=f"{target}.load_state_dict(…)"), (*changes, load_it))
 
 
-RULE = Rule(
-    CODE,
-    "load-result-as-module",
-    "error",
-    "API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-trained = nn.Linear(4, 1)
-model = nn.Linear(4, 1)
-model = model.load_state_dict(trained.state_dict())
-#       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS812: load_state_dict() gives the names of the keys
-model.eval()
-print(model(torch.randn(2, 4)))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-trained = nn.Linear(4, 1)
-model = nn.Linear(4, 1)
-model.load_state_dict(trained.state_dict())
-model.eval()
-print(model(torch.randn(2, 4)))
-""",
-            good="""
-import torch
-from torch import nn
-
-trained = nn.Linear(4, 1)
-model = nn.Linear(4, 1)
-result = model.load_state_dict(trained.state_dict(), strict=False)
-print(result.missing_keys, len(result.unexpected_keys), result)
-missing, unexpected = model.load_state_dict(trained.state_dict(), strict=False)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -22,9 +22,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.uses import argument, calls, is_exact, text
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Severity
 from torchsleuth.syntax import edits
 
@@ -74,34 +75,4 @@ def _restricted(analysis: Analysis, call: ast.Call) -> Iterator[Candidate]:
         yield Candidate(title, (edits.replace(analysis.source, given, "weights_only=True"),), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "load-without-weights-only",
-    "warning",
-    "deprecated API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            import torch
-
-            model = torch.nn.Linear(2, 2)
-            model.load_state_dict(torch.load("model.pt"))
-            #                     ^^^^^^^^^^^^^^^^^^^^^^ TS803: pass weights_only
-            """,
-            fixed="""
-            import torch
-
-            model = torch.nn.Linear(2, 2)
-            model.load_state_dict(torch.load("model.pt", weights_only=True))
-            """,
-            good="""
-            import torch
-
-            model = torch.nn.Linear(2, 2)
-            model.load_state_dict(torch.load("model.pt", weights_only=True))
-            """,
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

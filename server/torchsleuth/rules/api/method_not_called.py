@@ -21,10 +21,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import last_assignment
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.spec import Native
@@ -119,59 +120,4 @@ def _written(misuse: Misuse) -> ast.AST:
     return node
 
 
-RULE = Rule(
-    CODE,
-    "method-not-called",
-    "error",
-    "API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.Adam(model.parameters, lr=1e-3)
-#                            ^^^^^^^^^^^^^^^^ TS811: `model.parameters` is the method itself
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-reset = model.reset_parameters
-reset()
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-print(model.parameters, optimizer.step == optimizer.zero_grad)
-""",
-        ),
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-with torch.no_grad:
-#    ^^^^^^^^^^^^^ TS811: `torch.no_grad` is the class itself
-    print(model(torch.randn(2, 4)))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-with torch.no_grad():
-    print(model(torch.randn(2, 4)))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -26,8 +26,9 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import replace
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
@@ -144,58 +145,4 @@ def _called(span: Span | None) -> tuple[Related, ...]:
     return () if span is None else (Related(span.path, span.start, span.end, message("method.called")),)
 
 
-RULE = Rule(
-    CODE,
-    "misspelt-method",
-    "error",
-    "API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(8, 2)
-
-    def foward(self, x):
-#       ^^^^^^ TS824: Net is called, and has no `forward`, but `foward`: it raises NotImplementedError
-        return self.fc(x)
-
-print(Net()(torch.zeros(1, 8)))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(8, 2)
-
-    def forward(self, x):
-        return self.fc(x)
-
-print(Net()(torch.zeros(1, 8)))
-""",
-            good="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(8, 2)
-
-    def foward(self, x):
-        return self.fc(x)
-
-print(Net().foward(torch.zeros(1, 8)))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

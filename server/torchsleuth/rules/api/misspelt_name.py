@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import LOADER
 from torchsleuth.interp.library.modules import STATE
 from torchsleuth.interp.trace import Misuse
@@ -32,7 +33,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.api.misspelt_method import misspelt_init
 from torchsleuth.rules.api.removed_function import is_removed
 from torchsleuth.rules.evidence.loaders import spelled
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
@@ -200,37 +201,4 @@ def _of_self(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
 _FINDERS = {"absent": _of_library, "lacking": _of_object, "unset": _of_own, "selfless": _of_self}
 
 
-RULE = Rule(
-    CODE,
-    "misspelt-name",
-    "error",
-    "API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-layer = nn.Conv2D(3, 8, 3)
-#          ^^^^^^ TS821: torch.nn has no `Conv2D`: `Conv2d` is what there is
-out = layer(torch.zeros(1, 3, 8, 8))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-layer = nn.Conv2d(3, 8, 3)
-out = layer(torch.zeros(1, 3, 8, 8))
-""",
-            good="""
-import torch
-from torch import nn
-
-conv = getattr(nn, "Conv2D", nn.Conv2d)
-out = conv(3, 8, 3)(torch.zeros(1, 3, 8, 8))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

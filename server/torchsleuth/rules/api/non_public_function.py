@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.replacements import Old, outdated_imports, outdated_uses, renames
-from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Finding, Rule
 
 CODE = "TS808"
 _PUBLIC = {
@@ -43,50 +44,4 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield Finding(analysis.source.span(use.node), words, (), renames(analysis, use, _PUBLIC[use.path]))
 
 
-RULE = Rule(
-    CODE,
-    "non-public-function",
-    "hint",
-    "deprecated API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            def collate(samples):
-                from torch.utils.data._utils.collate import default_collate
-            #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS808: torch.utils.data.default_collate
-
-                return [default_collate]
-            """,
-            fixed="""
-            def collate(samples):
-                from torch.utils.data import default_collate
-
-                return [default_collate]
-            """,
-            good="""
-            def collate(samples):
-                from torch.utils.data import default_collate
-
-                return [default_collate]
-            """,
-        ),
-        Example(
-            bad="""
-            import torch
-
-            def collate(samples):
-                return torch.utils.data._utils.collate.default_collate([item for item in samples if item is not None])
-            #          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS808
-            """,
-            fixed="""
-            import torch
-
-            def collate(samples):
-                return torch.utils.data.default_collate([item for item in samples if item is not None])
-            """,
-        ),
-    ),
-    syntactic=True,
-)
+RULE = Rule(FAULTS[CODE], find)

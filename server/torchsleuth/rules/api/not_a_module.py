@@ -20,9 +20,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import spelled
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import ClassValue, Function, ListValue, Tensor
@@ -79,48 +80,4 @@ def _fixes(analysis: Analysis, path: str, node: ast.AST, value: object, near: tu
         yield Candidate(message("fix.replace", old="[…]", new="*[…]"), (edit,))
 
 
-RULE = Rule(
-    CODE,
-    "not-a-module",
-    "error",
-    "API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-net = nn.Sequential(nn.Linear(4, 8), F.relu, nn.Linear(8, 2))
-#                                    ^^^^^^ TS822: nn.Sequential takes modules, and `F.relu` is a function
-y = net(torch.zeros(3, 4))
-""",
-            fixed="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
-y = net(torch.zeros(3, 4))
-""",
-            good="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-class Lambda(nn.Module):
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    def forward(self, x):
-        return self.function(x)
-
-net = nn.Sequential(nn.Linear(4, 8), Lambda(F.relu), nn.Linear(8, 2))
-y = net(torch.zeros(3, 4))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -19,10 +19,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import spelled
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import Array, Tensor
 
@@ -84,64 +85,4 @@ def _converted(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[C
         yield Candidate(message("fix.replace", old=text, new=new), (*imports, change), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "not-a-tensor",
-    "error",
-    "API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 8, 3)
-
-    def forward(self, x):
-        x = F.relu(self.conv)
-        #          ^^^^^^^^^ TS823: relu computes with tensors, and `self.conv` is a module
-        return x.mean()
-
-y = Net()(torch.zeros(1, 3, 8, 8))
-""",
-            fixed="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 8, 3)
-
-    def forward(self, x):
-        x = F.relu(self.conv(x))
-        return x.mean()
-
-y = Net()(torch.zeros(1, 3, 8, 8))
-""",
-            good="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self, activation=F.relu):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 8, 3)
-        self.activation = activation
-
-    def forward(self, x):
-        return self.activation(self.conv(x)).mean()
-
-y = Net()(torch.zeros(1, 3, 8, 8))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -21,9 +21,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall, Misuse
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 
 CODE = "TS813"
@@ -53,56 +54,4 @@ def _chosen(analysis: Analysis, misuse: Misuse, made: LibraryCall) -> Iterator[C
         yield Candidate(message("fix.entry", key=f".{name}"), (edit,), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "pair-as-tensor",
-    "error",
-    "API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-
-outputs, labels = torch.randn(8, 3), torch.randint(0, 3, (8,))
-predicted = torch.max(outputs, 1)
-correct = predicted.eq(labels).sum()
-#         ^^^^^^^^^^^^ TS813: `torch.max` gives two tensors, the values and the indices
-""",
-            fixed="""
-import torch
-
-outputs, labels = torch.randn(8, 3), torch.randint(0, 3, (8,))
-predicted = torch.max(outputs, 1).indices
-correct = predicted.eq(labels).sum()
-""",
-            good="""
-import torch
-
-outputs, labels = torch.randn(8, 3), torch.randint(0, 3, (8,))
-best = outputs.max(dim=1)
-correct = best.indices.eq(labels).sum()
-value, index = outputs.topk(2, dim=1)
-print(best[0].mean(), len(best), best.values.shape, best == best, outputs.max().item())
-""",
-        ),
-        Example(
-            bad="""
-import torch
-
-outputs, labels = torch.randn(8, 3), torch.randint(0, 3, (8,))
-predicted = outputs.max(dim=1)
-accuracy = (predicted == labels).sum() / len(labels)
-#           ^^^^^^^^^^^^^^^^^^^ TS813: takes that pair for a tensor
-""",
-            fixed="""
-import torch
-
-outputs, labels = torch.randn(8, 3), torch.randint(0, 3, (8,))
-predicted = outputs.max(dim=1).indices
-accuracy = (predicted == labels).sum() / len(labels)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -21,8 +21,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 
 CODE = "TS814"
@@ -55,38 +56,4 @@ def _repairs(analysis: Analysis, path: str, node: ast.AST) -> Iterator[Candidate
     yield Candidate(message("fix.append", expression=source.segment(owner), suffix="[0]"), (edit,))
 
 
-RULE = Rule(
-    CODE,
-    "param-groups-index",
-    "error",
-    "API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-
-optimizer = torch.optim.SGD([torch.zeros(3, requires_grad=True)], lr=0.1)
-for epoch in range(3):
-    optimizer.param_groups["lr"] *= 0.5
-#   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS814: param_groups is a list of dicts
-""",
-            fixed="""
-import torch
-
-optimizer = torch.optim.SGD([torch.zeros(3, requires_grad=True)], lr=0.1)
-for epoch in range(3):
-    for group in optimizer.param_groups:
-        group["lr"] *= 0.5
-""",
-            good="""
-import torch
-
-optimizer = torch.optim.SGD([torch.zeros(3, requires_grad=True)], lr=0.1)
-optimizer.param_groups[0]["lr"] = 0.05
-rates = [group["lr"] for group in optimizer.param_groups]
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

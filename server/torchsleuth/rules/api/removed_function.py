@@ -20,11 +20,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operators import failures
 from torchsleuth.rules.evidence.replacements import Old, Rewrite, outdated_imports, outdated_uses, replaced
 from torchsleuth.rules.evidence.uses import argument, is_exact, text, written
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.names import Use
 
@@ -147,50 +148,4 @@ _MODULES = {
     }.items()
 } | {"torch._six": Old("plain Python 3")}
 
-RULE = Rule(
-    CODE,
-    "removed-function",
-    "error",
-    "deprecated API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            import torch
-
-            matrix = torch.eye(3)
-            values, vectors = torch.symeig(matrix, eigenvectors=True)
-            #                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS801: use torch.linalg.eigh
-            """,
-            fixed="""
-            import torch
-
-            matrix = torch.eye(3)
-            values, vectors = torch.linalg.eigh(matrix)
-            """,
-            good="""
-            import torch
-
-            matrix = torch.eye(3)
-            values, vectors = torch.linalg.eigh(matrix)
-            """,
-        ),
-        Example(
-            bad="""
-            import torch
-
-            def rank(design):
-                return torch.matrix_rank(design)
-            #          ^^^^^^^^^^^^^^^^^^^^^^^^^ TS801: torch.matrix_rank was removed
-            """,
-            fixed="""
-            import torch
-
-            def rank(design):
-                return torch.linalg.matrix_rank(design)
-            """,
-        ),
-    ),
-    syntactic=True,
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -19,8 +19,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 
 CODE = "TS809"
@@ -39,36 +40,4 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield Finding(source.span(statement), message("torchvision.import", name=name), (), fixes)
 
 
-RULE = Rule(
-    CODE,
-    "torchvision-import-style",
-    "hint",
-    "deprecated API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            def backbone():
-                import torchvision.models as models
-            #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS809: write from torchvision import models
-
-                return models.resnet18()
-            """,
-            fixed="""
-            def backbone():
-                from torchvision import models
-
-                return models.resnet18()
-            """,
-            good="""
-            def backbone():
-                import torchvision.models as zoo
-
-                return zoo.resnet18()
-            """,
-        ),
-    ),
-    default=False,
-    syntactic=True,
-)
+RULE = Rule(FAULTS[CODE], find)

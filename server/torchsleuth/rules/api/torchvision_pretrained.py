@@ -20,10 +20,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.torchvision_weights import backbone_weights_of, model_of, weights_of
 from torchsleuth.rules.evidence.uses import argument, text, written
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Severity
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.names import Use
@@ -90,48 +91,4 @@ def _written(analysis: Analysis, use: Use, weights: str) -> tuple[str, tuple[Edi
     return f"models.{weights}", edits.add_import(analysis.source, tree, "from torchvision import models")
 
 
-RULE = Rule(
-    CODE,
-    "torchvision-pretrained",
-    "warning",
-    "deprecated API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            from torchvision import models
-
-            model = models.resnet18(pretrained=True)
-            #       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS806: pretrained is deprecated since torchvision 0.13: use weights
-            """,
-            fixed="""
-            from torchvision import models
-
-            model = models.resnet18(weights=models.ResNet18_Weights.IMAGENET1K_V1)
-            """,
-            good="""
-            from torchvision import models
-
-            model = models.resnet18(weights=models.ResNet18_Weights.IMAGENET1K_V1)
-            """,
-        ),
-        Example(
-            bad="""
-            from torchvision.models import vgg16
-
-            def backbone():
-                return vgg16(pretrained=True).features
-            #          ^^^^^^^^^^^^^^^^^^^^^^ TS806: use weights
-            """,
-            fixed="""
-            from torchvision.models import vgg16
-            from torchvision import models
-
-            def backbone():
-                return vgg16(weights=models.VGG16_Weights.IMAGENET1K_V1).features
-            """,
-        ),
-    ),
-    syntactic=True,
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -19,10 +19,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.replacements import replaced
 from torchsleuth.rules.evidence.uses import imports, written
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax.names import Use
 
 CODE = "TS807"
@@ -48,33 +49,4 @@ def _fixes(analysis: Analysis, use: Use) -> Iterator[Candidate]:
     yield replaced(analysis, use.call, new, imported)
 
 
-RULE = Rule(
-    CODE,
-    "transforms-to-tensor",
-    "warning",
-    "deprecated API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            from torchvision.transforms import v2
-
-            transform = v2.ToTensor()
-            #           ^^^^^^^^^^^^^ TS807: v2.ToTensor is deprecated
-            """,
-            fixed="""
-            from torchvision.transforms import v2
-            import torch
-
-            transform = v2.Compose([v2.ToImage(), v2.ToDtype(torch.float32, scale=True)])
-            """,
-            good="""
-            from torchvision import transforms
-
-            transform = transforms.ToTensor()
-            """,
-        ),
-    ),
-    syntactic=True,
-)
+RULE = Rule(FAULTS[CODE], find)

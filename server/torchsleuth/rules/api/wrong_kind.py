@@ -22,13 +22,14 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.evidence.returns import returned
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
@@ -266,42 +267,4 @@ def _replaced(source: SourceText, node: ast.expr, new: str, safe: bool = True) -
     return Candidate(message("fix.replace", old=old, new=" ".join(new.split())), (change,), safe)
 
 
-RULE = Rule(
-    CODE,
-    "wrong-kind",
-    "error",
-    "API",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 2)
-epochs = 3
-for epoch in epochs:
-    #        ^^^^^^ TS825: `epochs` is the number 3, and a loop goes through the elements of something
-    print(epoch, model(torch.zeros(1, 4)))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 2)
-epochs = 3
-for epoch in range(epochs):
-    print(epoch, model(torch.zeros(1, 4)))
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 2)
-for parameter in model.parameters():
-    print(parameter.shape)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

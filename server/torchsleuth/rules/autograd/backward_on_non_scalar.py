@@ -23,11 +23,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import expression_text, shape_text
 from torchsleuth.rules.evidence.graphs import faults, last_assignment, method_of, name_of
 from torchsleuth.rules.evidence.operands import short
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import ListValue, Tensor
 from torchsleuth.values.graph import AutogradFault
@@ -87,43 +88,4 @@ def _reduced(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
         yield Candidate(message("fix.reduce_here", method="mean"), (edit,), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "backward-on-non-scalar",
-    "error",
-    "autograd",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-for x, y, weight in [(torch.randn(8, 4), torch.randn(8, 1), torch.rand(8, 1))]:
-    loss = nn.functional.mse_loss(model(x), y, reduction="none") * weight
-    loss.backward()
-#   ^^^^^^^^^^^^^^^ TS406: backward() starts from a scalar, but `loss` is (8, 1)
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-for x, y, weight in [(torch.randn(8, 4), torch.randn(8, 1), torch.rand(8, 1))]:
-    loss = (nn.functional.mse_loss(model(x), y, reduction="none") * weight).mean()
-    loss.backward()
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-for x, y, weight in [(torch.randn(8, 4), torch.randn(8, 1), torch.rand(8, 1))]:
-    loss = nn.functional.mse_loss(model(x), y, reduction="none") * weight
-    loss.backward(torch.ones_like(loss))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

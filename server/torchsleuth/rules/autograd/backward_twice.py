@@ -27,13 +27,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import call_place, carried_names, faults, name_of, repeated_block
 from torchsleuth.rules.evidence.loaders import free_name
 from torchsleuth.rules.evidence.loops import is_alone, place_in, statement_of
 from torchsleuth.rules.evidence.rewrites import stored_without_graph
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor
 from torchsleuth.values.graph import AutogradFault, node_of
@@ -322,60 +323,4 @@ def _retained(analysis: Analysis, first: Site) -> Iterator[Candidate]:
         yield Candidate(message("fix.retain", line=first.span.start.line), (edit,), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "backward-twice",
-    "error",
-    "autograd",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-encoder, left, right = nn.Linear(8, 4), nn.Linear(4, 1), nn.Linear(4, 1)
-optimizer = torch.optim.SGD([*encoder.parameters(), *left.parameters(), *right.parameters()], lr=0.1)
-for x, y in [(torch.randn(16, 8), torch.randn(16, 1))]:
-    code = torch.relu(encoder(x))
-    loss_left = nn.functional.mse_loss(left(code), y)
-    loss_right = nn.functional.mse_loss(right(code), -y)
-    optimizer.zero_grad()
-    loss_left.backward()
-    loss_right.backward()
-#   ^^^^^^^^^^^^^^^^^^^^^ TS405: `loss_right` goes back through relu (line 7), whose graph the backward() of line 11 has freed
-    optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-encoder, left, right = nn.Linear(8, 4), nn.Linear(4, 1), nn.Linear(4, 1)
-optimizer = torch.optim.SGD([*encoder.parameters(), *left.parameters(), *right.parameters()], lr=0.1)
-for x, y in [(torch.randn(16, 8), torch.randn(16, 1))]:
-    code = torch.relu(encoder(x))
-    loss_left = nn.functional.mse_loss(left(code), y)
-    loss_right = nn.functional.mse_loss(right(code), -y)
-    optimizer.zero_grad()
-    (loss_left + loss_right).backward()
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-
-encoder, left, right = nn.Linear(8, 4), nn.Linear(4, 1), nn.Linear(4, 1)
-optimizer = torch.optim.SGD([*encoder.parameters(), *left.parameters(), *right.parameters()], lr=0.1)
-for x, y in [(torch.randn(16, 8), torch.randn(16, 1))]:
-    code = torch.relu(encoder(x))
-    loss_left = nn.functional.mse_loss(left(code), y)
-    loss_right = nn.functional.mse_loss(right(code), -y)
-    optimizer.zero_grad()
-    loss_left.backward(retain_graph=True)
-    loss_right.backward()
-    optimizer.step()
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

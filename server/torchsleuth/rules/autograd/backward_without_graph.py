@@ -29,12 +29,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import call_place, cut_places, cut_text, faults, gradient_is_used, name_of, uncut
 from torchsleuth.rules.evidence.loops import is_simple, name_in, statement_of
 from torchsleuth.rules.evidence.rewrites import as_loss, as_tensors
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import Site, Tensor
 from torchsleuth.values.graph import AutogradFault
@@ -88,53 +89,4 @@ def _not_required(analysis: Analysis, fault: AutogradFault, optimizer: Site, nam
     return Finding(fault.at.span, text, places, fixes)
 
 
-RULE = Rule(
-    CODE,
-    "backward-without-graph",
-    "error",
-    "autograd",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in [(torch.randn(8, 4), torch.randn(8, 1))]:
-    loss = nn.functional.mse_loss(model(x), y).item()
-    optimizer.zero_grad()
-    loss.backward()
-#   ^^^^^^^^^^^^^^^ TS401: `loss` has no gradient: the graph ends at `.item()`
-    optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in [(torch.randn(8, 4), torch.randn(8, 1))]:
-    loss = nn.functional.mse_loss(model(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in [(torch.randn(8, 4), torch.randn(8, 1))]:
-    loss = nn.functional.mse_loss(model(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    print(loss.item())
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

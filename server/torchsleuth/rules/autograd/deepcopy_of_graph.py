@@ -25,11 +25,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults, method_of
 from torchsleuth.rules.evidence.loops import statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.values.graph import AutogradFault
@@ -70,58 +71,4 @@ def _repairs(analysis: Analysis, fault: AutogradFault, kept: list[AttributeSet])
         yield Candidate(message("fix.replace", old=source.segment(call), new=new), (edits.replace(source, call, new),))
 
 
-RULE = Rule(
-    CODE,
-    "deepcopy-of-graph",
-    "error",
-    "autograd",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import copy
-import torch
-from torch import nn
-
-class Pool(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.score = nn.Linear(4, 1)
-        self.weights = None
-
-    def forward(self, x):
-        self.weights = self.score(x).softmax(dim=1)
-        return (self.weights * x).sum(dim=1)
-
-model = Pool()
-model(torch.randn(2, 3, 4)).sum().backward()
-best = copy.deepcopy(model)
-#      ^^^^^^^^^^^^^^^^^^^^ TS412: deepcopy() refuses `Pool.weights`: it was computed with gradients
-""",
-            good="""
-import copy
-import torch
-from torch import nn
-
-class Pool(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.score = nn.Linear(4, 1)
-        self.weights = None
-
-    def forward(self, x):
-        weights = self.score(x).softmax(dim=1)
-        self.weights = weights.detach()
-        return (weights * x).sum(dim=1)
-
-model = Pool()
-start = copy.deepcopy(model)
-model(torch.randn(2, 3, 4)).sum().backward()
-best = copy.deepcopy(model)
-with torch.no_grad():
-    kept = copy.deepcopy(model(torch.randn(2, 3, 4)))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

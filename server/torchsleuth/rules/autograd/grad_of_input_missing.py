@@ -26,10 +26,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults, in_place_step, name_of
 from torchsleuth.rules.evidence.loops import is_alone, is_simple, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import Tensor
@@ -157,48 +158,4 @@ def _uses(source: SourceText, statement: ast.stmt, name: str, context: type[ast.
     )
 
 
-RULE = Rule(
-    CODE,
-    "grad-of-input-missing",
-    "error",
-    "autograd",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 2)
-image, label = torch.rand(1, 4), torch.tensor([1])
-loss = nn.functional.cross_entropy(model(image), label)
-loss.backward()
-adversarial = image + 0.03 * image.grad.sign()
-#                            ^^^^^^^^^^ TS411: `image` never required grad, so `image.grad` is None
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 2)
-image, label = torch.rand(1, 4), torch.tensor([1])
-image.requires_grad_()
-loss = nn.functional.cross_entropy(model(image), label)
-loss.backward()
-adversarial = image + 0.03 * image.grad.sign()
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 2)
-image, label = torch.rand(1, 4, requires_grad=True), torch.tensor([1])
-loss = nn.functional.cross_entropy(model(image), label)
-loss.backward()
-adversarial = image + 0.03 * image.grad.sign()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

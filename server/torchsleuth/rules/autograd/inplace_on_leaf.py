@@ -23,10 +23,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults, torch_name, written_name
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values.graph import AutogradFault
 
@@ -82,50 +83,4 @@ def _is_about_grad(statement: ast.stmt) -> bool:
     )
 
 
-RULE = Rule(
-    CODE,
-    "inplace-on-leaf",
-    "error",
-    "autograd",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-
-x, y = torch.randn(32, 3), torch.randn(32)
-w = torch.zeros(3, requires_grad=True)
-for step in range(10):
-    loss = ((x @ w - y) ** 2).mean()
-    loss.backward()
-    w -= 0.1 * w.grad
-#   ^^^^^^^^^^^^^^^^^ TS404: `w` requires grad and is changed in place
-    w.grad.zero_()
-""",
-            fixed="""
-import torch
-
-x, y = torch.randn(32, 3), torch.randn(32)
-w = torch.zeros(3, requires_grad=True)
-for step in range(10):
-    loss = ((x @ w - y) ** 2).mean()
-    loss.backward()
-    with torch.no_grad():
-        w -= 0.1 * w.grad
-    w.grad.zero_()
-""",
-            good="""
-import torch
-
-x, y = torch.randn(32, 3), torch.randn(32)
-w = torch.zeros(3, requires_grad=True)
-for step in range(10):
-    loss = ((x @ w - y) ** 2).mean()
-    loss.backward()
-    w.data -= 0.1 * w.grad
-    w.grad.zero_()
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

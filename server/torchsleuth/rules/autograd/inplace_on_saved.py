@@ -23,6 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import (
     at_backward,
@@ -34,7 +35,7 @@ from torchsleuth.rules.evidence.graphs import (
     text_of,
 )
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, is_simple, receiver_text, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.values.graph import AutogradFault
 
@@ -164,46 +165,4 @@ def _clone(analysis: Analysis, target: ast.expr, statement: ast.stmt, path: str)
         yield Candidate(message("fix.insert", text=text), (edits.insert_line_before(source, statement, text),))
 
 
-RULE = Rule(
-    CODE,
-    "inplace-on-saved",
-    "error",
-    "autograd",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-layer = nn.Linear(4, 4)
-for x, mask in [(torch.randn(8, 4), torch.ones(8, 4))]:
-    gate = torch.sigmoid(layer(x))
-    gate *= mask
-#   ^^^^^^^^^^^^ TS403: `gate *= mask` changes a value that sigmoid (line 6) needs for its gradient
-    gate.sum().backward()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-layer = nn.Linear(4, 4)
-for x, mask in [(torch.randn(8, 4), torch.ones(8, 4))]:
-    gate = torch.sigmoid(layer(x))
-    gate = gate * mask
-    gate.sum().backward()
-""",
-            good="""
-import torch
-from torch import nn
-
-layer = nn.Linear(4, 4)
-for x, mask in [(torch.randn(8, 4), torch.ones(8, 4))]:
-    gate = layer(x)
-    gate *= mask
-    torch.sigmoid(gate).sum().backward()
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -27,6 +27,7 @@ import ast
 from collections.abc import Iterator
 from itertools import chain
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event, Operation
 from torchsleuth.messages import message
@@ -45,7 +46,7 @@ from torchsleuth.rules.evidence.loaders import free_name
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.evidence.operands import written
 from torchsleuth.rules.evidence.rewrites import as_loss, without_term
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, Site, Tensor
@@ -207,56 +208,4 @@ def _soft(analysis: Analysis, site: Site) -> Iterator[Candidate]:
         yield Candidate(title, (through,), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "non-differentiable-in-loss",
-    "warning",
-    "autograd",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in [(torch.randn(8, 4), torch.rand(8, 1))]:
-    predicted = torch.round(torch.sigmoid(model(x)))
-    #           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS407: has a gradient of zero everywhere
-    loss = (predicted - y).abs().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in [(torch.randn(8, 4), torch.rand(8, 1))]:
-    predicted = torch.sigmoid(model(x))
-    loss = (predicted - y).abs().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in [(torch.randn(8, 4), torch.rand(8, 1))]:
-    soft = torch.sigmoid(model(x))
-    predicted = soft + (torch.round(soft) - soft).detach()
-    loss = (predicted - y).abs().mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -22,10 +22,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults, method_of
 from torchsleuth.rules.evidence.loops import name_in, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.values import Tensor
 from torchsleuth.values.graph import AutogradFault, node_of
@@ -63,37 +64,4 @@ def _cut(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
             yield Candidate(message("fix.new_leaf", text=" ".join(text.split())), (edit,))
 
 
-RULE = Rule(
-    CODE,
-    "non-leaf-optimized",
-    "error",
-    "autograd",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-
-image = torch.rand(1, 3, 8, 8, requires_grad=True) * 0.1
-optimizer = torch.optim.Adam([image], lr=0.01)
-#           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS413: Adam refuses `image`: mul has computed it
-""",
-            fixed="""
-import torch
-
-image = (torch.rand(1, 3, 8, 8, requires_grad=True) * 0.1).detach().requires_grad_()
-optimizer = torch.optim.Adam([image], lr=0.01)
-""",
-            good="""
-import torch
-from torch import nn
-
-image = (torch.rand(1, 3, 8, 8) * 0.1).requires_grad_()
-other = torch.rand(3, requires_grad=True)
-third = nn.Parameter(torch.rand(3, requires_grad=True) * 2)
-optimizer = torch.optim.Adam([image, other, third, {"params": [torch.zeros(2, requires_grad=True)]}][:3], lr=0.01)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

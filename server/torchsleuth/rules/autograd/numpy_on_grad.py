@@ -20,9 +20,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import ListValue
 from torchsleuth.values.graph import AutogradFault
@@ -82,41 +83,4 @@ def _moved(node: ast.expr) -> ast.expr:
     return node
 
 
-RULE = Rule(
-    CODE,
-    "numpy-on-grad",
-    "error",
-    "autograd",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 2)
-scores = model(torch.randn(8, 4)).cpu().numpy()
-#        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS409: requires grad, and numpy() refuses that
-print(scores.mean())
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 2)
-scores = model(torch.randn(8, 4)).detach().cpu().numpy()
-print(scores.mean())
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 2)
-with torch.no_grad():
-    scores = model(torch.randn(8, 4)).cpu().numpy()
-print(scores.mean())
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

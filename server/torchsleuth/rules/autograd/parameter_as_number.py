@@ -22,11 +22,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import changes_gradients
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, Tensor
 from torchsleuth.values.frames import Frame
@@ -85,76 +86,4 @@ def _finding(analysis: Analysis, call: LibraryCall, parameter: Tensor, method: s
     return Finding(call.site.span, text, (), fixes)
 
 
-RULE = Rule(
-    CODE,
-    "parameter-as-number",
-    "warning",
-    "autograd",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-class Scaled(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer, self.scale = nn.Linear(4, 1), nn.Parameter(torch.tensor(2.0))
-
-    def forward(self, x):
-        return self.layer(x) * self.scale.item()
-        #                      ^^^^^^^^^^^^^^^^^ TS414: `self.scale` never learns
-
-model = Scaled()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for _ in range(3):
-    optimizer.zero_grad()
-    model(torch.randn(8, 4)).pow(2).mean().backward()
-    optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-class Scaled(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer, self.scale = nn.Linear(4, 1), nn.Parameter(torch.tensor(2.0))
-
-    def forward(self, x):
-        return self.layer(x) * self.scale
-
-model = Scaled()
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for _ in range(3):
-    optimizer.zero_grad()
-    model(torch.randn(8, 4)).pow(2).mean().backward()
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-
-class Scaled(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer, self.scale = nn.Linear(4, 1), nn.Parameter(torch.tensor(2.0))
-        self.fixed, self.seen = nn.Parameter(torch.tensor(1.0), requires_grad=False), []
-
-    def forward(self, x):
-        self.seen.append(self.scale.item())
-        return self.layer(x) * self.scale + self.fixed.item()
-
-model = Scaled()
-optimizer = torch.optim.SGD([p for p in model.parameters() if p.requires_grad], lr=0.1)
-for _ in range(3):
-    optimizer.zero_grad()
-    model(torch.randn(8, 4)).pow(2).mean().backward()
-    optimizer.step()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

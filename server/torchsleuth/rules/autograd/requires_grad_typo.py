@@ -22,10 +22,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults
 from torchsleuth.rules.evidence.loops import statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.values import ClassValue, Instance, LibraryModule
@@ -110,54 +111,4 @@ def _repairs(
     yield Candidate(title, (edits.replace(source, target, text),), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "requires-grad-typo",
-    "warning",
-    "autograd",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-from torch import nn
-
-backbone = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
-for p in backbone.parameters():
-    p.require_grad = False
-#   ^^^^^^^^^^^^^^ TS410: `require_grad` is no attribute of `p`
-""",
-            fixed="""
-from torch import nn
-
-backbone = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
-for p in backbone.parameters():
-    p.requires_grad = False
-""",
-            good="""
-from torch import nn
-
-backbone = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
-for p in backbone.parameters():
-    p.requires_grad_(False)
-""",
-        ),
-        Example(
-            bad="""
-from torch import nn
-
-backbone = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
-if len(backbone) == 2:
-    backbone.requires_grad = False
-#   ^^^^^^^^^^^^^^^^^^^^^^ TS410: changes none of its parameters
-""",
-            fixed="""
-from torch import nn
-
-backbone = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
-if len(backbone) == 2:
-    backbone.requires_grad_(False)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -23,10 +23,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import call_place, faults, gradient_is_used, name_of, text_of, uncut
 from torchsleuth.rules.evidence.rewrites import as_tensors
-from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Finding, Rule
 
 CODE = "TS402"
 
@@ -42,55 +43,4 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield Finding(cut.site.span, text, places, repairs)
 
 
-RULE = Rule(
-    CODE,
-    "rewrapped-loss",
-    "error",
-    "autograd",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in [(torch.randn(8, 4), torch.randn(8, 1))]:
-    loss = torch.tensor(nn.functional.mse_loss(model(x), y).item(), requires_grad=True)
-    #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS402: a new tensor without the graph
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in [(torch.randn(8, 4), torch.randn(8, 1))]:
-    loss = nn.functional.mse_loss(model(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-history = []
-for x, y in [(torch.randn(8, 4), torch.randn(8, 1))]:
-    loss = nn.functional.mse_loss(model(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    history.append(torch.tensor(loss.item()))
-print(torch.stack(history).mean())
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -26,10 +26,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import at_backward, carried_names, faults, repeated_block, retained
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 from torchsleuth.values.graph import AutogradFault
@@ -96,62 +97,4 @@ def _detached(name: str, several: bool) -> str:
     return f"tuple(part.detach() for part in {name})" if several else f"{name}.detach()"
 
 
-RULE = Rule(
-    CODE,
-    "state-carried-across-batches",
-    "warning",
-    "autograd",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-rnn = nn.GRU(8, 16, batch_first=True)
-optimizer = torch.optim.Adam(rnn.parameters())
-hidden = torch.zeros(1, 4, 16)
-for chunk in torch.randn(4, 60, 8).split(20, dim=1):
-    out, hidden = rnn(chunk, hidden)
-    loss = out.pow(2).mean()
-    optimizer.zero_grad()
-    loss.backward()
-#   ^^^^^^^^^^^^^^^ TS408: `hidden` carries its graph from one step to the next
-    nn.utils.clip_grad_norm_(rnn.parameters(), 1.0)
-    optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-rnn = nn.GRU(8, 16, batch_first=True)
-optimizer = torch.optim.Adam(rnn.parameters())
-hidden = torch.zeros(1, 4, 16)
-for chunk in torch.randn(4, 60, 8).split(20, dim=1):
-    out, hidden = rnn(chunk, hidden)
-    loss = out.pow(2).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    hidden = hidden.detach()
-    nn.utils.clip_grad_norm_(rnn.parameters(), 1.0)
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-
-rnn = nn.GRU(8, 16, batch_first=True)
-optimizer = torch.optim.Adam(rnn.parameters())
-hidden = torch.zeros(1, 4, 16)
-for chunk in torch.randn(4, 60, 8).split(20, dim=1):
-    out, hidden = rnn(chunk, hidden.detach())
-    loss = out.pow(2).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(rnn.parameters(), 1.0)
-    optimizer.step()
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -19,10 +19,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import head, spelled
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.values import Array, ListValue, Value
@@ -64,46 +65,4 @@ def _converted(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator
     yield Candidate(message("fix.tensors"), tuple(dict.fromkeys(changes)))
 
 
-RULE = Rule(
-    CODE,
-    "array-in-tensor-dataset",
-    "error",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import numpy as np
-import torch
-from torch.utils.data import TensorDataset
-
-rng = np.random.default_rng(0)
-features = rng.normal(size=(150, 4))
-labels = rng.integers(0, 3, size=150)
-dataset = TensorDataset(features, labels)
-#         ^^^^^^^^^^^^^ TS617: TensorDataset takes tensors, and is given NumPy arrays
-""",
-            fixed="""
-import numpy as np
-import torch
-from torch.utils.data import TensorDataset
-
-rng = np.random.default_rng(0)
-features = rng.normal(size=(150, 4))
-labels = rng.integers(0, 3, size=150)
-dataset = TensorDataset(torch.from_numpy(features).float(), torch.from_numpy(labels))
-""",
-            good="""
-import numpy as np
-import torch
-from torch.utils.data import TensorDataset
-
-rng = np.random.default_rng(0)
-features = rng.normal(size=(150, 4))
-labels = rng.integers(0, 3, size=150)
-dataset = TensorDataset(torch.as_tensor(features), torch.as_tensor(labels))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -19,12 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import LOADER, Plan, option
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import layer_text
 from torchsleuth.rules.evidence.loaders import construction_of, keyword, made_here
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject
@@ -79,61 +80,4 @@ def _dropping(analysis: Analysis, loaders: list[LibraryObject]) -> Iterator[Cand
         yield Candidate(message("fix.add_argument", argument="drop_last=True"), tuple(dict.fromkeys(changes)))
 
 
-RULE = Rule(
-    CODE,
-    "batch-of-one",
-    "warning",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-dataset = TensorDataset(torch.randn(65, 8), torch.randint(0, 2, (65,)))
-loader = DataLoader(dataset, batch_size=16, shuffle=True)
-model = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 2))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in loader:
-    loss = nn.functional.cross_entropy(model(x), y)
-#                                      ^^^^^^^^ TS609: BatchNorm1d gets a last batch of one sample
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-dataset = TensorDataset(torch.randn(65, 8), torch.randint(0, 2, (65,)))
-loader = DataLoader(dataset, batch_size=16, shuffle=True, drop_last=True)
-model = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 2))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in loader:
-    loss = nn.functional.cross_entropy(model(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-dataset = TensorDataset(torch.randn(65, 8), torch.randint(0, 2, (65,)))
-loader = DataLoader(dataset, batch_size=16)
-model = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 2))
-model.eval()
-correct = 0
-with torch.no_grad():
-    for x, y in loader:
-        correct += (model(x).argmax(dim=1) == y).sum().item()
-print(correct / len(dataset))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

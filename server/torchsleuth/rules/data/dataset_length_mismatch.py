@@ -23,11 +23,12 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 from itertools import chain
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.loaders import head
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -97,43 +98,4 @@ def _at_most(left: Size, right: Size) -> bool:
     return left == right or dims.positive(dims.subtract(right, left)) == 1
 
 
-RULE = Rule(
-    CODE,
-    "dataset-length-mismatch",
-    "error",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch.utils.data import TensorDataset
-
-series = torch.sin(torch.linspace(0, 60, 400))
-windows = series.unfold(0, 12, 1)
-following = series[12:]
-dataset = TensorDataset(windows, following)
-#         ^^^^^^^^^^^^^ TS611: the tensors have different numbers of samples: (389, 12), (388,)
-""",
-            fixed="""
-import torch
-from torch.utils.data import TensorDataset
-
-series = torch.sin(torch.linspace(0, 60, 400))
-windows = series.unfold(0, 12, 1)
-following = series[12:]
-dataset = TensorDataset(windows[: len(following)], following)
-""",
-            good="""
-import torch
-from torch.utils.data import TensorDataset
-
-series = torch.sin(torch.linspace(0, 60, 400))
-windows = series[:-1].unfold(0, 12, 1)
-following = series[12:]
-dataset = TensorDataset(windows, following)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

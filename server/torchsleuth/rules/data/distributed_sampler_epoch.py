@@ -25,12 +25,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import option
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import made_here
 from torchsleuth.rules.evidence.loops import is_simple, loop_statement, name_in, place_in
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject
 from torchsleuth.values.frames import Frame
@@ -105,71 +106,4 @@ def _loader_name(node: ast.expr) -> ast.expr | None:
     return node if isinstance(node, ast.Name | ast.Attribute) else None
 
 
-RULE = Rule(
-    CODE,
-    "distributed-sampler-epoch",
-    "warning",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-from torch.utils.data.distributed import DistributedSampler
-
-dataset = TensorDataset(torch.randn(640, 8), torch.randn(640, 1))
-loader = DataLoader(dataset, batch_size=32, sampler=DistributedSampler(dataset, num_replicas=2, rank=0))
-model = nn.Linear(8, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(10):
-    for x, y in loader:
-#               ^^^^^^ TS610: the DistributedSampler is never told the epoch
-        loss = nn.functional.mse_loss(model(x), y)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-from torch.utils.data.distributed import DistributedSampler
-
-dataset = TensorDataset(torch.randn(640, 8), torch.randn(640, 1))
-loader = DataLoader(dataset, batch_size=32, sampler=DistributedSampler(dataset, num_replicas=2, rank=0))
-model = nn.Linear(8, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(10):
-    loader.sampler.set_epoch(epoch)
-    for x, y in loader:
-        loss = nn.functional.mse_loss(model(x), y)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-from torch.utils.data.distributed import DistributedSampler
-
-dataset = TensorDataset(torch.randn(640, 8), torch.randn(640, 1))
-sampler = DistributedSampler(dataset, num_replicas=2, rank=0)
-loader = DataLoader(dataset, batch_size=32, sampler=sampler)
-model = nn.Linear(8, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(10):
-    sampler.set_epoch(epoch)
-    for x, y in loader:
-        loss = nn.functional.mse_loss(model(x), y)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

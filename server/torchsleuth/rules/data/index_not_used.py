@@ -22,8 +22,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.values import Array, Instance, ListValue, Tensor
@@ -119,65 +120,4 @@ def _picked(analysis: Analysis, dataset: Instance, getitem: ast.FunctionDef) -> 
                 yield edits.replace(source, outer.slice, index)
 
 
-RULE = Rule(
-    CODE,
-    "index-not-used",
-    "warning",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-class Images(Dataset):
-    def __init__(self):
-        self.images, self.labels = torch.rand(100, 3, 8, 8), torch.randint(0, 5, (100,))
-
-    def __len__(self):
-        return len(self.images)
-
-    def __getitem__(self, index):
-#                         ^^^^^ TS620: `index` is never read
-        return self.images[0], self.labels[0]
-
-loader = DataLoader(Images(), batch_size=10, shuffle=True)
-""",
-            fixed="""
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-class Images(Dataset):
-    def __init__(self):
-        self.images, self.labels = torch.rand(100, 3, 8, 8), torch.randint(0, 5, (100,))
-
-    def __len__(self):
-        return len(self.images)
-
-    def __getitem__(self, index):
-        return self.images[index], self.labels[index]
-
-loader = DataLoader(Images(), batch_size=10, shuffle=True)
-""",
-            good="""
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-class Images(Dataset):
-    def __init__(self):
-        self.images, self.labels = torch.rand(100, 3, 8, 8), torch.randint(0, 5, (100,))
-
-    def __len__(self):
-        return len(self.images)
-
-    def __getitem__(self, index):
-        return self.images[index], self.labels[index]
-
-loader = DataLoader(Images(), batch_size=10, shuffle=True)
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -24,11 +24,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import option
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, spelled
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import Function, ListValue, Tensor, Value
 from torchsleuth.values.frames import Frame
@@ -213,49 +214,4 @@ def _at(value: ast.expr, path: tuple[object, ...]) -> ast.expr | None:
     return None
 
 
-RULE = Rule(
-    CODE,
-    "list-for-tensor",
-    "error",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-device = "cuda" if torch.cuda.is_available() else "cpu"
-model = nn.Linear(8, 2).to(device)
-loader = DataLoader(TensorDataset(torch.randn(64, 8)), batch_size=16)
-for batch in loader:
-    print(model(batch.to(device)).shape)
-#               ^^^^^^^^ TS618: `batch` is a list of one tensor
-""",
-            fixed="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-device = "cuda" if torch.cuda.is_available() else "cpu"
-model = nn.Linear(8, 2).to(device)
-loader = DataLoader(TensorDataset(torch.randn(64, 8)), batch_size=16)
-for (batch,) in loader:
-    print(model(batch.to(device)).shape)
-""",
-            good="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader
-
-device = "cuda" if torch.cuda.is_available() else "cpu"
-model = nn.Linear(8, 2).to(device)
-loader = DataLoader(torch.randn(64, 8), batch_size=16)
-for batch in loader:
-    print(model(batch.to(device)).shape)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -20,10 +20,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import LOADER
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import made_here
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 
@@ -54,40 +55,4 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield Finding(call.site.span, message("data.next"), (), (candidate,))
 
 
-RULE = Rule(
-    CODE,
-    "loader-not-indexable",
-    "error",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(64, 5), torch.randn(64, 1)), batch_size=8)
-features, target = loader[0]
-#                  ^^^^^^^^^ TS614: `loader` has no items
-print(features.shape, target.shape)
-""",
-            fixed="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(64, 5), torch.randn(64, 1)), batch_size=8)
-features, target = next(iter(loader))
-print(features.shape, target.shape)
-""",
-            good="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(64, 5), torch.randn(64, 1)), batch_size=8)
-features, target = loader.dataset[0]
-print(features.shape, target.shape)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

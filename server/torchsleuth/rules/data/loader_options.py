@@ -20,10 +20,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import option
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head, keyword
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject
 
@@ -75,37 +76,4 @@ def _repairs(
         yield Candidate(message("fix.add_argument", argument=text), (edit,), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "loader-options",
-    "error",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset
-
-dataset = TensorDataset(torch.randn(64, 4))
-loader = DataLoader(dataset, batch_size=16, persistent_workers=True, prefetch_factor=4)
-#        ^^^^^^^^^^ TS613: prefetch_factor and persistent_workers need worker processes
-""",
-            fixed="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset
-
-dataset = TensorDataset(torch.randn(64, 4))
-loader = DataLoader(dataset, batch_size=16)
-""",
-            good="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset
-
-dataset = TensorDataset(torch.randn(64, 4))
-loader = DataLoader(dataset, batch_size=16, num_workers=2, persistent_workers=True, prefetch_factor=4)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -25,11 +25,12 @@ import ast
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import ITERABLE
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import made_here
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import Instance
@@ -68,73 +69,4 @@ def _renamed(analysis: Analysis, fault: DataFault, wanted: str) -> Iterator[Cand
                 yield Candidate(message("fix.rename", old=method.name, new=wanted), (edit,))
 
 
-RULE = Rule(
-    CODE,
-    "missing-getitem",
-    "error",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Prices(Dataset):
-    def __init__(self):
-        self.x = torch.randn(96, 5)
-
-    def __len__(self):
-        return len(self.x)
-
-    def __get_item__(self, index):
-        return self.x[index]
-
-
-for x in DataLoader(Prices(), batch_size=12):
-#        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS615: Prices defines no __getitem__
-    print(x.mean())
-""",
-            fixed="""
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Prices(Dataset):
-    def __init__(self):
-        self.x = torch.randn(96, 5)
-
-    def __len__(self):
-        return len(self.x)
-
-    def __getitem__(self, index):
-        return self.x[index]
-
-
-for x in DataLoader(Prices(), batch_size=12):
-    print(x.mean())
-""",
-            good="""
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Prices(Dataset):
-    def __init__(self):
-        self.x = torch.randn(96, 5)
-
-    def __len__(self):
-        return len(self.x)
-
-    def __getitems__(self, indices):
-        return list(self.x[indices])
-
-
-for x in DataLoader(Prices(), batch_size=12):
-    print(x.mean())
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -31,11 +31,12 @@ import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import option
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import head, made_here
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.syntax import edits
 from torchsleuth.values import ClassValue, Instance
@@ -169,64 +170,4 @@ def _terms(node: ast.expr, named: Mapping[str, ast.expr], depth: int = 6) -> lis
     return [node]
 
 
-RULE = Rule(
-    CODE,
-    "missing-len",
-    "error",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Readings(Dataset):
-    def __init__(self):
-        self.values = torch.randn(100, 8)
-
-    def __getitem__(self, index):
-        return self.values[index]
-
-
-loader = DataLoader(Readings(), batch_size=10, shuffle=True)
-#        ^^^^^^^^^^ TS603: Readings has no __len__
-""",
-            fixed="""
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Readings(Dataset):
-    def __init__(self):
-        self.values = torch.randn(100, 8)
-
-    def __len__(self):
-        return len(self.values)
-
-    def __getitem__(self, index):
-        return self.values[index]
-
-
-loader = DataLoader(Readings(), batch_size=10, shuffle=True)
-""",
-            good="""
-import torch
-from torch.utils.data import DataLoader, Dataset, SubsetRandomSampler
-
-
-class Readings(Dataset):
-    def __init__(self):
-        self.values = torch.randn(100, 8)
-
-    def __getitem__(self, index):
-        return self.values[index]
-
-
-loader = DataLoader(Readings(), batch_size=10, sampler=SubsetRandomSampler(range(50)))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

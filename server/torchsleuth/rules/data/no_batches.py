@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import construction_of, keyword, made_here
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 
 CODE = "TS616"
@@ -41,46 +42,4 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(fault.at.span, text, made_here(analysis, fault.loader), candidates)
 
 
-RULE = Rule(
-    CODE,
-    "no-batches",
-    "warning",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(48, 6)), batch_size=64, shuffle=True, drop_last=True)
-total = 0.0
-for (x,) in loader:
-#           ^^^^^^ TS616: 48 samples make no batch of 64
-    total += x.sum().item()
-print(total / len(loader))
-""",
-            fixed="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(48, 6)), batch_size=64, shuffle=True)
-total = 0.0
-for (x,) in loader:
-    total += x.sum().item()
-print(total / len(loader))
-""",
-            good="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(64, 6)), batch_size=64, shuffle=True, drop_last=True)
-total = 0.0
-for (x,) in loader:
-    total += x.sum().item()
-print(total / len(loader))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -22,9 +22,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
@@ -101,53 +102,4 @@ def _mean(value: Value) -> str:
     return f"{round(sum(items) / len(items), 4):g}"
 
 
-RULE = Rule(
-    CODE,
-    "normalize-channels",
-    "error",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-from torch.utils.data import DataLoader
-from torchvision import datasets, transforms
-
-transform = transforms.Compose([
-    transforms.ToTensor(),
-    transforms.Normalize((0.5, 0.5, 0.5), (0.5, 0.5, 0.5)),
-#   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS608: the image has 1 channel
-])
-train_set = datasets.FashionMNIST("data", train=True, download=True, transform=transform)
-for images, labels in DataLoader(train_set, batch_size=100, shuffle=True):
-    print(images.mean())
-""",
-            fixed="""
-from torch.utils.data import DataLoader
-from torchvision import datasets, transforms
-
-transform = transforms.Compose([
-    transforms.ToTensor(),
-    transforms.Normalize((0.5,), (0.5,)),
-])
-train_set = datasets.FashionMNIST("data", train=True, download=True, transform=transform)
-for images, labels in DataLoader(train_set, batch_size=100, shuffle=True):
-    print(images.mean())
-""",
-            good="""
-from torch.utils.data import DataLoader
-from torchvision import datasets, transforms
-
-transform = transforms.Compose([
-    transforms.Grayscale(num_output_channels=3),
-    transforms.ToTensor(),
-    transforms.Normalize((0.5, 0.5, 0.5), (0.5, 0.5, 0.5)),
-])
-train_set = datasets.FashionMNIST("data", train=True, download=True, transform=transform)
-for images, labels in DataLoader(train_set, batch_size=100, shuffle=True):
-    print(images.mean())
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

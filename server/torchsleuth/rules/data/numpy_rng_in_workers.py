@@ -26,11 +26,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import option
 from torchsleuth.interp.library.numpy import GENERATORS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, dataset_text, free_name, head, spelled, with_function
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.values import Function, Instance, LibraryObject, Value
 
@@ -100,79 +101,4 @@ def _seeded(
         yield Candidate(message("fix.add_argument", argument=f"worker_init_fn={name}"), changes)
 
 
-RULE = Rule(
-    CODE,
-    "numpy-rng-in-workers",
-    "hint",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import numpy as np
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Noisy(Dataset):
-    def __init__(self):
-        self.values = torch.zeros(1000, 8)
-        self.rng = np.random.default_rng(0)
-
-    def __len__(self):
-        return len(self.values)
-
-    def __getitem__(self, index):
-        return self.values[index] + self.rng.normal()
-
-
-loader = DataLoader(Noisy(), batch_size=50, num_workers=4)
-#        ^^^^^^^^^^ TS607: each of the 4 workers gets a copy of `self.rng` of Noisy
-""",
-            fixed="""
-import numpy as np
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Noisy(Dataset):
-    def __init__(self):
-        self.values = torch.zeros(1000, 8)
-        self.rng = np.random.default_rng(0)
-
-    def __len__(self):
-        return len(self.values)
-
-    def __getitem__(self, index):
-        return self.values[index] + self.rng.normal()
-
-
-def seed_worker(worker_id):
-    torch.utils.data.get_worker_info().dataset.rng = np.random.default_rng(torch.initial_seed())
-
-
-loader = DataLoader(Noisy(), batch_size=50, num_workers=4, worker_init_fn=seed_worker)
-""",
-            good="""
-import numpy as np
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Noisy(Dataset):
-    def __init__(self):
-        self.values = torch.zeros(1000, 8)
-
-    def __len__(self):
-        return len(self.values)
-
-    def __getitem__(self, index):
-        return self.values[index] + np.random.normal()
-
-
-loader = DataLoader(Noisy(), batch_size=50, num_workers=4)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

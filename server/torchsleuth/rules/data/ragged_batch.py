@@ -28,6 +28,7 @@ import ast
 from collections.abc import Iterator
 from itertools import chain
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.messages import message
 from torchsleuth.rules.data.missing_len import windows
@@ -35,7 +36,7 @@ from torchsleuth.rules.data.sample_type import made_at, where
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.loaders import affected, dataset_text, free_name, made_here, spelled, with_collate
 from torchsleuth.rules.evidence.spatial import padded_steps
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.values import Array, DictValue, Instance, ListValue, Several, Tensor, Value
@@ -235,95 +236,4 @@ def _noun(element: ast.expr) -> str | None:
     return element.id if isinstance(element, ast.Name) else None
 
 
-RULE = Rule(
-    CODE,
-    "ragged-batch",
-    "error",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import random
-
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Walks(Dataset):
-    def __init__(self):
-        self.walks = [torch.randn(random.randint(5, 20), 3) for _ in range(100)]
-        self.labels = torch.randint(0, 2, (100,))
-
-    def __len__(self):
-        return len(self.walks)
-
-    def __getitem__(self, index):
-        return self.walks[index], self.labels[index]
-
-
-loader = DataLoader(Walks(), batch_size=10, shuffle=True)
-for walks, labels in loader:
-#                    ^^^^^^ TS601: the shape (n, 3) of the samples of Walks in sample[0] is drawn at random
-    print(walks.shape, labels.shape)
-""",
-            fixed="""
-import random
-
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Walks(Dataset):
-    def __init__(self):
-        self.walks = [torch.randn(random.randint(5, 20), 3) for _ in range(100)]
-        self.labels = torch.randint(0, 2, (100,))
-
-    def __len__(self):
-        return len(self.walks)
-
-    def __getitem__(self, index):
-        return self.walks[index], self.labels[index]
-
-
-def pad_collate(batch):
-    walks, labels = zip(*batch)
-    walks = torch.nn.utils.rnn.pad_sequence(walks, batch_first=True)
-    return walks, torch.utils.data.default_collate(labels)
-
-
-loader = DataLoader(Walks(), batch_size=10, shuffle=True, collate_fn=pad_collate)
-for walks, labels in loader:
-    print(walks.shape, labels.shape)
-""",
-            good="""
-import random
-
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-LONGEST = 20
-
-
-class Walks(Dataset):
-    def __init__(self):
-        self.walks = [torch.randn(random.randint(5, LONGEST), 3) for _ in range(100)]
-        self.labels = torch.randint(0, 2, (100,))
-
-    def __len__(self):
-        return len(self.walks)
-
-    def __getitem__(self, index):
-        walk = self.walks[index]
-        padded = torch.cat([walk, torch.zeros(LONGEST - len(walk), 3)])
-        return padded, self.labels[index]
-
-
-loader = DataLoader(Walks(), batch_size=10, shuffle=True)
-for walks, labels in loader:
-    print(walks.shape, labels.shape)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

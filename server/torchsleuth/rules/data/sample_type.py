@@ -31,6 +31,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library import vision
 from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.messages import message
@@ -44,7 +45,7 @@ from torchsleuth.rules.evidence.loaders import (
     with_collate,
 )
 from torchsleuth.rules.evidence.returns import returned
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.values import Array, DictValue, Function, Image, Instance, LibraryObject, ListValue, Value
@@ -288,86 +289,4 @@ def _returning(analysis: Analysis, method: Function | None) -> Iterator[Candidat
         yield Candidate(message("fix.return", text=name), (edits.insert_line_after(source, last, f"return {name}"),))
 
 
-RULE = Rule(
-    CODE,
-    "sample-type",
-    "error",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Readings(Dataset):
-    def __init__(self):
-        self.values = torch.randn(100, 8)
-
-    def __len__(self):
-        return len(self.values)
-
-    def __getitem__(self, index):
-        if self.values[index].isnan().any():
-            return None
-#           ^^^^^^^^^^^ TS602: Readings.__getitem__ returns None for some samples
-        return self.values[index]
-
-
-loader = DataLoader(Readings(), batch_size=10)
-for batch in loader:
-    print(batch.mean())
-""",
-            fixed="""
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Readings(Dataset):
-    def __init__(self):
-        self.values = torch.randn(100, 8)
-
-    def __len__(self):
-        return len(self.values)
-
-    def __getitem__(self, index):
-        if self.values[index].isnan().any():
-            return None
-        return self.values[index]
-
-
-def collate_present(batch):
-    batch = [sample for sample in batch if sample is not None]
-    return torch.utils.data.default_collate(batch)
-
-
-loader = DataLoader(Readings(), batch_size=10, collate_fn=collate_present)
-for batch in loader:
-    print(batch.mean())
-""",
-            good="""
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-
-class Readings(Dataset):
-    def __init__(self):
-        values = torch.randn(100, 8)
-        self.values = values[~values.isnan().any(dim=1)]
-
-    def __len__(self):
-        return len(self.values)
-
-    def __getitem__(self, index):
-        return self.values[index]
-
-
-loader = DataLoader(Readings(), batch_size=10)
-for batch in loader:
-    print(batch.mean())
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -23,10 +23,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import name_in
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import Instance, LibraryObject, ListValue, Tensor, Value
 from torchsleuth.values.frames import Frame
@@ -82,59 +83,4 @@ def _is_labels(value: Value, total: int) -> bool:
     return items is not None and len(items) == total and all(isinstance(one, int) for one in items)
 
 
-RULE = Rule(
-    CODE,
-    "sampler-weights",
-    "warning",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
-
-labels = torch.randint(0, 3, (200,))
-dataset = TensorDataset(torch.randn(200, 4), labels)
-weights = torch.tensor([1.0, 5.0, 20.0])
-sampler = WeightedRandomSampler(weights, num_samples=len(dataset))
-#         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS619: 3 weights for 200 samples
-loader = DataLoader(dataset, batch_size=20, sampler=sampler)
-""",
-            fixed="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
-
-labels = torch.randint(0, 3, (200,))
-dataset = TensorDataset(torch.randn(200, 4), labels)
-weights = torch.tensor([1.0, 5.0, 20.0])
-sampler = WeightedRandomSampler(weights[labels], num_samples=len(dataset))
-loader = DataLoader(dataset, batch_size=20, sampler=sampler)
-""",
-            good="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
-
-labels = torch.randint(0, 3, (200,))
-dataset = TensorDataset(torch.randn(200, 4), labels)
-weights = 1.0 / torch.bincount(labels).float()
-sampler = WeightedRandomSampler(weights[labels], num_samples=50)
-loader = DataLoader(dataset, batch_size=20, sampler=sampler)
-""",
-        ),
-        Example(
-            bad="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
-
-labels = torch.randint(0, 3, (200,))
-dataset = TensorDataset(torch.randn(200, 4), labels)
-weights = 1.0 / torch.bincount(labels).float()
-sampler = WeightedRandomSampler(weights, len(dataset))
-#         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS619: at most 3 weights for 200 samples
-loader = DataLoader(dataset, batch_size=20, sampler=sampler)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

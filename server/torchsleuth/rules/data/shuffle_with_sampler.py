@@ -22,11 +22,12 @@ import ast
 from collections.abc import Iterator
 from itertools import chain
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import ITERABLE, option
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head, keyword
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import Instance, LibraryObject, Value, is_unknown
@@ -130,42 +131,4 @@ def _without_entry(analysis: Analysis, path: str, node: ast.Call, name: str) -> 
             yield Candidate(message("fix.remove", text=name), tuple(changes), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "shuffle-with-sampler",
-    "error",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
-
-labels = torch.randint(0, 2, (100,))
-sampler = WeightedRandomSampler(1.0 / torch.bincount(labels)[labels], len(labels))
-loader = DataLoader(TensorDataset(torch.randn(100, 4), labels), 10, sampler=sampler, shuffle=True)
-#        ^^^^^^^^^^ TS605: shuffle=True and a sampler exclude each other
-""",
-            fixed="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
-
-labels = torch.randint(0, 2, (100,))
-sampler = WeightedRandomSampler(1.0 / torch.bincount(labels)[labels], len(labels))
-loader = DataLoader(TensorDataset(torch.randn(100, 4), labels), 10, sampler=sampler)
-""",
-            good="""
-import torch
-from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler
-
-balance = True
-labels = torch.randint(0, 2, (100,))
-sampler = WeightedRandomSampler(1.0 / torch.bincount(labels)[labels], len(labels)) if balance else None
-dataset = TensorDataset(torch.randn(100, 4), labels)
-loader = DataLoader(dataset, 10, sampler=sampler, shuffle=sampler is None)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

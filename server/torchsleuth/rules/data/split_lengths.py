@@ -20,12 +20,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.loaders import head
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 
@@ -79,41 +80,4 @@ def _operand(text: str, node: ast.expr) -> str:
     return f"({text})" if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub) else text
 
 
-RULE = Rule(
-    CODE,
-    "split-lengths",
-    "error",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch.utils.data import TensorDataset, random_split
-
-dataset = TensorDataset(torch.randn(555, 4))
-n_train = int(0.8 * len(dataset))
-n_test = int(0.15 * len(dataset))
-train, test = random_split(dataset, [n_train, n_test])
-#             ^^^^^^^^^^^^ TS612: the lengths add up to 527, and the dataset has 555 samples
-""",
-            fixed="""
-import torch
-from torch.utils.data import TensorDataset, random_split
-
-dataset = TensorDataset(torch.randn(555, 4))
-n_train = int(0.8 * len(dataset))
-n_test = len(dataset) - n_train
-train, test = random_split(dataset, [n_train, n_test])
-""",
-            good="""
-import torch
-from torch.utils.data import TensorDataset, random_split
-
-dataset = TensorDataset(torch.randn(555, 4))
-train, test = random_split(dataset, [0.8, 0.2])
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -28,10 +28,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import ITERABLE, option
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head, spelled
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import Array, ClassValue, DictValue, Function, Instance, ListValue, Tensor, Value
@@ -131,62 +132,4 @@ def _divided(analysis: Analysis, path: str, loops: list[ast.For]) -> Iterator[Ca
     yield Candidate(message("fix.divide_stream"), changes)
 
 
-RULE = Rule(
-    CODE,
-    "stream-repeated-by-workers",
-    "warning",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch.utils.data import DataLoader, IterableDataset
-
-class Numbers(IterableDataset):
-    def __init__(self, count):
-        self.count = count
-
-    def __iter__(self):
-        for i in range(self.count):
-            yield torch.tensor(float(i))
-
-loader = DataLoader(Numbers(100), batch_size=10, num_workers=4)
-#        ^^^^^^^^^^ TS621: each of the 4 workers goes through all of Numbers
-""",
-            fixed="""
-import torch
-from torch.utils.data import DataLoader, IterableDataset
-import itertools
-
-class Numbers(IterableDataset):
-    def __init__(self, count):
-        self.count = count
-
-    def __iter__(self):
-        info = torch.utils.data.get_worker_info()
-        first, step = (info.id, info.num_workers) if info is not None else (0, 1)
-        for i in itertools.islice(range(self.count), first, None, step):
-            yield torch.tensor(float(i))
-
-loader = DataLoader(Numbers(100), batch_size=10, num_workers=4)
-""",
-            good="""
-import torch
-from torch.utils.data import DataLoader, IterableDataset
-
-class Numbers(IterableDataset):
-    def __init__(self, count):
-        self.count = count
-
-    def __iter__(self):
-        for i in range(self.count):
-            yield torch.tensor(float(i))
-
-loader = DataLoader(Numbers(100), batch_size=10, num_workers=1)
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

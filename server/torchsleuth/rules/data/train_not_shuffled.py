@@ -22,11 +22,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import Plan, option
 from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import construction_of, head, keyword
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.values import DictValue, Instance, LibraryObject, ListValue, Tensor, Value
@@ -119,68 +120,4 @@ def _finding(analysis: Analysis, point: LoopPoint, loader: LibraryObject) -> Ite
     yield Finding(head(analysis, path, call), message("data.unshuffled"), (trained,), (candidate,))
 
 
-RULE = Rule(
-    CODE,
-    "train-not-shuffled",
-    "hint",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-inputs = torch.cat([torch.randn(300, 4), torch.randn(300, 4) + 2])
-labels = torch.cat([torch.zeros(300), torch.ones(300)]).long()
-loader = DataLoader(TensorDataset(inputs, labels), batch_size=50)
-#        ^^^^^^^^^^ TS604: the samples have an order
-model = nn.Linear(4, 2)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(10):
-    for x, y in loader:
-        loss = nn.functional.cross_entropy(model(x), y)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-inputs = torch.cat([torch.randn(300, 4), torch.randn(300, 4) + 2])
-labels = torch.cat([torch.zeros(300), torch.ones(300)]).long()
-loader = DataLoader(TensorDataset(inputs, labels), batch_size=50, shuffle=True)
-model = nn.Linear(4, 2)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(10):
-    for x, y in loader:
-        loss = nn.functional.cross_entropy(model(x), y)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-labels = torch.randint(0, 2, (600,))
-inputs = torch.randn(600, 4) + 2 * labels.unsqueeze(1)
-loader = DataLoader(TensorDataset(inputs, labels), batch_size=50)
-model = nn.Linear(4, 2)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(10):
-    for x, y in loader:
-        loss = nn.functional.cross_entropy(model(x), y)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

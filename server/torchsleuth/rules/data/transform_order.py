@@ -23,10 +23,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library import vision
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
@@ -147,56 +148,4 @@ def _conversion(transform: LibraryObject, given: Value) -> str | None:
     return "ToTensor()" if isinstance(given, Image) and name != "ToPILImage" and not v2 else None
 
 
-RULE = Rule(
-    CODE,
-    "transform-order",
-    "error",
-    "data",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-from torch.utils.data import DataLoader
-from torchvision import datasets, transforms
-
-transform = transforms.Compose([
-    transforms.RandomCrop(32, padding=4),
-    transforms.Normalize((0.49, 0.48, 0.45), (0.25, 0.24, 0.26)),
-#   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS606: Normalize gets a PIL image
-    transforms.ToTensor(),
-])
-train_set = datasets.CIFAR10("data", train=True, download=True, transform=transform)
-for images, labels in DataLoader(train_set, batch_size=100, shuffle=True):
-    print(images.mean())
-""",
-            fixed="""
-from torch.utils.data import DataLoader
-from torchvision import datasets, transforms
-
-transform = transforms.Compose([
-    transforms.RandomCrop(32, padding=4),
-    transforms.ToTensor(),
-    transforms.Normalize((0.49, 0.48, 0.45), (0.25, 0.24, 0.26)),
-])
-train_set = datasets.CIFAR10("data", train=True, download=True, transform=transform)
-for images, labels in DataLoader(train_set, batch_size=100, shuffle=True):
-    print(images.mean())
-""",
-            good="""
-from torch.utils.data import DataLoader
-from torchvision import datasets, transforms
-
-transform = transforms.Compose([
-    transforms.ToTensor(),
-    transforms.RandomCrop(32, padding=4),
-    transforms.Normalize((0.49, 0.48, 0.45), (0.25, 0.24, 0.26)),
-    transforms.RandomErasing(),
-])
-train_set = datasets.CIFAR10("data", train=True, download=True, transform=transform)
-for images, labels in DataLoader(train_set, batch_size=100, shuffle=True):
-    print(images.mean())
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -23,6 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import DeviceConflict, LibraryCall, Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import constructor_related, passed_for
@@ -38,7 +39,7 @@ from torchsleuth.rules.evidence.devices import (
     strays,
 )
 from torchsleuth.rules.evidence.operands import FACTORIES, append, birth
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import CPU, Device
@@ -326,43 +327,4 @@ def _loss_weight(analysis: Analysis, loss: LibraryModule, stray: Tensor, home: D
             return
 
 
-RULE = Rule(
-    CODE,
-    "device-mismatch",
-    "error",
-    "device",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-model = nn.Linear(8, 3).to(device)
-x = torch.randn(16, 8)
-scores = model(x)
-#        ^^^^^^^^ TS201: `x` is on cpu, but the weights of Linear are on cuda when available
-""",
-            fixed="""
-import torch
-from torch import nn
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-model = nn.Linear(8, 3).to(device)
-x = torch.randn(16, 8)
-scores = model(x.to(device))
-""",
-            good="""
-import torch
-from torch import nn
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-model = nn.Linear(8, 3).to(device)
-x = torch.randn(16, 8, device=device)
-scores = model(x) * torch.tensor(2.0)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -21,10 +21,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import package_name, replaced, short, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.tensors.device import Device
 from torchsleuth.values import Value
 
@@ -82,36 +83,4 @@ def _candidates(analysis: Analysis, call: LibraryCall, written: ast.expr) -> Ite
         yield replaced(analysis, call.site, written, choice)
 
 
-RULE = Rule(
-    CODE,
-    "hard-coded-cuda",
-    "hint",
-    "device",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(8, 3).to("cuda")
-#       ^^^^^^^^^^^^^^^^^^^^^^^^^^ TS207: nn.Linear(8, 3).to("cuda") needs CUDA, and the script never asks whether there is any
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(8, 3).to("cuda" if torch.cuda.is_available() else "cpu")
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(8, 3)
-if torch.cuda.is_available():
-    model = model.to("cuda")
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

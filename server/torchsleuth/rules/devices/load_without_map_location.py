@@ -20,9 +20,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.uses import calls
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import Device
@@ -64,40 +65,4 @@ def _device_name(frame: Frame | None) -> str:
     return next((str(name) for names in scopes for name, value in names.items() if isinstance(value, Device)), '"cpu"')
 
 
-RULE = Rule(
-    CODE,
-    "load-without-map-location",
-    "hint",
-    "device",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-model = nn.Linear(8, 3).to(device)
-model.load_state_dict(torch.load("best.pt", weights_only=True))
-#                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS206: the checkpoint comes back on the device it was saved from
-""",
-            fixed="""
-import torch
-from torch import nn
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-model = nn.Linear(8, 3).to(device)
-model.load_state_dict(torch.load("best.pt", weights_only=True, map_location=device))
-""",
-            good="""
-import torch
-from torch import nn
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-model = nn.Linear(8, 3).to(device)
-model.load_state_dict(torch.load("best.pt", "cpu", weights_only=True))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

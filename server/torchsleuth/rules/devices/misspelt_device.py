@@ -20,11 +20,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.kinds import DTYPES
 from torchsleuth.rules.evidence.loaders import spelled
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 
@@ -91,40 +92,4 @@ def _given(call: LibraryCall) -> tuple[object, ast.expr | None]:
     return None, None
 
 
-RULE = Rule(
-    CODE,
-    "misspelt-device",
-    "error",
-    "device",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 2)
-if torch.cuda.is_available():
-    model = model.to("gpu")
-    #                ^^^^^ TS208: "gpu" is no device of PyTorch: "cuda" is
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 2)
-if torch.cuda.is_available():
-    model = model.to("cuda")
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 2)
-if torch.cuda.is_available():
-    model = model.to("cuda:0")
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -21,11 +21,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, origin_trail
 from torchsleuth.rules.evidence.operands import append, short, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.values import Tensor
 
@@ -71,43 +72,4 @@ def _finding(analysis: Analysis, call: LibraryCall, tensor: Tensor, node: ast.ex
     return Finding(own, text, kept, tuple(candidates))
 
 
-RULE = Rule(
-    CODE,
-    "numpy-on-accelerator",
-    "error",
-    "device",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-model = nn.Linear(8, 3).to(device)
-classes = model(torch.randn(16, 8, device=device)).argmax(dim=1)
-found = classes.numpy()
-#       ^^^^^^^^^^^^^^^ TS205: `classes` is on cuda when available, and numpy takes tensors on the CPU: cpu() first
-""",
-            fixed="""
-import torch
-from torch import nn
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-model = nn.Linear(8, 3).to(device)
-classes = model(torch.randn(16, 8, device=device)).argmax(dim=1)
-found = classes.cpu().numpy()
-""",
-            good="""
-import torch
-from torch import nn
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-model = nn.Linear(8, 3).to(device)
-classes = model(torch.randn(16, 8, device=device)).argmax(dim=1).tolist()
-found = torch.randn(4).numpy()
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

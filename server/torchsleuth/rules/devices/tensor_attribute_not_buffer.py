@@ -21,11 +21,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import DeviceConflict
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.devices import stray_of
 from torchsleuth.rules.evidence.operands import source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import Device
@@ -107,65 +108,4 @@ def _finding(
     return Finding(source.span(statement), text, (place,), (fix,))
 
 
-RULE = Rule(
-    CODE,
-    "tensor-attribute-not-buffer",
-    "warning",
-    "device",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-class Normalised(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.mean = torch.tensor([0.5, 0.4, 0.3]).view(3, 1, 1)
-#       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS204: self.mean is a plain tensor, which stays on the CPU
-        self.conv = nn.Conv2d(3, 8, 3)
-
-    def forward(self, x):
-        return self.conv(x - self.mean)
-#                        ^^^^^^^^^^^^^ TS201
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-out = Normalised().to(device)(torch.rand(2, 3, 16, 16).to(device))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-class Normalised(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.register_buffer("mean", torch.tensor([0.5, 0.4, 0.3]).view(3, 1, 1))
-        self.conv = nn.Conv2d(3, 8, 3)
-
-    def forward(self, x):
-        return self.conv(x - self.mean)
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-out = Normalised().to(device)(torch.rand(2, 3, 16, 16).to(device))
-""",
-            good="""
-import torch
-from torch import nn
-
-class Normalised(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.mean = torch.tensor([0.5, 0.4, 0.3]).view(3, 1, 1)
-        self.conv = nn.Conv2d(3, 8, 3)
-
-    def forward(self, x):
-        return self.conv(x - self.mean.to(x.device))
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-out = Normalised().to(device)(torch.rand(2, 3, 16, 16).to(device))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

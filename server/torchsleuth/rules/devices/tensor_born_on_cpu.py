@@ -20,12 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import DeviceConflict
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.devices import device_expression, stray_of, strays
 from torchsleuth.rules.evidence.operands import FACTORIES, Birth, birth, short, source_at, tensors_above
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import Device
@@ -93,65 +94,4 @@ def _candidates(analysis: Analysis, alike: list[Birth], home: Device) -> Iterato
         yield Candidate(message("fix.add_argument", argument=text), tuple(sorted(changes, key=lambda one: one.start)))
 
 
-RULE = Rule(
-    CODE,
-    "tensor-born-on-cpu",
-    "warning",
-    "device",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-class Encoder(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.words, self.places = nn.Embedding(100, 16), nn.Embedding(50, 16)
-
-    def forward(self, x):
-        places = torch.arange(x.size(1))
-        #        ^^^^^^^^^^^^^^^^^^^^^^^ TS203: torch.arange(x.size(1)) is made on the CPU in each call
-        return self.words(x) + self.places(places)
-#                              ^^^^^^^^^^^^^^^^^^^ TS201
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-out = Encoder().to(device)(torch.randint(0, 100, (4, 12), device=device))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-class Encoder(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.words, self.places = nn.Embedding(100, 16), nn.Embedding(50, 16)
-
-    def forward(self, x):
-        places = torch.arange(x.size(1), device=x.device)
-        return self.words(x) + self.places(places)
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-out = Encoder().to(device)(torch.randint(0, 100, (4, 12), device=device))
-""",
-            good="""
-import torch
-from torch import nn
-
-class Encoder(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.words, self.places = nn.Embedding(100, 16), nn.Embedding(50, 16)
-
-    def forward(self, x):
-        places = torch.arange(x.size(1), device=x.device)
-        return self.words(x) + self.places(places) * torch.tensor(0.5)
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-out = Encoder().to(device)(torch.randint(0, 100, (4, 12), device=device))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
@@ -41,4 +42,4 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(site.span, message("to.discarded", call=written, tensor=f"`{name}`"), (), (fix,))
 
 
-RULE = Rule(CODE, "to-result-discarded", "error", "device", __doc__, find)
+RULE = Rule(FAULTS[CODE], find)

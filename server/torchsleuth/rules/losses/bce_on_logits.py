@@ -19,13 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.marks import ACTIVATIONS, PRODUCTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import applied, losses, renamed, short_name, written_call
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text, operand_node
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.values import Tensor
@@ -110,43 +111,4 @@ def _candidates(analysis: Analysis, operation: Operation, name: str, stable: str
         )
 
 
-RULE = Rule(
-    CODE,
-    "bce-on-logits",
-    "warning",
-    "dtype and loss",
-    __doc__,
-    find,
-    examples=(
-        Example(
-            bad="""
-            import torch
-            from torch import nn
-
-            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
-            criterion = nn.BCELoss()
-            x, y = torch.randn(32, 8), torch.rand(32, 1).round()
-            loss = criterion(model(x), y)
-            #      ^^^^^^^^^^^^^^^^^^^^^^ TS306: is the raw output of Linear
-            """,
-            fixed="""
-            import torch
-            from torch import nn
-
-            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
-            criterion = nn.BCEWithLogitsLoss()
-            x, y = torch.randn(32, 8), torch.rand(32, 1).round()
-            loss = criterion(model(x), y)
-            """,
-            good="""
-            import torch
-            from torch import nn
-
-            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
-            criterion = nn.BCELoss()
-            x, y = torch.randn(32, 8), torch.rand(32, 1).round()
-            loss = criterion(model(x).clamp(0, 1), y)
-            """,
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

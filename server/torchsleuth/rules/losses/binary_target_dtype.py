@@ -19,11 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.casts import casts, unconverted
 from torchsleuth.rules.evidence.operands import Operand, operand, suffixed
 from torchsleuth.rules.evidence.operators import failures, generic, trail
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 
 CODE = "TS307"
 
@@ -50,37 +51,4 @@ def _candidates(analysis: Analysis, target: Operand) -> Iterator[Candidate]:
     yield from casts(analysis, target, "float32")
 
 
-RULE = Rule(
-    CODE,
-    "binary-target-dtype",
-    "error",
-    "dtype and loss",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-logits, labels = torch.randn(8), torch.randint(0, 2, (8,))
-loss = nn.BCEWithLogitsLoss()(logits, labels)
-#      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS307: `labels` (8,) is int64, but BCEWithLogitsLoss wants floating point targets: convert it with .float()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-logits, labels = torch.randn(8), torch.randint(0, 2, (8,))
-loss = nn.BCEWithLogitsLoss()(logits, labels.float())
-""",
-            good="""
-import torch
-from torch import nn
-
-logits, labels = torch.randn(8), torch.randint(0, 2, (8,)).float()
-loss = nn.BCEWithLogitsLoss()(logits, labels)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

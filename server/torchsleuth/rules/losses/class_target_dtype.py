@@ -20,6 +20,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.casts import casts
 from torchsleuth.rules.evidence.operands import (
@@ -33,7 +34,7 @@ from torchsleuth.rules.evidence.operands import (
     written,
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor
@@ -133,40 +134,4 @@ def _holds_classes(node: ast.expr, frame: Frame) -> bool:
     return isinstance(held, Tensor) and held.spec.dtype == "int64" and held.spec.rank == 1
 
 
-RULE = Rule(
-    CODE,
-    "class-target-dtype",
-    "error",
-    "dtype and loss",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-import torch.nn.functional as F
-
-logits = torch.randn(3, 5)
-labels = torch.tensor([0.0, 2.0, 1.0])
-loss = F.cross_entropy(logits, labels)
-#      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS302: `labels` (3,) is float32, but cross_entropy wants class indices as int64: convert it with .long()
-""",
-            fixed="""
-import torch
-import torch.nn.functional as F
-
-logits = torch.randn(3, 5)
-labels = torch.tensor([0.0, 2.0, 1.0], dtype=torch.int64)
-loss = F.cross_entropy(logits, labels)
-""",
-            good="""
-import torch
-import torch.nn.functional as F
-
-logits = torch.randn(3, 5)
-probabilities = torch.rand(3, 5).softmax(dim=1)
-loss = F.cross_entropy(logits, probabilities)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

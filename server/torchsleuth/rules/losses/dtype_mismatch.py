@@ -24,6 +24,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import losses
@@ -42,7 +43,7 @@ from torchsleuth.rules.evidence.operands import (
     written,
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.values import LibraryModule, Tensor
 
@@ -186,40 +187,4 @@ def _odd(failure: OperatorFailure, given: list[Operand]) -> tuple[Operand, str]:
     return odd, fitting[0] if fitting else "float32"
 
 
-RULE = Rule(
-    CODE,
-    "dtype-mismatch",
-    "error",
-    "dtype and loss",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import numpy as np
-import torch
-from torch import nn
-
-x = torch.from_numpy(np.random.rand(8, 4))
-y = nn.Linear(4, 2)(x)
-#   ^^^^^^^^^^^^^^^^^^ TS301: `x` is float64, but the weights of Linear are float32: convert it with .float()
-""",
-            fixed="""
-import numpy as np
-import torch
-from torch import nn
-
-x = torch.from_numpy(np.random.rand(8, 4)).float()
-y = nn.Linear(4, 2)(x)
-""",
-            good="""
-import numpy as np
-import torch
-from torch import nn
-
-x = torch.from_numpy(np.random.rand(8, 4).astype(np.float32))
-y = nn.Linear(4, 2)(x)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -20,12 +20,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import held, passed_for
 from torchsleuth.rules.evidence.operands import replaced, short, source_at
 from torchsleuth.rules.evidence.operators import failures, own_words
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value
@@ -320,38 +321,4 @@ def _assignments(analysis: Analysis, frame: Frame, node: ast.expr) -> Iterator[a
                 yield statement.value
 
 
-RULE = Rule(
-    CODE,
-    "float-size",
-    "error",
-    "dtype and loss",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-hidden = 64
-head = nn.Linear(hidden / 2, 10)
-#      ^^^^^^^^^^^^^^^^^^^^^^^^^ TS312: `hidden / 2` is the float 32.0, but in_features takes an integer: divide with //
-""",
-            fixed="""
-import torch
-from torch import nn
-
-hidden = 64
-head = nn.Linear(hidden // 2, 10)
-""",
-            good="""
-import torch
-from torch import nn
-
-hidden = 64
-head = nn.Linear(int(hidden / 2), 10)
-dropout = nn.Dropout(1 / 2)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

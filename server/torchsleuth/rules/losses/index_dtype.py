@@ -20,12 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.casts import casts
 from torchsleuth.rules.evidence.describe import layer_text, operator_text
 from torchsleuth.rules.evidence.operands import Operand, assigned, operands, same_shape, suffixed_at_birth
 from torchsleuth.rules.evidence.operators import failures, generic, trail
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 
 CODE = "TS309"
 _INTEGERS = ("int", "uint", "bool")
@@ -71,37 +72,4 @@ def _index(given: list[Operand], name: str) -> Operand | None:
     return candidates[0] if candidates else None
 
 
-RULE = Rule(
-    CODE,
-    "index-dtype",
-    "error",
-    "dtype and loss",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-tokens = torch.zeros(8, 20)
-vectors = nn.Embedding(1000, 64)(tokens)
-#         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS309: `tokens` (8, 20) is float32, and Embedding takes integer indices: convert it with .long()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-tokens = torch.zeros(8, 20, dtype=torch.int64)
-vectors = nn.Embedding(1000, 64)(tokens)
-""",
-            good="""
-import torch
-from torch import nn
-
-tokens = torch.zeros(8, 20, dtype=torch.int32)
-vectors = nn.Embedding(1000, 64)(tokens)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

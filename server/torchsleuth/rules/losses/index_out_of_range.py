@@ -26,6 +26,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import argument_node, change_argument, constructor_related, given_argument
@@ -41,7 +42,7 @@ from torchsleuth.rules.evidence.operands import (
     suffixed,
 )
 from torchsleuth.rules.evidence.operators import failures, trail
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.values import Bounds, Ends, Instance, LibraryModule, Site, Value, is_int
@@ -326,40 +327,4 @@ def _not_beyond(analysis: Analysis, site: Site, node: ast.Subscript, excess: int
     yield from (*nothing, *ends) if factor else (*ends, *nothing)
 
 
-RULE = Rule(
-    CODE,
-    "index-out-of-range",
-    "error",
-    "dtype and loss",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-embedding = nn.Embedding(1000, 64)
-tokens = torch.randint(0, 5000, (8, 20))
-vectors = embedding(tokens)
-#         ^^^^^^^^^^^^^^^^^ TS310: `tokens` goes from 0 to 4999, but Embedding has 1000 rows, 0 to 999
-""",
-            fixed="""
-import torch
-from torch import nn
-
-embedding = nn.Embedding(5000, 64)
-tokens = torch.randint(0, 5000, (8, 20))
-vectors = embedding(tokens)
-""",
-            good="""
-import torch
-from torch import nn
-
-embedding = nn.Embedding(1000, 64)
-tokens = torch.randint(0, 5000, (8, 20)).clamp(max=999)
-vectors = embedding(tokens)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

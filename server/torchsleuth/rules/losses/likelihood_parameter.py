@@ -21,6 +21,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.marks import KEPT_BY
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
@@ -28,7 +29,7 @@ from torchsleuth.rules.evidence.activations import losses, short_name, written_c
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import operand, source_at, suffixed
 from torchsleuth.rules.losses.bce_on_logits import layer_places
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.values import Tensor
@@ -127,64 +128,4 @@ def _without_option(analysis: Analysis, operation: Operation) -> Iterator[Candid
             yield Candidate(message("fix.remove", text="log_input=False"), (edit,))
 
 
-RULE = Rule(
-    CODE,
-    "likelihood-parameter",
-    "warning",
-    "dtype and loss",
-    __doc__,
-    find,
-    examples=(
-        Example(
-            bad="""
-            import torch
-            from torch import nn
-
-            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1), nn.Softplus())
-            criterion = nn.PoissonNLLLoss()
-            x, counts = torch.randn(32, 8), torch.poisson(torch.full((32, 1), 3.0))
-            loss = criterion(model(x), counts)
-            #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS314: takes the logarithm of the rate
-            """,
-            fixed="""
-            import torch
-            from torch import nn
-
-            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1), nn.Softplus())
-            criterion = nn.PoissonNLLLoss(log_input=False)
-            x, counts = torch.randn(32, 8), torch.poisson(torch.full((32, 1), 3.0))
-            loss = criterion(model(x), counts)
-            """,
-            good="""
-            import torch
-            from torch import nn
-
-            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
-            criterion = nn.PoissonNLLLoss()
-            x, counts = torch.randn(32, 8), torch.poisson(torch.full((32, 1), 3.0))
-            loss = criterion(model(x), counts)
-            """,
-        ),
-        Example(
-            bad="""
-            import torch
-            from torch import nn
-
-            body, mean, log_var = nn.Linear(8, 16), nn.Linear(16, 1), nn.Linear(16, 1)
-            x, y = torch.randn(32, 8), torch.randn(32, 1)
-            h = torch.relu(body(x))
-            loss = nn.GaussianNLLLoss()(mean(h), y, log_var(h))
-            #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS314: may be negative, which no variance is
-            """,
-            fixed="""
-            import torch
-            from torch import nn
-
-            body, mean, log_var = nn.Linear(8, 16), nn.Linear(16, 1), nn.Linear(16, 1)
-            x, y = torch.randn(32, 8), torch.randn(32, 1)
-            h = torch.relu(body(x))
-            loss = nn.GaussianNLLLoss()(mean(h), y, log_var(h).exp())
-            """,
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -21,13 +21,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import applied, removals, renamed, short_name, written_call
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import Operand, lineage, operand, package_name, replaced, same, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 
@@ -133,40 +134,4 @@ def _as_classes(analysis: Analysis, target: Operand) -> Edit:
     return edits.insert_after_node(source, node, suffix)
 
 
-RULE = Rule(
-    CODE,
-    "mse-on-class-indices",
-    "warning",
-    "dtype and loss",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(16, 10)
-x, labels = torch.randn(32, 16), torch.randint(0, 10, (32, 1))
-loss = nn.MSELoss()(model(x), labels)
-#      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS311: MSELoss measures a distance between the scores `model(x)` (32, 10) and the class numbers `labels` (32, 1): use CrossEntropyLoss
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(16, 10)
-x, labels = torch.randn(32, 16), torch.randint(0, 10, (32, 1))
-loss = nn.CrossEntropyLoss()(model(x), labels.squeeze(1))
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(16, 1)
-x, ratings = torch.randn(32, 16), torch.randint(0, 10, (32, 1))
-loss = nn.MSELoss()(model(x), ratings.float())
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

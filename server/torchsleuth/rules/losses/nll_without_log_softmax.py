@@ -22,6 +22,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.marks import ACTIVATIONS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
@@ -29,7 +30,7 @@ from torchsleuth.rules.evidence.activations import applied, losses, renamed, sho
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
 from torchsleuth.rules.evidence.operands import operand, suffixed
 from torchsleuth.rules.losses.bce_on_logits import layer_places
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.values import Tensor
@@ -126,78 +127,4 @@ def _of_probabilities(analysis: Analysis, operation: Operation, scores: Tensor) 
     return Finding(operation.site.span, text, tuple(places), tuple(fixes))
 
 
-RULE = Rule(
-    CODE,
-    "nll-without-log-softmax",
-    "warning",
-    "dtype and loss",
-    __doc__,
-    find,
-    examples=(
-        Example(
-            bad="""
-            import torch
-            from torch import nn
-            import torch.nn.functional as F
-
-            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
-            x, y = torch.randn(32, 8), torch.randint(0, 3, (32,))
-            loss = F.nll_loss(model(x), y)
-            #      ^^^^^^^^^^^^^^^^^^^^^^^ TS305: is the raw output of Linear
-            """,
-            fixed="""
-            import torch
-            from torch import nn
-            import torch.nn.functional as F
-
-            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
-            x, y = torch.randn(32, 8), torch.randint(0, 3, (32,))
-            loss = F.cross_entropy(model(x), y)
-            """,
-            good="""
-            import torch
-            from torch import nn
-            import torch.nn.functional as F
-
-            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3), nn.LogSoftmax(dim=1))
-            x, y = torch.randn(32, 8), torch.randint(0, 3, (32,))
-            loss = F.nll_loss(model(x), y)
-            """,
-        ),
-        Example(
-            bad="""
-            import torch
-            from torch import nn
-
-            class Classifier(nn.Module):
-                def __init__(self):
-                    super().__init__()
-                    self.fc = nn.Linear(8, 3)
-
-                def forward(self, x):
-                    return torch.softmax(self.fc(x), dim=1)
-
-            model, criterion = Classifier(), nn.NLLLoss()
-            x, y = torch.randn(32, 8), torch.randint(0, 3, (32,))
-            loss = criterion(model(x), y)
-            #      ^^^^^^^^^^^^^^^^^^^^^^ TS305: softmax probabilities
-            """,
-            fixed="""
-            import torch
-            from torch import nn
-
-            class Classifier(nn.Module):
-                def __init__(self):
-                    super().__init__()
-                    self.fc = nn.Linear(8, 3)
-
-                def forward(self, x):
-                    return torch.log_softmax(self.fc(x), dim=1)
-
-            model, criterion = Classifier(), nn.NLLLoss()
-            x, y = torch.randn(32, 8), torch.randint(0, 3, (32,))
-            loss = criterion(model(x), y)
-            """,
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

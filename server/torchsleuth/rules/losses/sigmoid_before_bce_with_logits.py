@@ -21,10 +21,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import applied, losses, removals, short_name
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 
 CODE = "TS304"
@@ -48,43 +49,4 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(operation.site.span, text, tuple(places), candidates)
 
 
-RULE = Rule(
-    CODE,
-    "sigmoid-before-bce-with-logits",
-    "warning",
-    "dtype and loss",
-    __doc__,
-    find,
-    examples=(
-        Example(
-            bad="""
-            import torch
-            from torch import nn
-
-            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1), nn.Sigmoid())
-            criterion = nn.BCEWithLogitsLoss()
-            x, y = torch.randn(32, 8), torch.rand(32, 1).round()
-            loss = criterion(model(x), y)
-            #      ^^^^^^^^^^^^^^^^^^^^^^ TS304: went through sigmoid
-            """,
-            fixed="""
-            import torch
-            from torch import nn
-
-            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
-            criterion = nn.BCEWithLogitsLoss()
-            x, y = torch.randn(32, 8), torch.rand(32, 1).round()
-            loss = criterion(model(x), y)
-            """,
-            good="""
-            import torch
-            from torch import nn
-
-            model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1), nn.Sigmoid())
-            criterion = nn.BCELoss()
-            x, y = torch.randn(32, 8), torch.rand(32, 1).round()
-            loss = criterion(model(x), y)
-            """,
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -20,13 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.marks import KEPT_BY, held
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import Operand, operand, replaced, source_at, written
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.values import Bounds, Tensor
 
@@ -93,43 +94,4 @@ def _signed(analysis: Analysis, target: Operand) -> Iterator[Candidate]:
     yield replaced(analysis, target.site, target.node, f"2 * {number} - 1")
 
 
-RULE = Rule(
-    CODE,
-    "sign-labels",
-    "warning",
-    "dtype and loss",
-    __doc__,
-    find,
-    examples=(
-        Example(
-            bad="""
-            import torch
-            from torch import nn
-
-            scorer, ranking = nn.Linear(8, 1), nn.MarginRankingLoss(margin=0.5)
-            a, b = torch.randn(32, 8), torch.randn(32, 8)
-            better = (a[:, 0] > b[:, 0]).float()
-            loss = ranking(scorer(a).squeeze(1), scorer(b).squeeze(1), better)
-            #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS315: wants 1 and -1
-            """,
-            fixed="""
-            import torch
-            from torch import nn
-
-            scorer, ranking = nn.Linear(8, 1), nn.MarginRankingLoss(margin=0.5)
-            a, b = torch.randn(32, 8), torch.randn(32, 8)
-            better = (a[:, 0] > b[:, 0]).float()
-            loss = ranking(scorer(a).squeeze(1), scorer(b).squeeze(1), 2 * better - 1)
-            """,
-            good="""
-            import torch
-            from torch import nn
-
-            scorer, ranking = nn.Linear(8, 1), nn.MarginRankingLoss(margin=0.5)
-            a, b = torch.randn(32, 8), torch.randn(32, 8)
-            better = (a[:, 0] - b[:, 0]).sign()
-            loss = ranking(scorer(a).squeeze(1), scorer(b).squeeze(1), better)
-            """,
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import applied, losses, removals
@@ -56,4 +57,4 @@ def _finding(analysis: Analysis, operation: Operation, scores: Tensor) -> Findin
     return Finding(operation.site.span, text, tuple(places), candidates)
 
 
-RULE = Rule(CODE, "softmax-before-cross-entropy", "warning", "dtype and loss", __doc__, find)
+RULE = Rule(FAULTS[CODE], find)

@@ -23,13 +23,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.marks import KEPT_BY, held
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import applied, losses, short_name, text_of
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
 from torchsleuth.rules.evidence.operands import operand
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.values import Bounds, Tensor
@@ -96,40 +97,4 @@ def _sigmoid(analysis: Analysis, softmax: Operation) -> Iterator[Candidate]:
     yield Candidate(title, (edits.replace(source, site.node, new),))
 
 
-RULE = Rule(
-    CODE,
-    "softmax-for-several-labels",
-    "warning",
-    "dtype and loss",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-x, tags = torch.randn(64, 10), (torch.rand(64, 5) > 0.7).float()
-model = nn.Sequential(nn.Linear(10, 5), nn.Softmax(dim=1))
-loss = nn.BCELoss()(model(x), tags)
-#      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS316: `model(x)` went through softmax: its probabilities sum to 1
-""",
-            fixed="""
-import torch
-from torch import nn
-
-x, tags = torch.randn(64, 10), (torch.rand(64, 5) > 0.7).float()
-model = nn.Sequential(nn.Linear(10, 5), nn.Sigmoid())
-loss = nn.BCELoss()(model(x), tags)
-""",
-            good="""
-import torch
-from torch import nn
-
-x, label = torch.randn(64, 10), torch.randint(0, 5, (64,))
-model = nn.Sequential(nn.Linear(10, 5), nn.Softmax(dim=1))
-loss = nn.BCELoss()(model(x), nn.functional.one_hot(label, 5).float())
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -23,6 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.batch import batch_of, follow
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
@@ -30,7 +31,7 @@ from torchsleuth.rules.evidence.activations import written_call
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.operands import Operand, operand, replaced, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
@@ -254,41 +255,4 @@ def _candidates(analysis: Analysis, operation: Operation, used: Operand) -> Iter
             yield Candidate(message("fix.add_argument", argument=text), (edit,))
 
 
-RULE = Rule(
-    CODE,
-    "softmax-over-batch",
-    "warning",
-    "dtype and loss",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-model = nn.Linear(16, 10)
-for x, y in DataLoader(TensorDataset(torch.randn(64, 16), torch.randint(0, 10, (64,))), batch_size=32):
-    probabilities = torch.softmax(model(x), dim=0)
-    #               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS308: softmax of `model(x)` (32, 10) goes over dimension 0, the 32 samples of the batch
-""",
-            fixed="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-model = nn.Linear(16, 10)
-for x, y in DataLoader(TensorDataset(torch.randn(64, 16), torch.randint(0, 10, (64,))), batch_size=32):
-    probabilities = torch.softmax(model(x), dim=1)
-""",
-            good="""
-import torch
-
-instances = torch.randn(100, 1)
-weights = torch.softmax(instances, dim=0)
-bag = (weights * torch.randn(100, 64)).sum(dim=0)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

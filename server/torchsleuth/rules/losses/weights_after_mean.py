@@ -23,11 +23,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.operands import source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
@@ -101,55 +102,4 @@ def _unreduced(analysis: Analysis, operation: Operation, call: ast.Call) -> Cand
     return Candidate(message("fix.add_argument", argument=text), (edit,), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "weights-after-mean",
-    "warning",
-    "loss",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 3)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y, weights in [(torch.randn(8, 4), torch.randint(0, 3, (8,)), torch.rand(8))]:
-    loss = nn.functional.cross_entropy(model(x), y)
-    loss = (loss * weights).mean()
-    #       ^^^^^^^^^^^^^^ TS317: no sample counts more than another
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 3)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y, weights in [(torch.randn(8, 4), torch.randint(0, 3, (8,)), torch.rand(8))]:
-    loss = nn.functional.cross_entropy(model(x), y, reduction="none")
-    loss = (loss * weights).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 3)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y, weights in [(torch.randn(8, 4), torch.randint(0, 3, (8,)), torch.rand(8))]:
-    loss = nn.functional.cross_entropy(model(x), y)
-    loss = loss * weights.mean()
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -24,11 +24,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.iterations import in_every_step
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 
 CODE = "TS704"
@@ -49,55 +50,4 @@ def _fixes(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
             yield Candidate(message("fix.remove", text=ast.unparse(statement)), (edit,))
 
 
-RULE = Rule(
-    CODE,
-    "empty-cache-in-loop",
-    "hint",
-    "memory and performance",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            import torch
-            from torch import nn
-
-            model = nn.Linear(4, 1)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            x, y = torch.randn(8, 4), torch.randn(8, 1)
-            for step in range(100):
-                optimizer.zero_grad()
-                nn.functional.mse_loss(model(x), y).backward()
-                optimizer.step()
-                torch.cuda.empty_cache()
-            #   ^^^^^^^^^^^^^^^^^^^^^^^^ TS704: in every step
-            """,
-            fixed="""
-            import torch
-            from torch import nn
-
-            model = nn.Linear(4, 1)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            x, y = torch.randn(8, 4), torch.randn(8, 1)
-            for step in range(100):
-                optimizer.zero_grad()
-                nn.functional.mse_loss(model(x), y).backward()
-                optimizer.step()
-            """,
-            good="""
-            import torch
-            from torch import nn
-
-            model = nn.Linear(4, 1)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            x, y = torch.randn(8, 4), torch.randn(8, 1)
-            for epoch in range(10):
-                for step in range(100):
-                    optimizer.zero_grad()
-                    nn.functional.mse_loss(model(x), y).backward()
-                    optimizer.step()
-                torch.cuda.empty_cache()
-            """,
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -33,12 +33,13 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall, LoopPoint, Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.averages import averages
 from torchsleuth.rules.evidence.iterations import next_iteration
 from torchsleuth.rules.evidence.uses import operand
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.values import DictValue, ListValue, Tensor, Value
@@ -327,63 +328,4 @@ def _is_arithmetic(node: ast.AST) -> bool:
     return shown or appended or isinstance(node, ast.BinOp | ast.AugAssign | ast.FormattedValue | ast.Compare)
 
 
-RULE = Rule(
-    CODE,
-    "graph-kept-alive",
-    "warning",
-    "memory and performance",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            import torch
-            from torch import nn
-
-            model, criterion = nn.Linear(4, 1), nn.MSELoss()
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            batches = [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(10)]
-            total = 0.0
-            for x, y in batches:
-                loss = criterion(model(x), y)
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                total += loss
-            #   ^^^^^^^^^^^^^ TS701: `total` keeps the graph of every iteration
-            print(total / len(batches))
-            """,
-            fixed="""
-            import torch
-            from torch import nn
-
-            model, criterion = nn.Linear(4, 1), nn.MSELoss()
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            batches = [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(10)]
-            total = 0.0
-            for x, y in batches:
-                loss = criterion(model(x), y)
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                total += loss.item()
-            print(total / len(batches))
-            """,
-            good="""
-            import torch
-            from torch import nn
-
-            model, criterion = nn.Linear(4, 1), nn.MSELoss()
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            batches = [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(10)]
-            for epoch in range(3):
-                optimizer.zero_grad()
-                total = 0.0
-                for x, y in batches:
-                    total += criterion(model(x), y)
-                total.backward()
-                optimizer.step()
-            """,
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

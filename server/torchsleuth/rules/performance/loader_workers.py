@@ -21,9 +21,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.uses import argument, calls, is_exact
-from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.values import Tensor
 
 CODE = "TS703"
@@ -46,31 +47,4 @@ def _uses_cuda(analysis: Analysis) -> bool:
     return any(device is not None and device.kind == "cuda" for device in devices)
 
 
-RULE = Rule(
-    CODE,
-    "loader-workers",
-    "hint",
-    "memory and performance",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            import torch
-            from torch.utils.data import DataLoader, TensorDataset
-
-            dataset = TensorDataset(torch.randn(100, 4))
-            loader = DataLoader(dataset, batch_size=10)
-            #        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS703: num_workers
-            """,
-            good="""
-            import torch
-            from torch.utils.data import DataLoader, TensorDataset
-
-            dataset = TensorDataset(torch.randn(100, 4))
-            loader = DataLoader(dataset, batch_size=10, num_workers=2)
-            """,
-        ),
-    ),
-    default=False,
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -25,9 +25,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.iterations import in_every_step
-from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.values import Tensor
 
 CODE = "TS702"
@@ -42,48 +43,4 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield Finding(call.site.span, message("sync.loop", method=name, device=device.described))
 
 
-RULE = Rule(
-    CODE,
-    "sync-in-hot-loop",
-    "hint",
-    "memory and performance",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            import torch
-            from torch import nn
-
-            device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-            model = nn.Linear(4, 1).to(device)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            x, y = torch.randn(8, 4, device=device), torch.randn(8, 1, device=device)
-            for step in range(1000):
-                optimizer.zero_grad()
-                loss = nn.functional.mse_loss(model(x), y)
-                loss.backward()
-                optimizer.step()
-                print(loss.item())
-            #         ^^^^^^^^^^^ TS702: waits for cuda
-            """,
-            good="""
-            import torch
-            from torch import nn
-
-            device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-            model = nn.Linear(4, 1).to(device)
-            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-            x, y = torch.randn(8, 4, device=device), torch.randn(8, 1, device=device)
-            for step in range(1000):
-                optimizer.zero_grad()
-                loss = nn.functional.mse_loss(model(x), y)
-                loss.backward()
-                optimizer.step()
-                if step % 100 == 0:
-                    print(loss.item())
-            """,
-        ),
-    ),
-    default=False,
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -22,11 +22,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.replacements import replaced
 from torchsleuth.rules.evidence.uses import is_exact, operand, text, written
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax.names import Use
 from torchsleuth.values import Tensor
@@ -188,54 +189,4 @@ def _from_scores(
         yield from _rewritten(analysis, node, _LOGARITHMS[inner.name], _arguments(analysis, inner))
 
 
-RULE = Rule(
-    CODE,
-    "unstable-expression",
-    "hint",
-    "memory and performance",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            import torch
-            import torch.nn.functional as F
-
-            logits = torch.randn(8, 5)
-            log_probs = torch.log(F.softmax(logits, dim=-1))
-            #           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS705: log(softmax(x)) loses digits
-            """,
-            fixed="""
-            import torch
-            import torch.nn.functional as F
-
-            logits = torch.randn(8, 5)
-            log_probs = torch.log_softmax(logits, dim=-1)
-            """,
-            good="""
-            import torch
-            import torch.nn.functional as F
-
-            logits = torch.randn(8, 5)
-            log_probs = F.log_softmax(logits, dim=-1)
-            entropy = -(log_probs.exp() * log_probs).sum(-1)
-            """,
-        ),
-        Example(
-            bad="""
-            import torch
-
-            def softplus(x):
-                return torch.log(1 + torch.exp(x))
-            #          ^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS705: use torch.log1p(x)
-            """,
-            fixed="""
-            import torch
-
-            def softplus(x):
-                return torch.log1p(torch.exp(x))
-            """,
-        ),
-    ),
-    syntactic=True,
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -21,8 +21,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 
 CODE = "TS706"
@@ -44,42 +45,4 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 yield Finding(source.span(node), message("zero_grad.memory"), (), (fix,))
 
 
-RULE = Rule(
-    CODE,
-    "zero-grad-keeps-memory",
-    "hint",
-    "memory and performance",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-            import torch
-
-            def step(optimizer, loss):
-                optimizer.zero_grad(set_to_none=False)
-            #   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS706
-                loss.backward()
-                optimizer.step()
-            """,
-            fixed="""
-            import torch
-
-            def step(optimizer, loss):
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-            """,
-            good="""
-            import torch
-
-            def step(optimizer, loss):
-                optimizer.zero_grad(set_to_none=True)
-                loss.backward()
-                optimizer.step()
-            """,
-        ),
-    ),
-    default=False,
-    syntactic=True,
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain, islice
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument, given_argument
@@ -44,7 +45,7 @@ from torchsleuth.rules.evidence.operands import (
     written,
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
@@ -344,31 +345,4 @@ def _batch_first(analysis: Analysis, module: LibraryModule) -> Iterator[Candidat
         yield replaced(analysis, site, written, str(not written.value), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "attention-size-mismatch",
-    "error",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-from torch import nn
-
-attention = nn.MultiheadAttention(embed_dim=130, num_heads=8)
-#           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS111: embed_dim=130 is no multiple of num_heads=8
-""",
-            fixed="""
-from torch import nn
-
-attention = nn.MultiheadAttention(embed_dim=130, num_heads=10)
-""",
-            good="""
-from torch import nn
-
-attention = nn.MultiheadAttention(embed_dim=128, num_heads=8)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -23,13 +23,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.batch import batch_of
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, layer_text
 from torchsleuth.rules.evidence.operands import Operand, operand, source_at, suffixed
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
@@ -217,49 +218,4 @@ def _at_padding(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
         yield Candidate(title, (edits.replace(source, written, text),))
 
 
-RULE = Rule(
-    CODE,
-    "batch-first-confusion",
-    "warning",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-lstm, head = nn.LSTM(16, 32), nn.Linear(32, 5)
-loader = DataLoader(TensorDataset(torch.randn(128, 20, 16), torch.randint(0, 5, (128,))), batch_size=64)
-for x, y in loader:
-    out, _ = lstm(x)
-    #        ^^^^^^^ TS119: `x` (64, 20, 16) has its 64 samples in dimension 0, but LSTM was built with batch_first=False
-    loss = nn.functional.cross_entropy(head(out[:, -1]), y)
-""",
-            fixed="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-lstm, head = nn.LSTM(16, 32, batch_first=True), nn.Linear(32, 5)
-loader = DataLoader(TensorDataset(torch.randn(128, 20, 16), torch.randint(0, 5, (128,))), batch_size=64)
-for x, y in loader:
-    out, _ = lstm(x)
-    loss = nn.functional.cross_entropy(head(out[:, -1]), y)
-""",
-            good="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-lstm, head = nn.LSTM(16, 32), nn.Linear(32, 5)
-loader = DataLoader(TensorDataset(torch.randn(128, 20, 16), torch.randint(0, 5, (128,))), batch_size=64)
-for x, y in loader:
-    out, _ = lstm(x.transpose(0, 1))
-    loss = nn.functional.cross_entropy(head(out[-1]), y)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

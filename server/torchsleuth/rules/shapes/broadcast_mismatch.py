@@ -22,6 +22,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument, names_for
@@ -56,7 +57,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.spatial import padded, resampled, strided
 from torchsleuth.rules.losses.mse_on_class_indices import class_indices
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.reshape_size_mismatch import batch_kept
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
@@ -301,34 +302,4 @@ def _assigns_like(node: ast.If, tree: ast.AST, site: Site) -> bool:
     )
 
 
-RULE = Rule(
-    CODE,
-    "broadcast-mismatch",
-    "error",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-
-tokens, mask = torch.randn(8, 20, 64), torch.ones(8, 20)
-kept = tokens * mask
-#      ^^^^^^^^^^^^^ TS103: `tokens` (8, 20, 64) and `mask` (8, 20) do not broadcast in *: sizes 64 and 20 in dimension -1
-""",
-            fixed="""
-import torch
-
-tokens, mask = torch.randn(8, 20, 64), torch.ones(8, 20)
-kept = tokens * mask.unsqueeze(-1)
-""",
-            good="""
-import torch
-
-tokens, mask = torch.randn(8, 20, 64), torch.ones(8, 20, 1)
-kept = tokens * mask
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

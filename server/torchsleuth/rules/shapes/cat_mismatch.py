@@ -20,6 +20,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument
@@ -40,7 +41,7 @@ from torchsleuth.rules.evidence.operands import (
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.spatial import padded, padded_steps, resampled, resampled_at_birth
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import Tensor
 
@@ -212,34 +213,4 @@ def _resized(analysis: Analysis, used: Operand, other: Operand, dim: int) -> Ite
             break
 
 
-RULE = Rule(
-    CODE,
-    "cat-mismatch",
-    "error",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-
-words, chars = torch.randn(8, 300), torch.randn(8, 50)
-both = torch.cat([words, chars])
-#      ^^^^^^^^^^^^^^^^^^^^^^^^^ TS106: cat along dimension 0 needs tensors that agree in all others
-""",
-            fixed="""
-import torch
-
-words, chars = torch.randn(8, 300), torch.randn(8, 50)
-both = torch.cat([words, chars], dim=1)
-""",
-            good="""
-import torch
-
-words, chars = torch.randn(8, 300), torch.randn(8, 50)
-both = torch.cat([words, chars], dim=-1)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

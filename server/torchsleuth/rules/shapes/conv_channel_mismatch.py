@@ -24,6 +24,7 @@ import math
 from collections.abc import Iterator
 from itertools import islice
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument, given_argument
@@ -156,4 +157,4 @@ def _producers(analysis: Analysis, failure: OperatorFailure) -> list[LibraryModu
     return []
 
 
-RULE = Rule(CODE, "conv-channel-mismatch", "error", "shape", __doc__, find)
+RULE = Rule(FAULTS[CODE], find)

@@ -21,10 +21,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import DeclaredSighting
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import short, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Span
 from torchsleuth.syntax.shapes import Dimension
 from torchsleuth.syntax.text import SourceText
@@ -167,59 +168,4 @@ def _edit(source: SourceText, start: int, end: int, text: str) -> Edit:
     return Edit(source.path, source.position(start), source.position(end), text)
 
 
-RULE = Rule(
-    CODE,
-    "declared-shape-mismatch",
-    "warning",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-class Classifier(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Linear(784, 512)
-        self.head = nn.Linear(512, 100)
-
-    def forward(self, x):
-        features = torch.relu(self.body(x))  # (B, 512)
-        logits = self.head(features)  # (B, 10)
-#                                        ^^^^^ TS116: the comment says (B, 10), but `logits` is (32, 100): dimension 1 is 100, not 10
-        return logits
-
-Classifier()(torch.randn(32, 784))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-class Classifier(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.body = nn.Linear(784, 512)
-        self.head = nn.Linear(512, 100)
-
-    def forward(self, x):
-        features = torch.relu(self.body(x))  # (B, 512)
-        logits = self.head(features)  # (B, 100)
-        return logits
-
-Classifier()(torch.randn(32, 784))
-""",
-            good="""
-import torch
-
-x = torch.randn(32, 10, 512)  # (B, T, C)
-B, T, C = x.shape
-y = x.transpose(1, 2)  # (N, channels, steps)
-boxes = torch.rand(100, 4)  # (x1, y1, x2, y2)
-noise = torch.rand(2, 3)  # [0, 1)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -21,13 +21,14 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import passed_for
 from torchsleuth.rules.evidence.describe import operator_text
 from torchsleuth.rules.evidence.operands import operands, package_name, replaced, same_shape, suffixed
 from torchsleuth.rules.evidence.operators import failures, generic, trail
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.values import Site
 from torchsleuth.values.frames import Frame
 
@@ -126,34 +127,4 @@ def _number(node: ast.expr) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-RULE = Rule(
-    CODE,
-    "dim-out-of-range",
-    "error",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-
-scores = torch.randn(8, 10)
-weights = scores.softmax(dim=2)
-#         ^^^^^^^^^^^^^^^^^^^^^ TS107: `scores` (8, 10) has 2 dimensions, so softmax takes a dim from -2 to 1, not 2
-""",
-            fixed="""
-import torch
-
-scores = torch.randn(8, 10)
-weights = scores.softmax(dim=-1)
-""",
-            good="""
-import torch
-
-scores = torch.randn(8, 10, 4)
-weights = scores.softmax(dim=2)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

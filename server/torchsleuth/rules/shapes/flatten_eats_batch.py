@@ -21,13 +21,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.batch import batch_of
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument
 from torchsleuth.rules.evidence.describe import layer_text
 from torchsleuth.rules.evidence.operands import Operand, lineage, operand, source_at, written
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 
@@ -114,40 +115,4 @@ def _candidates(analysis: Analysis, layer: Operation, flatten: Operation, given:
             yield Candidate(f"{message('fix.flatten')}; {made.title}", (edit, *made.edits))
 
 
-RULE = Rule(
-    CODE,
-    "flatten-eats-batch",
-    "warning",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-conv, fc = nn.Conv2d(1, 4, 3, padding=1), nn.Linear(8 * 4 * 28 * 28, 10)
-maps = conv(torch.randn(8, 1, 28, 28))
-scores = fc(maps.flatten())
-#           ^^^^^^^^^^^^^^ TS118: `maps` (8, 4, 28, 28) becomes one vector of 25088 numbers, which merges its 8 samples
-""",
-            fixed="""
-import torch
-from torch import nn
-
-conv, fc = nn.Conv2d(1, 4, 3, padding=1), nn.Linear(3136, 10)
-maps = conv(torch.randn(8, 1, 28, 28))
-scores = fc(maps.flatten(1))
-""",
-            good="""
-import torch
-from torch import nn
-
-fc = nn.Linear(10 * 8, 2)
-window = torch.randn(10, 8)
-score = fc(window.flatten())
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -25,12 +25,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import passed_for
 from torchsleuth.rules.evidence.operands import birth, operands, replaced, size_nodes, source_at, tensors_above
 from torchsleuth.rules.evidence.operators import family_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, Site, Value
@@ -116,40 +117,4 @@ def _dropped(analysis: Analysis) -> Iterator[Candidate]:
             yield Candidate(message("fix.add_argument", argument="drop_last=True"), (edit,), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "hard-coded-batch",
-    "warning",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch.utils.data import DataLoader
-
-loader = DataLoader(torch.randn(100, 1, 28, 28), batch_size=32)
-for images in loader:
-    flat = images.view(32, 784)
-    #      ^^^^^^^^^^^^^^^^^^^^ TS117: in the last, smaller batch: `images` is (4, 1, 28, 28), 3136 elements, which view(32, 784) cannot arrange
-""",
-            fixed="""
-import torch
-from torch.utils.data import DataLoader
-
-loader = DataLoader(torch.randn(100, 1, 28, 28), batch_size=32)
-for images in loader:
-    flat = images.flatten(1)
-""",
-            good="""
-import torch
-from torch.utils.data import DataLoader
-
-loader = DataLoader(torch.randn(96, 1, 28, 28), batch_size=32)
-for images in loader:
-    flat = images.view(32, 784)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

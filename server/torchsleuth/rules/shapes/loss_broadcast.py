@@ -21,6 +21,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, origin_trail
@@ -36,7 +37,7 @@ from torchsleuth.rules.evidence.operands import (
     transposed,
 )
 from torchsleuth.rules.losses.mse_on_class_indices import class_indices
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor
 
@@ -163,40 +164,4 @@ def _candidates(analysis: Analysis, prediction: Operand, target: Operand) -> Ite
             yield from suffixed(analysis, prediction, f".view_as({text})")
 
 
-RULE = Rule(
-    CODE,
-    "loss-broadcast",
-    "warning",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(8, 1)
-x, y = torch.randn(32, 8), torch.randn(32)
-loss = nn.MSELoss()(model(x), y)
-#      ^^^^^^^^^^^^^^^^^^^^^^^^^ TS114: `model(x)` (32, 1) and `y` (32,) broadcast to (32, 32)
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(8, 1)
-x, y = torch.randn(32, 8), torch.randn(32)
-loss = nn.MSELoss()(model(x), y.unsqueeze(1))
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(8, 1)
-x, y = torch.randn(32, 8), torch.randn(32)
-loss = nn.MSELoss()(model(x).squeeze(1), y)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

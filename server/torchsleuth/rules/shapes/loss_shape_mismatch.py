@@ -23,6 +23,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument
@@ -49,7 +50,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.spatial import resampled
 from torchsleuth.rules.losses.mse_on_class_indices import holds_integers
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.cat_mismatch import joined_otherwise
 from torchsleuth.rules.shapes.reshape_size_mismatch import batch_kept
 from torchsleuth.syntax import edits
@@ -365,37 +366,4 @@ def _as_many_classes(
     yield from resized(analysis, given, 0, classes)
 
 
-RULE = Rule(
-    CODE,
-    "loss-shape-mismatch",
-    "error",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-logits, tags = torch.randn(8, 20, 5), torch.randint(0, 5, (8, 20))
-loss = nn.CrossEntropyLoss()(logits, tags)
-#      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS113: CrossEntropyLoss of `logits` (8, 20, 5) wants class indices of shape (8, 5)
-""",
-            fixed="""
-import torch
-from torch import nn
-
-logits, tags = torch.randn(8, 20, 5), torch.randint(0, 5, (8, 20))
-loss = nn.CrossEntropyLoss()(logits.transpose(1, 2), tags)
-""",
-            good="""
-import torch
-from torch import nn
-
-logits, tags = torch.randn(8, 5, 20), torch.randint(0, 5, (8, 20))
-loss = nn.CrossEntropyLoss()(logits, tags)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

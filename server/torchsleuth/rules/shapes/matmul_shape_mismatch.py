@@ -23,6 +23,7 @@ import ast
 from collections.abc import Iterator
 from itertools import combinations, islice, permutations, product
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import place_in_list
@@ -52,7 +53,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.orders import permuted_before
 from torchsleuth.rules.evidence.results import both_directions, state_unpacked
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.cat_mismatch import joined_otherwise
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
@@ -419,76 +420,4 @@ def _agree(terms: list[str], given: list[Operand]) -> bool:
     )
 
 
-RULE = Rule(
-    CODE,
-    "matmul-shape-mismatch",
-    "error",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 16, 5)
-        self.fc = nn.Linear(16 * 32 * 32, 10)
-
-    def forward(self, x):
-        return self.fc(self.conv(x).flatten(1))
-#              ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS101: (8, 12544): its last size 12544 does not fit `fc` (Linear), which was built with in_features=16384
-
-scores = Net()(torch.rand(8, 3, 32, 32))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 16, 5)
-        self.fc = nn.Linear(12544, 10)
-
-    def forward(self, x):
-        return self.fc(self.conv(x).flatten(1))
-
-scores = Net()(torch.rand(8, 3, 32, 32))
-""",
-            good="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = nn.Conv2d(3, 16, 5, padding=2)
-        self.fc = nn.Linear(16 * 32 * 32, 10)
-
-    def forward(self, x):
-        return self.fc(self.conv(x).flatten(1))
-
-scores = Net()(torch.rand(8, 3, 32, 32))
-""",
-        ),
-        Example(
-            bad="""
-import torch
-
-queries, keys = torch.randn(8, 64), torch.randn(10, 64)
-scores = queries @ keys
-#        ^^^^^^^^^^^^^^ TS101: `queries` is (8, 64) and `keys` is (10, 64): inner sizes 64 and 10 differ
-""",
-            fixed="""
-import torch
-
-queries, keys = torch.randn(8, 64), torch.randn(10, 64)
-scores = queries @ keys.T
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

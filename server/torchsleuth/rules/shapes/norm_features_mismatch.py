@@ -22,6 +22,7 @@ import ast
 import math
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import (
@@ -46,7 +47,7 @@ from torchsleuth.rules.evidence.operands import (
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.orders import permuted_before
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.values import LibraryModule, ListValue
@@ -205,37 +206,4 @@ def _groups(analysis: Analysis, failure: OperatorFailure, module: LibraryModule,
     return Finding(failure.operation.site.span, text, plain.related, candidates)
 
 
-RULE = Rule(
-    CODE,
-    "norm-features-mismatch",
-    "error",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-features = nn.Sequential(nn.Conv2d(3, 24, 3), nn.BatchNorm2d(48), nn.ReLU())
-y = features(torch.randn(4, 3, 16, 16))
-#   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS109: is (4, 24, 14, 14) with 24 in dimension 1, but BatchNorm2d was built with num_features=48
-""",
-            fixed="""
-import torch
-from torch import nn
-
-features = nn.Sequential(nn.Conv2d(3, 24, 3), nn.BatchNorm2d(24), nn.ReLU())
-y = features(torch.randn(4, 3, 16, 16))
-""",
-            good="""
-import torch
-from torch import nn
-
-features = nn.Sequential(nn.Conv2d(3, 48, 3), nn.BatchNorm2d(48), nn.ReLU())
-y = features(torch.randn(4, 3, 16, 16))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -23,6 +23,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence import kinds
@@ -250,4 +251,4 @@ def _made_plain(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candid
             yield from suffixed(analysis, given[0], suffix, safe=False)
 
 
-RULE = Rule(CODE, "operator-error", "error", "shape", __doc__, find)
+RULE = Rule(FAULTS[CODE], find)

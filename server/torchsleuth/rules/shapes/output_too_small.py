@@ -20,6 +20,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import without_layer, written_call
@@ -28,7 +29,7 @@ from torchsleuth.rules.evidence.describe import expression_text, layer_text, ope
 from torchsleuth.rules.evidence.operands import Operand, lineage, operands, replaced, short, source_at
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.spatial import padding
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryModule, Site
 
@@ -133,37 +134,4 @@ def _smaller(analysis: Analysis, layer: LibraryModule, used: Operand) -> Iterato
         yield from change_argument(analysis, layer, 2, "kernel_size", min(spatial))
 
 
-RULE = Rule(
-    CODE,
-    "output-too-small",
-    "error",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-stages = nn.Sequential(nn.Conv2d(1, 8, 5), nn.MaxPool2d(2), nn.Conv2d(8, 16, 5), nn.MaxPool2d(2))
-y = stages(torch.randn(4, 1, 10, 10))
-#   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS112: the input is (4, 8, 3, 3), smaller than 5, the kernel of Conv2d
-""",
-            fixed="""
-import torch
-from torch import nn
-
-stages = nn.Sequential(nn.Conv2d(1, 8, 5), nn.MaxPool2d(2), nn.Conv2d(8, 16, 5, padding=2), nn.MaxPool2d(2))
-y = stages(torch.randn(4, 1, 10, 10))
-""",
-            good="""
-import torch
-from torch import nn
-
-stages = nn.Sequential(nn.Conv2d(1, 8, 5), nn.MaxPool2d(2), nn.Conv2d(8, 16, 5), nn.MaxPool2d(2))
-y = stages(torch.randn(4, 1, 28, 28))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -23,6 +23,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import given_argument
@@ -42,7 +43,7 @@ from torchsleuth.rules.evidence.operands import (
     written,
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 
 CODE = "TS108"
@@ -260,34 +261,4 @@ def _one_vector_each(analysis: Analysis, left: Operand, right: Operand) -> Itera
         )
 
 
-RULE = Rule(
-    CODE,
-    "rank-mismatch",
-    "error",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-
-q_values, actions = torch.randn(64, 4), torch.randint(0, 4, (64,))
-chosen = q_values.gather(1, actions)
-#        ^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS108: gather cannot take `q_values` (64, 4), `actions` (64,): the number of dimensions is wrong
-""",
-            fixed="""
-import torch
-
-q_values, actions = torch.randn(64, 4), torch.randint(0, 4, (64,))
-chosen = q_values.gather(1, actions.unsqueeze(1)).squeeze(1)
-""",
-            good="""
-import torch
-
-q_values, actions = torch.randn(64, 4), torch.randint(0, 4, (64, 1))
-chosen = q_values.gather(1, actions)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -25,12 +25,13 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import TypeVar
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp import batch
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, origin_trail
 from torchsleuth.rules.evidence.operands import Shape, lineage, operand, replaced, same, same_shape, source_at, written
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import ListValue, Tensor, Value, is_int
@@ -311,43 +312,4 @@ def _move(order: tuple[int, ...]) -> str:
     return f".permute({', '.join(str(index) for index in order)})"
 
 
-RULE = Rule(
-    CODE,
-    "reshape-instead-of-transpose",
-    "warning",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-
-def time_first(x):
-    b, t, c = x.shape
-    return x.reshape(t, b, c)
-    #      ^^^^^^^^^^^^^^^^^^ TS120: `x` (8, 20, 64) is cut into (20, 8, 64), but a view moves no elements: size 20 of dimension 1 is not in dimension 0 then
-
-steps = time_first(torch.randn(8, 20, 64))
-""",
-            fixed="""
-import torch
-
-def time_first(x):
-    b, t, c = x.shape
-    return x.transpose(0, 1)
-
-steps = time_first(torch.randn(8, 20, 64))
-""",
-            good="""
-import torch
-
-def split_heads(x, heads):
-    b, t, c = x.shape
-    return x.view(b, t, heads, c // heads).transpose(1, 2)
-
-heads = split_heads(torch.randn(8, 20, 64), 4)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

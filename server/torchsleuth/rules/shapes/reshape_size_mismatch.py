@@ -23,6 +23,7 @@ import math
 from collections.abc import Iterator
 from itertools import combinations
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.modules import parts_of
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
@@ -305,4 +306,4 @@ def _values(args: tuple[object, ...], count: int) -> list[object]:
     return rest if len(rest) == count else [None] * count
 
 
-RULE = Rule(CODE, "reshape-size-mismatch", "error", "shape", __doc__, find)
+RULE = Rule(FAULTS[CODE], find)

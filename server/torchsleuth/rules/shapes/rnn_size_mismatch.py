@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument, given_argument
@@ -35,7 +36,7 @@ from torchsleuth.rules.evidence.operands import (
     suffixed,
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import LibraryModule
@@ -147,40 +148,4 @@ def _wanted(failure: OperatorFailure, module: LibraryModule, used: Operand) -> S
     return (count, batch, width)
 
 
-RULE = Rule(
-    CODE,
-    "rnn-size-mismatch",
-    "error",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-encoder = nn.GRU(128, 64, batch_first=True)
-words = torch.randn(4, 10, 96)
-states, last = encoder(words)
-#              ^^^^^^^^^^^^^^ TS110: `words` is (4, 10, 96) with 96 features, but GRU was built with input_size=128
-""",
-            fixed="""
-import torch
-from torch import nn
-
-encoder = nn.GRU(96, 64, batch_first=True)
-words = torch.randn(4, 10, 96)
-states, last = encoder(words)
-""",
-            good="""
-import torch
-from torch import nn
-
-encoder = nn.GRU(96, 64, batch_first=True)
-words = torch.randn(4, 10, 96)
-states, last = encoder(words, torch.zeros(1, 4, 64))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -21,11 +21,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Unpacking
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, origin_trail, shape_text
 from torchsleuth.rules.evidence.operands import appended, batched_by_callers, replaced, short, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Position, Related
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
@@ -222,54 +223,4 @@ def _is_read(analysis: Analysis, found: Unpacking, name: str) -> bool:
     )
 
 
-RULE = Rule(
-    CODE,
-    "unpack-mismatch",
-    "error",
-    "shape",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-class Encoder(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.lstm = nn.LSTM(16, 32, batch_first=True)
-
-    def forward(self, x):
-        out, h, c = self.lstm(x)
-#       ^^^^^^^^^ TS115: `out, h, c` are 3 names, but `self.lstm(x)` has 2 parts: (a tensor (4, 10, 32), a group of 2)
-        return h[-1]
-
-Encoder()(torch.randn(4, 10, 16))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-class Encoder(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.lstm = nn.LSTM(16, 32, batch_first=True)
-
-    def forward(self, x):
-        out, (h, c) = self.lstm(x)
-        return h[-1]
-
-Encoder()(torch.randn(4, 10, 16))
-""",
-            good="""
-import torch
-from torch import nn
-
-gru = nn.GRU(16, 32, batch_first=True)
-out, h = gru(torch.randn(4, 10, 16))
-batch, *sizes = out.shape
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

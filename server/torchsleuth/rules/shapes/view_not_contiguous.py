@@ -19,6 +19,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import expression_text, operand_node, shape_text
 from torchsleuth.rules.evidence.operators import failures, trail
@@ -53,4 +54,4 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(operation.site.span, text, trail(analysis, failure), tuple(candidates))
 
 
-RULE = Rule(CODE, "view-not-contiguous", "error", "shape", __doc__, find)
+RULE = Rule(FAULTS[CODE], find)

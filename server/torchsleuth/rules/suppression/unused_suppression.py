@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.rules.rule import Analysis, Finding, Rule
 
 CODE = "TS001"
@@ -29,4 +30,4 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     return iter(())
 
 
-RULE = Rule(CODE, "unused-suppression", "hint", "suppression", __doc__, find, default=False)
+RULE = Rule(FAULTS[CODE], find)

@@ -31,11 +31,12 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import TypeGuard
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import changes_gradients, feeds
 from torchsleuth.rules.evidence.loops import own_blocks, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject
 from torchsleuth.values.graph import GraphNode
@@ -143,59 +144,4 @@ def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.Bi
     return Finding(backward.site.span, text, places, tuple(candidates), severity="hint" if hidden else None)
 
 
-RULE = Rule(
-    CODE,
-    "accumulation-without-scaling",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-batches = [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(100)]
-for i, (x, y) in enumerate(batches):
-    loss = nn.functional.mse_loss(model(x), y)
-    loss.backward()
-#   ^^^^^^^^^^^^^^^ TS514: this backward() adds up 4 batches to a step and the loss is not divided by 4
-    if (i + 1) % 4 == 0:
-        optimizer.step()
-        optimizer.zero_grad()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-batches = [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(100)]
-for i, (x, y) in enumerate(batches):
-    loss = nn.functional.mse_loss(model(x), y)
-    (loss / 4).backward()
-    if (i + 1) % 4 == 0:
-        optimizer.step()
-        optimizer.zero_grad()
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-batches = [(torch.randn(8, 4), torch.randn(8, 1)) for _ in range(100)]
-for i, (x, y) in enumerate(batches):
-    loss = nn.functional.mse_loss(model(x), y) / 4
-    loss.backward()
-    if (i + 1) % 4 == 0:
-        optimizer.step()
-        optimizer.zero_grad()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

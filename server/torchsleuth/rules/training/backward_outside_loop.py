@@ -26,10 +26,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import common_loop, draws_again, statement_of, trained_by
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 
 CODE = "TS523"
@@ -182,65 +183,4 @@ def _moved(analysis: Analysis, backward: Event, loop: ast.For) -> Iterator[Candi
         yield Candidate(title, changes, safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "backward-outside-loop",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(64, 4), torch.randn(64, 1)), batch_size=8, shuffle=True)
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(3):
-    for x, y in loader:
-        optimizer.zero_grad()
-        loss = nn.functional.mse_loss(model(x), y)
-    loss.backward()
-#   ^^^^^^^^^^^^^^^ TS523: `loss` is that of the last batch: backward() stands below the loop of line 9
-    optimizer.step()
-    print(epoch, loss.item())
-""",
-            fixed="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(64, 4), torch.randn(64, 1)), batch_size=8, shuffle=True)
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(3):
-    for x, y in loader:
-        optimizer.zero_grad()
-        loss = nn.functional.mse_loss(model(x), y)
-        loss.backward()
-        optimizer.step()
-    print(epoch, loss.item())
-""",
-            good="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(64, 4), torch.randn(64, 1)), batch_size=8, shuffle=True)
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(3):
-    optimizer.zero_grad()
-    loss = 0.0
-    for x, y in loader:
-        loss = loss + nn.functional.mse_loss(model(x), y)
-    loss.backward()
-    optimizer.step()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -26,11 +26,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.modules import parts_of
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import modules_of, name_in, trained_by
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import CPU
@@ -307,65 +308,4 @@ def _copied(analysis: Analysis, path: str, node: ast.AST) -> Candidate:
     return Candidate(message("fix.copy"), (*changes, edits.replace(source, node, text)))
 
 
-RULE = Rule(
-    CODE,
-    "best-state-by-reference",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-best, best_state = float("inf"), None
-for epoch in range(5):
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    if loss.item() < best:
-        best = loss.item()
-        best_state = model.state_dict()
-        #            ^^^^^^^^^^^^^^^^^^ TS517: `best_state` refers to the parameters themselves
-model.load_state_dict(best_state)
-""",
-            fixed="""
-import torch
-from torch import nn
-import copy
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-best, best_state = float("inf"), None
-for epoch in range(5):
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    if loss.item() < best:
-        best = loss.item()
-        best_state = copy.deepcopy(model.state_dict())
-model.load_state_dict(best_state)
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(5):
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    state = model.state_dict()
-    torch.save(state, f"epoch{epoch}.pt")
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

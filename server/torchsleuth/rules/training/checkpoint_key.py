@@ -22,9 +22,10 @@ import ast
 import difflib
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import DictValue
 
@@ -65,47 +66,4 @@ def _others(analysis: Analysis, misuse: Misuse) -> Iterator[Candidate]:
         yield Candidate(title, (edits.replace(source, node.slice, new),), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "checkpoint-key",
-    "error",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-torch.save({"model_state_dict": model.state_dict(), "epoch": 3}, "last.pt")
-checkpoint = torch.load("last.pt", weights_only=True)
-result = model.load_state_dict(checkpoint["model"])
-#                              ^^^^^^^^^^^^^^^^^^^ TS531: this checkpoint has no entry "model": it has "model_state_dict", "epoch"
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-torch.save({"model_state_dict": model.state_dict(), "epoch": 3}, "last.pt")
-checkpoint = torch.load("last.pt", weights_only=True)
-result = model.load_state_dict(checkpoint["model_state_dict"])
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-torch.save({"model_state_dict": model.state_dict(), "epoch": 3}, "last.pt")
-checkpoint = torch.load("last.pt", weights_only=True)
-checkpoint["best"] = 0.5
-print(checkpoint["best"], checkpoint.get("scheduler"))
-if "optimizer" in checkpoint:
-    print(checkpoint["optimizer"])
-model.load_state_dict(checkpoint["model_state_dict"])
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

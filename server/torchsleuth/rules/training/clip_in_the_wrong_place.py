@@ -26,11 +26,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import is_off, parts_in, trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_alone, is_simple, name_in, receiver_text, same_iteration, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, Value
 
@@ -165,54 +166,4 @@ def _moved(
     return (Candidate(message(title, text=name, line=beside.lineno), changes),)
 
 
-RULE = Rule(
-    CODE,
-    "clip-in-the-wrong-place",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in [(torch.randn(8, 4), torch.randn(8, 1))] * 8:
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(x), y).backward()
-    optimizer.step()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-#   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS509: clips gradients that the step of line 9 has already used
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in [(torch.randn(8, 4), torch.randn(8, 1))] * 8:
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(x), y).backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in [(torch.randn(8, 4), torch.randn(8, 1))] * 8:
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(x), y).backward()
-    norm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    print(norm.item())
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

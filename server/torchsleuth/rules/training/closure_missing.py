@@ -28,9 +28,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import receiver_text, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, Site
 
@@ -93,63 +94,4 @@ def _receiver(statement: ast.stmt) -> str | None:
     return held.id if isinstance(held, ast.Name) else None
 
 
-RULE = Rule(
-    CODE,
-    "closure-missing",
-    "error",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-x, y = torch.randn(32, 4), torch.randn(32, 1)
-model = nn.Linear(4, 1)
-optimizer = torch.optim.LBFGS(model.parameters(), lr=0.5)
-for i in range(5):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(x), y)
-    loss.backward()
-    optimizer.step()
-#   ^^^^^^^^^^^^^^^^ TS526: `optimizer`.step() of LBFGS has to be given a closure
-    print(loss.item())
-""",
-            fixed="""
-import torch
-from torch import nn
-
-x, y = torch.randn(32, 4), torch.randn(32, 1)
-model = nn.Linear(4, 1)
-optimizer = torch.optim.LBFGS(model.parameters(), lr=0.5)
-for i in range(5):
-    def closure():
-        optimizer.zero_grad()
-        loss = nn.functional.mse_loss(model(x), y)
-        loss.backward()
-        return loss
-    loss = optimizer.step(closure)
-    print(loss.item())
-""",
-            good="""
-import torch
-from torch import nn
-
-x, y = torch.randn(32, 4), torch.randn(32, 1)
-model = nn.Linear(4, 1)
-optimizer = torch.optim.LBFGS(model.parameters(), lr=0.5)
-
-def closure():
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(x), y)
-    loss.backward()
-    return loss
-
-for i in range(5):
-    print(optimizer.step(closure).item())
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -20,9 +20,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import keyword
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 
 CODE = "TS538"
@@ -62,37 +63,4 @@ def _finding(analysis: Analysis, path: str, node: ast.Call, rate: ast.keyword, n
     return Finding(source.span(rate), message("dropout.one_layer", layer=name, text=text), (), (removed, more))
 
 
-RULE = Rule(
-    CODE,
-    "dropout-of-one-layer",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-encoder = nn.LSTM(32, 64, batch_first=True, dropout=0.3)
-#                                           ^^^^^^^^^^^ TS538: dropout=0.3 of this LSTM never acts
-out, _ = encoder(torch.randn(8, 20, 32))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-encoder = nn.LSTM(32, 64, batch_first=True)
-out, _ = encoder(torch.randn(8, 20, 32))
-""",
-            good="""
-import torch
-from torch import nn
-
-encoder = nn.LSTM(32, 64, num_layers=2, batch_first=True, dropout=0.3)
-out, _ = encoder(torch.randn(8, 20, 32))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

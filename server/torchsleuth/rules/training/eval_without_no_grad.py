@@ -26,6 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import (
@@ -38,7 +39,7 @@ from torchsleuth.rules.evidence.loops import (
     within,
 )
 from torchsleuth.rules.evidence.modules import named
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.trees import index
@@ -141,57 +142,4 @@ def _wrapped(analysis: Analysis, event: Event, loop: ast.stmt, path: str, name: 
         yield Candidate(message("fix.grad_enabled", name=name), (*imports, *changes))
 
 
-RULE = Rule(
-    CODE,
-    "eval-without-no-grad",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,))), batch_size=16)
-model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Dropout(0.5), nn.Linear(32, 3))
-model.eval()
-correct = 0
-for x, y in loader:
-    correct += (model(x).argmax(1) == y).sum().item()
-    #           ^^^^^^^^ TS506: `model` is evaluated here with autograd recording
-print(correct)
-""",
-            fixed="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,))), batch_size=16)
-model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Dropout(0.5), nn.Linear(32, 3))
-model.eval()
-correct = 0
-with torch.no_grad():
-    for x, y in loader:
-        correct += (model(x).argmax(1) == y).sum().item()
-print(correct)
-""",
-            good="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,))), batch_size=16)
-model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Dropout(0.5), nn.Linear(32, 3))
-model.eval()
-for x, y in loader:
-    x.requires_grad_()
-    nn.functional.cross_entropy(model(x), y).backward()
-    print(x.grad.abs().mean())
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

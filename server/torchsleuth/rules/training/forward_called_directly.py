@@ -21,8 +21,9 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import ClassValue, Function, Instance, Value, is_module
@@ -71,40 +72,4 @@ def _in_own_method(analysis: Analysis, path: str, node: ast.Call, receiver: ast.
     return False
 
 
-RULE = Rule(
-    CODE,
-    "forward-called-directly",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Sequential(nn.Linear(8, 4), nn.ReLU())
-out = model.forward(torch.randn(2, 8))
-#     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS513: `model`.forward() skips the hooks
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Sequential(nn.Linear(8, 4), nn.ReLU())
-out = model(torch.randn(2, 8))
-""",
-            good="""
-import torch
-from torch import nn
-
-class Scaled(nn.Linear):
-    def forward(self, x):
-        return 2 * super().forward(x)
-
-out = Scaled(8, 4)(torch.randn(2, 8))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

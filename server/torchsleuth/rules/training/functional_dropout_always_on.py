@@ -21,11 +21,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.modules import descendants
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.modes import depends_on_mode
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values.frames import Frame
 
@@ -109,55 +110,4 @@ def _always_on(
     )
 
 
-RULE = Rule(
-    CODE,
-    "functional-dropout-always-on",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(8, 4)
-
-    def forward(self, x):
-        return F.dropout(self.fc(x), p=0.3)
-        #      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS516: this dropout stays on in evaluation mode
-""",
-            fixed="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(8, 4)
-
-    def forward(self, x):
-        return F.dropout(self.fc(x), p=0.3, training=self.training)
-""",
-            good="""
-import torch
-import torch.nn.functional as F
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.fc = nn.Linear(8, 4)
-
-    def forward(self, x):
-        return F.dropout(self.fc(x), 0.3, self.training)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

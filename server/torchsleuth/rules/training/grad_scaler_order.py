@@ -24,6 +24,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import is_off
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
@@ -37,7 +38,7 @@ from torchsleuth.rules.evidence.loops import (
     statement_of,
     uncalled,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject
 
@@ -212,61 +213,4 @@ def _early_updates(analysis: Analysis, events: list[Event]) -> Iterator[Finding]
         yield Finding(update.site.span, text, places, candidates)
 
 
-RULE = Rule(
-    CODE,
-    "grad-scaler-order",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scaler = torch.amp.GradScaler("cuda")
-for x, y in [(torch.randn(8, 4), torch.randn(8, 1))] * 4:
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(x), y)
-    scaler.scale(loss).backward()
-    optimizer.step()
-#   ^^^^^^^^^^^^^^^^ TS515: `optimizer` steps with gradients that are still multiplied by the scale of `scaler`
-    scaler.update()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scaler = torch.amp.GradScaler("cuda")
-for x, y in [(torch.randn(8, 4), torch.randn(8, 1))] * 4:
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(x), y)
-    scaler.scale(loss).backward()
-    scaler.step(optimizer)
-    scaler.update()
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scaler = torch.amp.GradScaler("cuda")
-for x, y in [(torch.randn(8, 4), torch.randn(8, 1))] * 4:
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(x), y)
-    scaler.scale(loss).backward()
-    scaler.unscale_(optimizer)
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    scaler.step(optimizer)
-    scaler.update()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

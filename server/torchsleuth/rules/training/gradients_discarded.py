@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
@@ -41,7 +42,7 @@ from torchsleuth.rules.evidence.loops import (
     trained_by,
     unseen,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, is_module
 
@@ -134,57 +135,4 @@ def _moved(analysis: Analysis, clearing: Event, step: Event) -> Iterator[Candida
         yield Candidate(message("fix.move_after", text=text, line=there.lineno), changes)
 
 
-RULE = Rule(
-    CODE,
-    "gradients-discarded",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for i in range(16):
-    optimizer.zero_grad()
-#   ^^^^^^^^^^^^^^^^^^^^^ TS525: this clears the gradients in every iteration
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)) / 4
-    loss.backward()
-    if (i + 1) % 4 == 0:
-        optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for i in range(16):
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)) / 4
-    loss.backward()
-    if (i + 1) % 4 == 0:
-        optimizer.step()
-        optimizer.zero_grad()
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for i in range(16):
-    if i % 4 == 0:
-        optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)) / 4
-    loss.backward()
-    if (i + 1) % 4 == 0:
-        optimizer.step()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -21,10 +21,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.modules import descendants, named_children
 from torchsleuth.interp.trace import AttributeSet, PartSet
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import ClassValue, Instance, LibraryModule, Value
 
@@ -92,83 +93,4 @@ def _outputs(layer: LibraryModule) -> Value:
     return layer.kwargs.get("out_features", layer.args[1] if len(layer.args) > 1 else "?")
 
 
-RULE = Rule(
-    CODE,
-    "head-never-called",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-
-class Backbone(nn.Module):
-    def __init__(self, classes=1000):
-        super().__init__()
-        self.stem = nn.Conv2d(3, 16, 3, stride=2)
-        self.head = nn.Linear(16, classes)
-
-    def forward(self, x):
-        return self.head(self.stem(x).relu().mean((2, 3)))
-
-
-def fine_tuned(model):
-    model.fc = nn.Linear(16, 10)
-#   ^^^^^^^^ TS522: `model.fc` is a new layer that Backbone never calls: its last layer is still `head`, with 1000 outputs
-    return model
-
-
-model = fine_tuned(Backbone())
-loss = nn.functional.cross_entropy(model(torch.randn(8, 3, 32, 32)), torch.randint(0, 10, (8,)))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-
-class Backbone(nn.Module):
-    def __init__(self, classes=1000):
-        super().__init__()
-        self.stem = nn.Conv2d(3, 16, 3, stride=2)
-        self.head = nn.Linear(16, classes)
-
-    def forward(self, x):
-        return self.head(self.stem(x).relu().mean((2, 3)))
-
-
-def fine_tuned(model):
-    model.head = nn.Linear(16, 10)
-    return model
-
-
-model = fine_tuned(Backbone())
-loss = nn.functional.cross_entropy(model(torch.randn(8, 3, 32, 32)), torch.randint(0, 10, (8,)))
-""",
-            good="""
-import torch
-from torch import nn
-
-
-class Backbone(nn.Module):
-    def __init__(self, classes=1000):
-        super().__init__()
-        self.stem = nn.Conv2d(3, 16, 3, stride=2)
-        self.head = nn.Linear(16, classes)
-
-    def forward(self, x):
-        return self.head(self.stem(x).relu().mean((2, 3)))
-
-
-model = Backbone()
-model.head = nn.Identity()
-model.projection = nn.Linear(16, 10)
-features = model.projection(model(torch.randn(8, 3, 32, 32)))
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -22,11 +22,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.modules import descendants, has_own_parameters, has_unknown_parts, parts_of
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, place_in, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value
 
@@ -102,64 +103,4 @@ def _exchanged(analysis: Analysis, load: Site, place: Site) -> Iterator[Candidat
         yield Candidate(message("fix.move_after", text=text, line=behind.end_lineno), changes)
 
 
-RULE = Rule(
-    CODE,
-    "load-overwritten",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-def init_weights(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-        nn.init.zeros_(module.bias)
-
-def build():
-    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
-    model.load_state_dict(torch.load("model.pt", map_location="cpu", weights_only=True))
-    model.apply(init_weights)
-#   ^^^^^^^^^^^^^^^^^^^^^^^^^ TS537: nothing is left of the weights that line 11 has loaded
-    return model
-
-out = build()(torch.randn(3, 4))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-def init_weights(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-        nn.init.zeros_(module.bias)
-
-def build():
-    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
-    model.apply(init_weights)
-    model.load_state_dict(torch.load("model.pt", map_location="cpu", weights_only=True))
-    return model
-
-out = build()(torch.randn(3, 4))
-""",
-            good="""
-import torch
-from torch import nn
-
-def init_weights(module):
-    if isinstance(module, nn.Linear):
-        nn.init.xavier_uniform_(module.weight)
-        nn.init.zeros_(module.bias)
-
-model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
-model.load_state_dict(torch.load("model.pt", map_location="cpu", weights_only=True))
-model[2].apply(init_weights)
-out = model(torch.randn(3, 4))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -26,6 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.batch import batch_of
 from torchsleuth.interp.library.modules import descendants
 from torchsleuth.interp.trace import Event, LibraryCall, Operation
@@ -47,7 +48,7 @@ from torchsleuth.rules.evidence.loops import (
     within,
 )
 from torchsleuth.rules.evidence.modes import ModeDependent, mode_dependent
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Severity
 from torchsleuth.syntax import edits
 from torchsleuth.values import DictValue, LibraryObject, Parameters, Tensor, is_unknown
@@ -338,78 +339,4 @@ def _by_phase(analysis: Analysis, event: Event, name: str) -> Iterator[Candidate
                 yield Candidate(title, (edits.replace(source, other, text),))
 
 
-RULE = Rule(
-    CODE,
-    "missing-eval-mode",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-data = TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,)))
-train_loader, test_loader = DataLoader(data, batch_size=16, shuffle=True), DataLoader(data, batch_size=16)
-model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Dropout(0.5), nn.Linear(32, 3))
-optimizer = torch.optim.Adam(model.parameters())
-for x, y in train_loader:
-    loss = nn.functional.cross_entropy(model(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-
-correct = 0
-with torch.no_grad():
-    for x, y in test_loader:
-        correct += (model(x).argmax(1) == y).sum().item()
-#                   ^^^^^^^^ TS505: `model` is evaluated in training mode: Dropout (line 7) is active
-""",
-            fixed="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-data = TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,)))
-train_loader, test_loader = DataLoader(data, batch_size=16, shuffle=True), DataLoader(data, batch_size=16)
-model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Dropout(0.5), nn.Linear(32, 3))
-optimizer = torch.optim.Adam(model.parameters())
-for x, y in train_loader:
-    loss = nn.functional.cross_entropy(model(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-
-correct = 0
-model.eval()
-with torch.no_grad():
-    for x, y in test_loader:
-        correct += (model(x).argmax(1) == y).sum().item()
-""",
-            good="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-data = TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,)))
-train_loader, test_loader = DataLoader(data, batch_size=16, shuffle=True), DataLoader(data, batch_size=16)
-model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 3))
-optimizer = torch.optim.Adam(model.parameters())
-for x, y in train_loader:
-    loss = nn.functional.cross_entropy(model(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-
-correct = 0
-with torch.no_grad():
-    for x, y in test_loader:
-        correct += (model(x).argmax(1) == y).sum().item()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

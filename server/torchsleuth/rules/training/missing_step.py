@@ -26,6 +26,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
@@ -40,7 +41,7 @@ from torchsleuth.rules.evidence.loops import (
     uncalled,
     unseen,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, is_unknown
@@ -148,57 +149,4 @@ def _clearing(analysis: Analysis, backward: Event, name: str) -> ast.stmt | None
     return None
 
 
-RULE = Rule(
-    CODE,
-    "missing-step",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(3):
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
-    optimizer.zero_grad()
-    loss.backward()
-#   ^^^^^^^^^^^^^^^ TS503: `optimizer` never steps
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    print(loss.item())
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(3):
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
-    optimizer.zero_grad()
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-    optimizer.step()
-    print(loss.item())
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(3):
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
-    optimizer.zero_grad()
-    loss.backward()
-    if loss.isfinite():
-        optimizer.step()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

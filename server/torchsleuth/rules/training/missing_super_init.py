@@ -24,9 +24,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import ClassValue, Instance, Tensor, is_module
 
@@ -114,59 +115,4 @@ def _is_super(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
-RULE = Rule(
-    CODE,
-    "missing-super-init",
-    "error",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self, classes):
-        self.fc = nn.Linear(8, classes)
-#       ^^^^^^^ TS518: `self.fc` is assigned before nn.Module.__init__ has run
-        self.classes = classes
-
-    def forward(self, x):
-        return self.fc(x)
-
-print(Net(3)(torch.randn(2, 8)))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self, classes):
-        super().__init__()
-        self.fc = nn.Linear(8, classes)
-        self.classes = classes
-
-    def forward(self, x):
-        return self.fc(x)
-
-print(Net(3)(torch.randn(2, 8)))
-""",
-            good="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self, classes):
-        nn.Module.__init__(self)
-        self.fc = nn.Linear(8, classes)
-
-    def forward(self, x):
-        return self.fc(x)
-
-print(Net(3)(torch.randn(2, 8)))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -21,8 +21,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import Instance, LibraryModule
 
@@ -50,33 +51,4 @@ def _repairs(analysis: Analysis, path: str, node: ast.BinOp) -> Iterator[Candida
         yield Candidate(message("fix.comprehension", text=text), (edits.replace(source, node, text),), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "module-repeated",
-    "warning",
-    "loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-from torch import nn
-
-layers = nn.Sequential(*[nn.Linear(8, 8)] * 4)
-#                       ^^^^^^^^^^^^^^^^^^^^^ TS532: this list holds one Linear several times
-""",
-            fixed="""
-from torch import nn
-
-layers = nn.Sequential(*[nn.Linear(8, 8) for _ in range(4)])
-""",
-            good="""
-from torch import nn
-
-shared = nn.Linear(8, 8)
-layers = nn.Sequential(*[shared] * 4)
-activations = nn.ModuleList([nn.ReLU()] * 4)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -20,13 +20,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.modules import descendants, parts_of
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.evidence.modules import named, trainable
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import DictValue, Instance, ListValue, Site, Tensor, Value, is_module
 
@@ -111,67 +112,4 @@ def _registered(analysis: Analysis, item: AttributeSet, kind: str, what: str) ->
     yield Candidate(message("fix.wrap", text=wrapper), (*imports, edit))
 
 
-RULE = Rule(
-    CODE,
-    "modules-in-plain-container",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = [nn.Linear(8, 8) for _ in range(3)]
-#       ^^^^^^^^^^^ TS511: `self.layers` is a plain list: its 3 layers are not part of Net
-        self.head = nn.Linear(8, 1)
-
-    def forward(self, x):
-        for layer in self.layers:
-            x = torch.relu(layer(x))
-        return self.head(x)
-
-print(Net()(torch.randn(2, 8)))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(3)])
-        self.head = nn.Linear(8, 1)
-
-    def forward(self, x):
-        for layer in self.layers:
-            x = torch.relu(layer(x))
-        return self.head(x)
-
-print(Net()(torch.randn(2, 8)))
-""",
-            good="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layers = [nn.Linear(8, 8) for _ in range(3)]
-        self.body = nn.Sequential(*self.layers)
-        self.head = nn.Linear(8, 1)
-
-    def forward(self, x):
-        return self.head(self.body(x))
-
-print(Net()(torch.randn(2, 8)))
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -22,8 +22,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.spec import Native
 
@@ -66,54 +67,4 @@ def _seeded(analysis: Analysis, names: dict[object, object]) -> Iterator[Candida
     yield Candidate(message("fix.insert", text=text), (edit,), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "no-seed",
-    "hint",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-#           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS520: no seed is set
-for epoch in range(3):
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)).backward()
-    optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-torch.manual_seed(0)
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(3):
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)).backward()
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-
-torch.manual_seed(0)
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(3):
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)).backward()
-    optimizer.step()
-""",
-        ),
-    ),
-    default=False,
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

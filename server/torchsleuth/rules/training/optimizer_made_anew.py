@@ -28,11 +28,12 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import given_to, is_optimizer, trained_parts
 from torchsleuth.interp.trace import LibraryCall, LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_alone, loop_statement, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.values import UNKNOWN, LibraryObject
@@ -116,59 +117,4 @@ def _repairs(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
         )
 
 
-RULE = Rule(
-    CODE,
-    "optimizer-made-anew",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(64, 4), torch.randn(64, 1)), batch_size=16, shuffle=True)
-model = nn.Linear(4, 1)
-for epoch in range(3):
-    for x, y in loader:
-        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-#                   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS535: Adam is made anew in each iteration
-        optimizer.zero_grad()
-        nn.functional.mse_loss(model(x), y).backward()
-        optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(64, 4), torch.randn(64, 1)), batch_size=16, shuffle=True)
-model = nn.Linear(4, 1)
-optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
-for epoch in range(3):
-    for x, y in loader:
-        optimizer.zero_grad()
-        nn.functional.mse_loss(model(x), y).backward()
-        optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-loader = DataLoader(TensorDataset(torch.randn(64, 4), torch.randn(64, 1)), batch_size=16, shuffle=True)
-model = nn.Linear(4, 1)
-for epoch in range(3):
-    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3 / (epoch + 1))
-    for x, y in loader:
-        optimizer.zero_grad()
-        nn.functional.mse_loss(model(x), y).backward()
-        optimizer.step()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -31,6 +31,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.modules import descendants, has_own_parameters, parts_of
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
@@ -45,7 +46,7 @@ from torchsleuth.rules.evidence.loops import (
     statement_of,
     trained_by,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
@@ -541,93 +542,4 @@ def _called(part: Value) -> str:
     return f"this {part.cls.name}" if isinstance(part, Instance) else "this parameter"
 
 
-RULE = Rule(
-    CODE,
-    "optimizer-misses-parameters",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-encoder, decoder = nn.Linear(8, 2), nn.Linear(2, 8)
-optimizer = torch.optim.Adam(encoder.parameters(), lr=1e-3)
-#           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS512: `decoder` (line 4) gets gradients, but no optimizer
-for _ in range(10):
-    x = torch.randn(16, 8)
-    optimizer.zero_grad()
-    nn.functional.mse_loss(decoder(encoder(x)), x).backward()
-    optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-encoder, decoder = nn.Linear(8, 2), nn.Linear(2, 8)
-optimizer = torch.optim.Adam(list(encoder.parameters()) + list(decoder.parameters()), lr=1e-3)
-for _ in range(10):
-    x = torch.randn(16, 8)
-    optimizer.zero_grad()
-    nn.functional.mse_loss(decoder(encoder(x)), x).backward()
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-
-body, head = nn.Linear(8, 4), nn.Linear(4, 2)
-body.load_state_dict(torch.load("body.pt", map_location="cpu", weights_only=True))
-optimizer = torch.optim.Adam(head.parameters(), lr=1e-3)
-for _ in range(10):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(head(body(torch.randn(16, 8))), torch.randint(0, 2, (16,))).backward()
-    optimizer.step()
-""",
-        ),
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-#           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS512: this Linear is put into the model in line 6
-model[2] = nn.Linear(16, 2)
-for _ in range(10):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(model(torch.randn(16, 8)), torch.randint(0, 2, (16,))).backward()
-    optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
-model[2] = nn.Linear(16, 2)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for _ in range(10):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(model(torch.randn(16, 8)), torch.randint(0, 2, (16,))).backward()
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-model[2] = nn.Linear(16, 2)
-optimizer.add_param_group({"params": model[2].parameters()})
-for _ in range(10):
-    optimizer.zero_grad()
-    nn.functional.cross_entropy(model(torch.randn(16, 8)), torch.randint(0, 2, (16,))).backward()
-    optimizer.step()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -23,10 +23,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import own_blocks
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 
 CODE = "TS528"
@@ -147,53 +148,4 @@ def _computes(value: ast.expr) -> bool:
     return isinstance(value, ast.BinOp) or any(name in _COMPUTING for name in names)
 
 
-RULE = Rule(
-    CODE,
-    "parameter-rebound",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import copy
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-teacher = copy.deepcopy(model)
-with torch.no_grad():
-    for old, new in zip(teacher.parameters(), model.parameters()):
-        old = 0.99 * old + 0.01 * new
-#       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS528: this gives the name `old` to a new tensor
-""",
-            fixed="""
-import copy
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-teacher = copy.deepcopy(model)
-with torch.no_grad():
-    for old, new in zip(teacher.parameters(), model.parameters()):
-        old.data.copy_(0.99 * old + 0.01 * new)
-""",
-            good="""
-import copy
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-teacher = copy.deepcopy(model)
-with torch.no_grad():
-    for old, new in zip(teacher.parameters(), model.parameters()):
-        old.mul_(0.99).add_(new, alpha=0.01)
-    for name, p in model.named_parameters():
-        p = p.detach().flatten()
-        print(name, p.norm())
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

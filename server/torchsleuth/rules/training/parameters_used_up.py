@@ -25,9 +25,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Severity
 from torchsleuth.syntax import edits
 from torchsleuth.values import ListValue, Parameters
@@ -70,56 +71,4 @@ def _kept(analysis: Analysis, misuse: Misuse) -> Iterator[Candidate]:
         yield Candidate(message("fix.list"), (edits.replace(source, node, text),))
 
 
-RULE = Rule(
-    CODE,
-    "parameters-used-up",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-params = model.parameters()
-optimizer = torch.optim.SGD(params, lr=0.1)
-for i in range(3):
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)).backward()
-    nn.utils.clip_grad_norm_(params, 1.0)
-#   ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS529: nothing is left in this iterator: line 6 has gone through all of it
-    optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-params = list(model.parameters())
-optimizer = torch.optim.SGD(params, lr=0.1)
-for i in range(3):
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)).backward()
-    nn.utils.clip_grad_norm_(params, 1.0)
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-params = [p for p in model.parameters() if p.requires_grad]
-optimizer = torch.optim.SGD(params, lr=0.1)
-print(sum(p.numel() for p in params), sum(p.numel() for p in model.parameters()))
-for i in range(3):
-    optimizer.zero_grad()
-    nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1)).backward()
-    nn.utils.clip_grad_norm_(params, 1.0)
-    optimizer.step()
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

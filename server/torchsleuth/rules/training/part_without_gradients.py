@@ -23,13 +23,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.modules import descendants, has_own_parameters
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import reads_gradients
 from torchsleuth.rules.evidence.graphs import uncut
-from torchsleuth.rules.rule import Analysis, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Finding, Rule, related
 from torchsleuth.values import UNKNOWN, Instance, LibraryModule, LibraryObject, Tensor, is_module
 from torchsleuth.values.graph import Cut, node_of
 
@@ -123,94 +124,4 @@ def _whole(analysis: Analysis, part: LibraryModule) -> object:
     return max(around, key=lambda module: sum(1 for _ in descendants(module)), default=part)
 
 
-RULE = Rule(
-    CODE,
-    "part-without-gradients",
-    "warning",
-    "grad",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-
-class Stager(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.encoder = nn.Linear(30, 16)
-        self.head = nn.Linear(16, 5)
-
-    def forward(self, x):
-        with torch.no_grad():
-#            ^^^^^^^^^^^^^^^ TS534: `encoder` is to be trained, but runs without a graph
-            h = self.encoder(x)
-        return self.head(h)
-
-
-model = Stager()
-optimizer = torch.optim.Adam(model.parameters())
-for step in range(10):
-    x, y = torch.randn(8, 30), torch.randint(0, 5, (8,))
-    loss = nn.functional.cross_entropy(model(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-
-class Stager(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.encoder = nn.Linear(30, 16)
-        self.head = nn.Linear(16, 5)
-
-    def forward(self, x):
-        h = self.encoder(x)
-        return self.head(h)
-
-
-model = Stager()
-optimizer = torch.optim.Adam(model.parameters())
-for step in range(10):
-    x, y = torch.randn(8, 30), torch.randint(0, 5, (8,))
-    loss = nn.functional.cross_entropy(model(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-
-
-class Stager(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.encoder = nn.Linear(30, 16).requires_grad_(False)
-        self.head = nn.Linear(16, 5)
-
-    def forward(self, x):
-        with torch.no_grad():
-            h = self.encoder(x)
-        return self.head(h)
-
-
-model = Stager()
-optimizer = torch.optim.Adam(model.parameters())
-for step in range(10):
-    x, y = torch.randn(8, 30), torch.randint(0, 5, (8,))
-    loss = nn.functional.cross_entropy(model(x), y)
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -20,13 +20,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.modules import parts_of
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.evidence.modules import named
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import Tensor
 from torchsleuth.values.graph import GraphNode
@@ -97,59 +98,4 @@ def _makes_parameter(node: ast.Call) -> bool:
     return ast.unparse(node.func).rpartition(".")[2] == "Parameter"
 
 
-RULE = Rule(
-    CODE,
-    "plain-tensor-parameter",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-class Scale(nn.Module):
-    def __init__(self, features):
-        super().__init__()
-        self.gain = torch.ones(features, requires_grad=True)
-#       ^^^^^^^^^ TS519: `self.gain` requires grad but is no parameter of Scale
-
-    def forward(self, x):
-        return x * self.gain
-
-print(Scale(4)(torch.randn(2, 4)))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-class Scale(nn.Module):
-    def __init__(self, features):
-        super().__init__()
-        self.gain = nn.Parameter(torch.ones(features))
-
-    def forward(self, x):
-        return x * self.gain
-
-print(Scale(4)(torch.randn(2, 4)))
-""",
-            good="""
-import torch
-from torch import nn
-
-class Scale(nn.Module):
-    def __init__(self, features):
-        super().__init__()
-        self.register_buffer("gain", torch.ones(features))
-
-    def forward(self, x):
-        return x * self.gain
-
-print(Scale(4)(torch.randn(2, 4)))
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

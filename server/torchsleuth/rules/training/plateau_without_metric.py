@@ -20,9 +20,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import receiver_text
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, Scalar, Site, Tensor, Value
 from torchsleuth.values.frames import Frame
@@ -68,58 +69,4 @@ def _is_number(value: Value) -> bool:
     return isinstance(value, float) or (isinstance(value, Scalar) and value.type == "float")
 
 
-RULE = Rule(
-    CODE,
-    "plateau-without-metric",
-    "error",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=2)
-for epoch in range(5):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
-    loss.backward()
-    optimizer.step()
-    scheduler.step()
-#   ^^^^^^^^^^^^^^^^ TS521: `scheduler`.step() of ReduceLROnPlateau has to be told the value that it watches
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=2)
-for epoch in range(5):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
-    loss.backward()
-    optimizer.step()
-    scheduler.step(loss.item())
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=2)
-for epoch in range(5):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
-    loss.backward()
-    optimizer.step()
-    scheduler.step(metrics=loss)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

@@ -24,10 +24,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, loop_statement
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 
 CODE = "TS524"
@@ -79,59 +80,4 @@ def _moved(analysis: Analysis, point: LoopPoint, loop: ast.For) -> Iterator[Cand
         yield Candidate(message("fix.move_out", text="return", line=loop.lineno), changes)
 
 
-RULE = Rule(
-    CODE,
-    "return-inside-loop",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-def evaluate(model, batches):
-    model.eval()
-    correct = 0
-    with torch.no_grad():
-        for x, y in batches:
-            correct += (model(x).argmax(1) == y).sum().item()
-            return correct / len(batches)
-#           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS524: this return ends the loop of line 8 in its first iteration
-
-batches = [(torch.randn(8, 4), torch.randint(0, 3, (8,))) for _ in range(5)]
-print(evaluate(nn.Linear(4, 3), batches))
-""",
-            fixed="""
-import torch
-from torch import nn
-
-def evaluate(model, batches):
-    model.eval()
-    correct = 0
-    with torch.no_grad():
-        for x, y in batches:
-            correct += (model(x).argmax(1) == y).sum().item()
-        return correct / len(batches)
-
-batches = [(torch.randn(8, 4), torch.randint(0, 3, (8,))) for _ in range(5)]
-print(evaluate(nn.Linear(4, 3), batches))
-""",
-            good="""
-import torch
-from torch import nn
-
-def first_outputs(model, batches):
-    model.eval()
-    with torch.no_grad():
-        for x, y in batches:
-            return model(x)
-
-batches = [(torch.randn(8, 4), torch.randint(0, 3, (8,))) for _ in range(5)]
-print(first_outputs(nn.Linear(4, 3), batches))
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

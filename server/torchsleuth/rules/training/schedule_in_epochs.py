@@ -31,6 +31,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import last_assignment
@@ -45,7 +46,7 @@ from torchsleuth.rules.evidence.schedules import (
     product,
     with_batches,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, Site
 
@@ -188,68 +189,4 @@ def _left(scheduler: LibraryObject, steps: int) -> float | None:
     return None
 
 
-RULE = Rule(
-    CODE,
-    "schedule-in-epochs",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-EPOCHS = 20
-loader = DataLoader(TensorDataset(torch.randn(64, 4), torch.randn(64, 1)), batch_size=16, shuffle=True)
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=EPOCHS)
-for epoch in range(EPOCHS):
-    for x, y in loader:
-        optimizer.zero_grad()
-        nn.functional.mse_loss(model(x), y).backward()
-        optimizer.step()
-        scheduler.step()
-#       ^^^^^^^^^^^^^^^^ TS536: T_max=20 is the number of epochs, but this steps after every batch
-""",
-            fixed="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-EPOCHS = 20
-loader = DataLoader(TensorDataset(torch.randn(64, 4), torch.randn(64, 1)), batch_size=16, shuffle=True)
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=EPOCHS)
-for epoch in range(EPOCHS):
-    for x, y in loader:
-        optimizer.zero_grad()
-        nn.functional.mse_loss(model(x), y).backward()
-        optimizer.step()
-    scheduler.step()
-""",
-            good="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-EPOCHS = 20
-loader = DataLoader(TensorDataset(torch.randn(64, 4), torch.randn(64, 1)), batch_size=16, shuffle=True)
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=EPOCHS * len(loader))
-for epoch in range(EPOCHS):
-    for x, y in loader:
-        optimizer.zero_grad()
-        nn.functional.mse_loss(model(x), y).backward()
-        optimizer.step()
-        scheduler.step()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -23,6 +23,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import (
@@ -36,7 +37,7 @@ from torchsleuth.rules.evidence.loops import (
     same_iteration,
     statement_of,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject
 
@@ -115,61 +116,4 @@ def _behind(analysis: Analysis, statement: ast.stmt, early: Event, step: Event) 
     return next((part for part in siblings if part in around), None)
 
 
-RULE = Rule(
-    CODE,
-    "scheduler-before-optimizer",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2)
-for epoch in range(6):
-    scheduler.step()
-#   ^^^^^^^^^^^^^^^^ TS508: `scheduler.step()` comes before the first `optimizer.step()` (line 12)
-    for x, y in [(torch.randn(8, 4), torch.randn(8, 1))]:
-        optimizer.zero_grad()
-        nn.functional.mse_loss(model(x), y).backward()
-        optimizer.step()
-    print(epoch)
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2)
-for epoch in range(6):
-    for x, y in [(torch.randn(8, 4), torch.randn(8, 1))]:
-        optimizer.zero_grad()
-        nn.functional.mse_loss(model(x), y).backward()
-        optimizer.step()
-    scheduler.step()
-    print(epoch)
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=2)
-for epoch in range(6):
-    for x, y in [(torch.randn(8, 4), torch.randn(8, 1))]:
-        optimizer.zero_grad()
-        nn.functional.mse_loss(model(x), y).backward()
-        optimizer.step()
-        scheduler.step()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -21,11 +21,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.modules import STATE
 from torchsleuth.interp.trace import StateFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.wrapped import of_wrapped
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.values import DictValue, Instance, LibraryModule, LibraryObject, Value
@@ -106,66 +107,4 @@ def _built_alike(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
             yield Candidate(title, (edits.replace(source, own, text),), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "state-dict-mismatch",
-    "error",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self, classes):
-        super().__init__()
-        self.body, self.head = nn.Linear(4, 8), nn.Linear(8, classes)
-
-    def forward(self, x):
-        return self.head(torch.relu(self.body(x)))
-
-pretrained = Net(10)
-model = Net(3)
-result = model.load_state_dict(pretrained.state_dict())
-#        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ TS530: this state does not fit: `head.weight` is [10, 8] in it and [3, 8] in the module
-""",
-            fixed="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self, classes):
-        super().__init__()
-        self.body, self.head = nn.Linear(4, 8), nn.Linear(8, classes)
-
-    def forward(self, x):
-        return self.head(torch.relu(self.body(x)))
-
-pretrained = Net(10)
-model = Net(10)
-result = model.load_state_dict(pretrained.state_dict())
-""",
-            good="""
-import torch
-from torch import nn
-
-class Net(nn.Module):
-    def __init__(self, classes):
-        super().__init__()
-        self.body, self.head = nn.Linear(4, 8), nn.Linear(8, classes)
-
-    def forward(self, x):
-        return self.head(torch.relu(self.body(x)))
-
-pretrained = Net(10)
-model = Net(3)
-state = pretrained.state_dict()
-del state["head.weight"], state["head.bias"]
-model.load_state_dict(state, strict=False)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

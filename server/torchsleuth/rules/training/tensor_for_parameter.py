@@ -22,9 +22,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import Tensor
 
@@ -61,41 +62,4 @@ def _is_target(statement: ast.Assign, node: ast.AST) -> bool:
     )
 
 
-RULE = Rule(
-    CODE,
-    "tensor-for-parameter",
-    "error",
-    "grad",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-layer = nn.Linear(4, 2)
-with torch.no_grad():
-    layer.weight = torch.zeros(2, 4)
-#   ^^^^^^^^^^^^ TS533: `layer.weight` is a parameter of the module
-""",
-            fixed="""
-import torch
-from torch import nn
-
-layer = nn.Linear(4, 2)
-with torch.no_grad():
-    layer.weight.data.copy_(torch.zeros(2, 4))
-""",
-            good="""
-import torch
-from torch import nn
-
-layer = nn.Linear(4, 2)
-layer.weight = nn.Parameter(torch.zeros(2, 4))
-layer.bias.data = torch.ones(2)
-layer.scale = torch.ones(2)
-""",
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)

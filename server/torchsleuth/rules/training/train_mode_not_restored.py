@@ -28,6 +28,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import (
@@ -43,7 +44,7 @@ from torchsleuth.rules.evidence.loops import (
     within,
 )
 from torchsleuth.rules.evidence.modes import ModeDependent, mode_dependent
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 
@@ -133,73 +134,4 @@ def _inserted(analysis: Analysis, event: Event, name: str | None) -> Iterator[Ca
             yield Candidate(title, (edit,))
 
 
-RULE = Rule(
-    CODE,
-    "train-mode-not-restored",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-data = TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,)))
-loader = DataLoader(data, batch_size=16, shuffle=True)
-model = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 3))
-optimizer = torch.optim.Adam(model.parameters())
-for epoch in range(5):
-    for x, y in loader:
-        loss = nn.functional.cross_entropy(model(x), y)
-        #                                  ^^^^^^^^ TS507: `model` is trained in evaluation mode: nothing calls train() after the eval() of line 15
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    model.eval()
-    with torch.no_grad():
-        print(epoch, (model(data.tensors[0]).argmax(1) == data.tensors[1]).float().mean().item())
-""",
-            fixed="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-data = TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,)))
-loader = DataLoader(data, batch_size=16, shuffle=True)
-model = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 3))
-optimizer = torch.optim.Adam(model.parameters())
-for epoch in range(5):
-    model.train()
-    for x, y in loader:
-        loss = nn.functional.cross_entropy(model(x), y)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    model.eval()
-    with torch.no_grad():
-        print(epoch, (model(data.tensors[0]).argmax(1) == data.tensors[1]).float().mean().item())
-""",
-            good="""
-import torch
-from torch import nn
-from torch.utils.data import DataLoader, TensorDataset
-
-data = TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,)))
-loader = DataLoader(data, batch_size=16, shuffle=True)
-model = nn.Sequential(nn.Linear(8, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Linear(32, 3))
-model.eval()  # fine-tuning with the statistics as they are
-optimizer = torch.optim.Adam(model.parameters())
-for epoch in range(5):
-    for x, y in loader:
-        loss = nn.functional.cross_entropy(model(x), y)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

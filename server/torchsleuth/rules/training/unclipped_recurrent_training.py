@@ -22,13 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import changes_gradients, feeds
 from torchsleuth.rules.evidence.loops import is_simple, modules_of, name_in, optimizer_text, receiver_text, statement_of
 from torchsleuth.rules.evidence.modules import named
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryModule, LibraryObject
@@ -88,55 +89,4 @@ def _clipped(analysis: Analysis, optimizer: LibraryObject, step: Event) -> Itera
     yield Candidate(message("fix.clip"), (*imports, edit), safe=False)
 
 
-RULE = Rule(
-    CODE,
-    "unclipped-recurrent-training",
-    "hint",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.GRU(4, 8, batch_first=True)
-optimizer = torch.optim.Adam(model.parameters())
-for _ in range(10):
-    optimizer.zero_grad()
-    out, _ = model(torch.randn(2, 20, 4))
-    out.square().mean().backward()
-    optimizer.step()
-#   ^^^^^^^^^^^^^^^^ TS510: GRU is trained here without gradient clipping
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.GRU(4, 8, batch_first=True)
-optimizer = torch.optim.Adam(model.parameters())
-for _ in range(10):
-    optimizer.zero_grad()
-    out, _ = model(torch.randn(2, 20, 4))
-    out.square().mean().backward()
-    nn.utils.clip_grad_norm_(model.parameters(), max_norm=1.0)
-    optimizer.step()
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.GRU(4, 8, batch_first=True)
-optimizer = torch.optim.Adam(model.parameters())
-for _ in range(10):
-    optimizer.zero_grad()
-    out, _ = model(torch.randn(2, 20, 4))
-    out.square().mean().backward()
-    nn.utils.clip_grad_value_(model.parameters(), 0.5)
-    optimizer.step()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -24,6 +24,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.modules import parts_of
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
@@ -38,7 +39,7 @@ from torchsleuth.rules.evidence.loops import (
     same_iteration,
     statement_of,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Example, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.values import UNKNOWN, LibraryObject
 
@@ -136,53 +137,4 @@ def _moved(analysis: Analysis, one: Event, other: Event) -> Iterator[Candidate]:
         yield Candidate(message("fix.move_after", text=text, line=late.lineno), changes)
 
 
-RULE = Rule(
-    CODE,
-    "zero-grad-before-step",
-    "warning",
-    "training loop",
-    __doc__,
-    find,
-    (
-        Example(
-            bad="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(3):
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
-    loss.backward()
-    optimizer.zero_grad()
-#   ^^^^^^^^^^^^^^^^^^^^^ TS504: clears the gradients before the step of line 10
-    optimizer.step()
-""",
-            fixed="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(3):
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
-    loss.backward()
-    optimizer.step()
-    optimizer.zero_grad()
-""",
-            good="""
-import torch
-from torch import nn
-
-model = nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for epoch in range(3):
-    optimizer.zero_grad()
-    loss = nn.functional.mse_loss(model(torch.randn(8, 4)), torch.randn(8, 1))
-    loss.backward()
-    optimizer.step()
-""",
-        ),
-    ),
-    of_absence=True,
-)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -20,13 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import exchanged, operand
 from torchsleuth.rules.evidence.operators import EXCHANGED, is_exchanged
-from torchsleuth.rules.rule import Analysis, Example, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.schema import Span
 
 CODE = EXCHANGED
@@ -56,42 +57,4 @@ def _finding(analysis: Analysis, operation: Operation, fails: bool) -> Finding:
     return Finding(operation.site.span, text, places, candidates, "error" if fails else None)
 
 
-RULE = Rule(
-    CODE,
-    "loss-arguments-exchanged",
-    "warning",
-    "dtype and loss",
-    __doc__,
-    find,
-    examples=(
-        Example(
-            bad="""
-            import torch
-            from torch import nn
-
-            model, criterion = nn.Linear(8, 3), nn.CrossEntropyLoss()
-            x, y = torch.randn(32, 8), torch.randint(0, 3, (32,))
-            logits = model(x)
-            loss = criterion(y, logits)
-            #      ^^^^^^^^^^^^^^^^^^^^ TS313: `logits` is the prediction
-            """,
-            fixed="""
-            import torch
-            from torch import nn
-
-            model, criterion = nn.Linear(8, 3), nn.CrossEntropyLoss()
-            x, y = torch.randn(32, 8), torch.randint(0, 3, (32,))
-            logits = model(x)
-            loss = criterion(logits, y)
-            """,
-            good="""
-            import torch
-            from torch import nn
-
-            model, criterion = nn.Linear(8, 3), nn.CrossEntropyLoss()
-            x, teacher = torch.randn(32, 8), nn.Linear(8, 3)
-            loss = criterion(model(x), teacher(x).softmax(dim=1))
-            """,
-        ),
-    ),
-)
+RULE = Rule(FAULTS[CODE], find)
