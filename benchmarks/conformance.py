@@ -391,7 +391,7 @@ class Replay:
         interpreter.statement = stepped  # type: ignore[method-assign]
         interpreter._protect(lambda: space.append(interpreter.execute_module(source, "__main__")))
         # What TS8 says of a function is true of the samples too: it is deprecated.
-        rules = [rule for rule in RULES.values() if rule.severity != "hint" and not rule.code.startswith("TS8")]
+        rules = [rule for rule in RULES.values() if rule.fault.severity != "hint" and not rule.code.startswith("TS8")]
         found = self.engine._diagnose(Analysis(source, interpreter.trace, workspace), rules)
         self.seconds += time.perf_counter() - began
         flags: dict[str, list[str]] = defaultdict(list)

@@ -28,7 +28,7 @@ from torchsleuth.schema import Diagnostic
 from torchsleuth.worker.engine import Engine
 
 PARTS = ("samples", "faults", "shapes", "time")
-DEFAULT = [code for code, rule in RULES.items() if rule.default]
+DEFAULT = [code for code, rule in RULES.items() if rule.fault.default]
 PER_SCRIPT = 6
 """Mutants of shapes for each script."""
 REPEATS = 3
@@ -86,11 +86,11 @@ def samples(engine: Engine) -> Iterator[str]:
     for code in RULES:
         if positives[code] or misses[code]:
             yield (
-                f"{code} {RULES[code].name:<32} {found[code]:>3} of {positives[code]:>3} found, "
+                f"{code} {RULES[code].fault.name:<32} {found[code]:>3} of {positives[code]:>3} found, "
                 f"{silent[code]:>3} of {misses[code]:>3} silent"
             )
     yield f"together: {found.total()} of {positives.total()} found, {silent.total()} of {misses.total()} silent"
-    bare = [code for code, rule in RULES.items() if rule.default and not positives[code]]
+    bare = [code for code, rule in RULES.items() if rule.fault.default and not positives[code]]
     if bare:
         yield f"without samples: {', '.join(bare)}"
 

@@ -6,7 +6,7 @@ import re
 import textwrap
 from functools import lru_cache
 
-from torchsleuth.rules.registry import RULES
+from torchsleuth.faults import FAULTS
 from torchsleuth.schema import Diagnostic, FileAnalysis
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.worker.engine import Engine
@@ -23,7 +23,7 @@ def engine() -> Engine:
 
 def analyze(text: str, *also: str | None, **overlay: str) -> FileAnalysis:
     """`also`: rules that are asked beside those that are on by default."""
-    codes = [code for code, rule in RULES.items() if rule.default or code in also]
+    codes = [code for code, fault in FAULTS.items() if fault.default or code in also]
     return engine().analyze(PATH, text, {f"{name}.py": other for name, other in overlay.items()}, codes=codes)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from torchsleuth.rules import deprecated_autocast, deprecated_function, non_public_function, removed_function
+from torchsleuth.rules.api import deprecated_autocast, deprecated_function, non_public_function, removed_function
 from torchsleuth.tensors.legacy import DTYPES
 
 

@@ -5,19 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.check import analyze, check
-from tests.rules.samples import Sample, load_samples
-from torchsleuth.rules.registry import RULES
-from torchsleuth.rules.rule import Example
-
-EXAMPLES = [
-    pytest.param(code, example, id=f"{code}-{number}")
-    for code, rule in RULES.items()
-    for number, example in enumerate(rule.examples)
-]
+from tests.rules.samples import Example, Sample, load_examples, load_samples
 
 
-@pytest.mark.parametrize(("code", "example"), EXAMPLES)
-def test_example(code: str, example: Example) -> None:
+@pytest.mark.parametrize("example", list(load_examples()), ids=str)
+def test_example(example: Example) -> None:
+    code = example.code
     found = check(example.bad, example.fixed, also=code)
     assert code in [diagnostic.code for diagnostic in found]
     if example.good is not None:

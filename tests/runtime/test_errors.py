@@ -9,7 +9,8 @@ import pytest
 
 from tests.runtime.inprocess import Observed, execute
 from torchsleuth.errors.catalogue import CATALOGUE
-from torchsleuth.errors.entry import NAMES, ErrorEntry
+from torchsleuth.errors.entry import ErrorEntry
+from torchsleuth.faults import FAULTS
 from torchsleuth.schema import Position
 from torchsleuth.syntax.text import SourceText
 
@@ -31,7 +32,7 @@ def test_the_example_raises_it_and_the_first_fix_repairs_it(entry: ErrorEntry, t
     observed = execute(tmp_path / "script.py", script(entry))
     assert observed.error is not None, "the example does not fail"
     found = observed.diagnostic
-    assert found.code == entry.code and found.name == NAMES[entry.code]
+    assert found.code == entry.code and found.name == FAULTS[entry.code].name
     assert entry.pattern.search(observed.crash["message"])
     assert found.layer == "run" and "\n" not in found.message
     assert not re.match(r"\w+(Error|Exception): ", found.message) or entry.text != "error.generic"
@@ -42,7 +43,7 @@ def test_the_example_raises_it_and_the_first_fix_repairs_it(entry: ErrorEntry, t
 
 
 def test_codes_have_names_and_patterns_are_distinct() -> None:
-    assert all(entry.code in NAMES for entry in CATALOGUE)
+    assert all(entry.code in FAULTS for entry in CATALOGUE)
     patterns = [entry.pattern.pattern for entry in CATALOGUE]
     assert len(set(patterns)) == len(patterns)
 

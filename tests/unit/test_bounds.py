@@ -17,6 +17,7 @@ import pytest
 
 from benchmarks import bombs, fuzz
 from tests.check import analyze, engine
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp import interpreter as execution
 from torchsleuth.interp.budget import Budget, OutOfTime
 from torchsleuth.interp.imports import Workspace
@@ -257,7 +258,9 @@ def test_a_rule_that_takes_too_long_costs_no_other(monkeypatch: pytest.MonkeyPat
         while True:
             pass
 
-    monkeypatch.setitem(RULES, "TS000", replace(RULES["TS101"], code="TS000", find=find, examples=()))
+    monkeypatch.setitem(
+        RULES, "TS000", replace(RULES["TS101"], fault=replace(FAULTS["TS101"], code="TS000"), find=find)
+    )
     monkeypatch.setattr(engine_module, "RULE_SECONDS", 0.2)
     found = engine().analyze("script.py", IMPORTS + WRONG, verify=False)
     assert sorted(codes(found)) == ["TS000", "TS101"]

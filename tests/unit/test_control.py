@@ -11,7 +11,7 @@ from torchsleuth.control.configuration import Configurations
 from torchsleuth.control.selection import ConfigurationError, Layer, is_selected, selected
 from torchsleuth.control.shown import shown
 from torchsleuth.control.suppression import ignoring, suppressions, unused
-from torchsleuth.rules.registry import RULES
+from torchsleuth.faults import FAULTS
 from torchsleuth.schema import Diagnostic, Position
 from torchsleuth.syntax.text import SourceText
 
@@ -33,11 +33,11 @@ def idle(text: str, *diagnostics: Diagnostic) -> list[tuple[str, str]]:
     comments = suppressions(source)
     for diagnostic in diagnostics:
         assert any([comment.silences(diagnostic) for comment in comments])
-    return [(item.message, source.apply(item.fixes[0].edits)) for item in unused(source, comments, RULES)]
+    return [(item.message, source.apply(item.fixes[0].edits)) for item in unused(source, comments, FAULTS)]
 
 
 def test_without_configuration_the_rules_decide() -> None:
-    assert set(selected(())) == {code for code, rule in RULES.items() if rule.default}
+    assert set(selected(())) == {code for code, fault in FAULTS.items() if fault.default and fault.rule}
 
 
 @pytest.mark.parametrize(

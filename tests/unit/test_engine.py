@@ -13,8 +13,8 @@ import pytest
 
 from tests.check import analyze, check, engine
 from torchsleuth.interp.interpreter import Interpreter
-from torchsleuth.rules import matmul_shape_mismatch
 from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.rules.shapes import matmul_shape_mismatch
 from torchsleuth.schema import TensorFact
 from torchsleuth.values import LibraryModule
 from torchsleuth.worker import collector

@@ -10,22 +10,22 @@ from pathlib import Path
 import pytest
 
 from tests.check import PATH, analyze, split_carets
-from tests.rules.samples import load_samples
-from torchsleuth.rules.index import INDEX, syntactic_rules
+from tests.rules.samples import load_examples, load_samples
+from torchsleuth.faults import FAULTS
 from torchsleuth.rules.registry import RULES
 from torchsleuth.schema import FileAnalysis
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.worker.client import WorkerClient
 from torchsleuth.worker.syntax import SyntaxEngine
 
-SYNTACTIC = tuple(code for code, entry in INDEX.items() if entry.syntactic)
+SYNTACTIC = tuple(code for code, fault in FAULTS.items() if fault.syntactic)
 TEXTS = [
-    *(pytest.param(split_carets(text)[0], id=code) for code, text in (
-        (f"{code}-{number}", text)
-        for code, rule in RULES.items()
-        for number, example in enumerate(rule.examples)
+    *(
+        pytest.param(split_carets(text)[0], id=str(example))
+        for example in load_examples()
         for text in (example.bad, example.good or "")
-    ) if code[:5] in SYNTACTIC),
+        if example.code in SYNTACTIC
+    ),
     *(pytest.param(sample.text, id=str(sample)) for sample in load_samples()),
 ]  # fmt: skip
 OLD = """\
@@ -53,7 +53,7 @@ def test_with_pytorch_the_same_is_said(text: str) -> None:
 @pytest.mark.parametrize("code", SYNTACTIC)
 def test_each_rule_finds_its_fault_alone(code: str) -> None:
     """But for what only the analysis tells: that something is a tensor."""
-    texts = [split_carets(example.bad)[0] for example in RULES[code].examples]
+    texts = [split_carets(example.bad)[0] for example in load_examples() if example.code == code]
     texts += [sample.text for sample in load_samples() if sample.code == code and sample.lines]
     assert any(SyntaxEngine().analyze(PATH, text, codes=(code,), verify=False).diagnostics for text in texts)
 
@@ -78,9 +78,9 @@ def test_nothing_but_its_rules_is_loaded() -> None:
         import sys
         from torchsleuth.worker.syntax import SyntaxEngine
         SyntaxEngine().analyze("a.py", "import torch")
-        loaded = {name.rpartition(".")[2] for name in sys.modules if name.startswith("torchsleuth.rules.")}
-        from torchsleuth.rules.index import INDEX
-        others = {entry.module for entry in INDEX.values() if not entry.syntactic}
+        loaded = {name.removeprefix("torchsleuth.rules.") for name in sys.modules}
+        from torchsleuth.faults import FAULTS
+        others = {fault.rule for fault in FAULTS.values() if not fault.syntactic}
         sys.exit("torch" in sys.modules or bool(loaded & others))
     """
     assert subprocess.run([sys.executable, "-c", textwrap.dedent(code)]).returncode == 0
@@ -95,7 +95,3 @@ def test_served_by_a_process_that_never_imports_torch() -> None:
         assert "libtorch" not in mapped
     finally:
         worker.close()
-
-
-def test_all_syntactic_rules_are_loaded() -> None:
-    assert syntactic_rules() == {code: RULES[code] for code in SYNTACTIC}

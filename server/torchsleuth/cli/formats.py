@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from torchsleuth import __version__
-from torchsleuth.control.pages import pages
 from torchsleuth.escaping import escape
+from torchsleuth.faults import FAULTS
 from torchsleuth.schema import Diagnostic, Edit, Fix, Json, Position, Severity
 
 HOME = "https://github.com/torchsleuth/torchsleuth"
@@ -63,11 +63,11 @@ def sarif(diagnostics: Sequence[Diagnostic]) -> str:
 
 def _rule(code: str, diagnostics: Sequence[Diagnostic]) -> Json:
     first = next(diagnostic for diagnostic in diagnostics if diagnostic.code == code)
-    page = pages().get(code)
+    fault = FAULTS.get(code)
     return {
         "id": code,
         "name": first.name,
-        "shortDescription": {"text": page.summary if page is not None else first.name},
+        "shortDescription": {"text": fault.title if fault is not None else first.name},
         "helpUri": f"{HOME}/blob/main/docs/rules/{code}.md",
         "defaultConfiguration": {"level": _SARIF[first.severity]},
     }

@@ -1,4 +1,4 @@
-"""``python -m torchsleuth.cli.pages docs/rules``: writes the page of each code, their list, and `rules/index.py`."""
+"""``python -m torchsleuth.cli.pages docs/rules``: writes the page of each fault, and their list."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 from torchsleuth.control.pages import files
-from torchsleuth.rules.registry import INDEX_FILE, index_text
 
 
 def main(target: Path) -> None:
@@ -16,7 +15,6 @@ def main(target: Path) -> None:
         (target / stale).unlink()
     for name, text in texts.items():
         (target / name).write_text(text, encoding="utf-8")
-    INDEX_FILE.write_text(index_text(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Which codes are on: layers of selectors over the rules' own defaults.
+"""Which codes are on: layers of selectors over the faults' own defaults.
 
 A selector is a code (``TS101``), a beginning of codes (``TS5``), or ``ALL``. Within a layer the longest selector that
 fits a code decides, and of equally long ones the one that ignores.
@@ -9,13 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from torchsleuth.errors.catalogue import CATALOGUE, OPERATOR_ERROR, SCRIPT_ERROR
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.index import INDEX
 from torchsleuth.schema import SEVERITIES, Severity
-
-_KNOWN = frozenset(INDEX) | {entry.code for entry in (*CATALOGUE, OPERATOR_ERROR, SCRIPT_ERROR)}
-"""Codes of rules, and of errors that only runs report."""
 
 
 class ConfigurationError(Exception):
@@ -35,7 +31,7 @@ class Layer:
 def selector(text: str, where: str) -> str:
     """A selector as it is written. Raises ConfigurationError if it can fit no code."""
     wanted = text.strip().upper()
-    if wanted == "ALL" or wanted.startswith("TS") and any(fit((wanted,), code) for code in _KNOWN):
+    if wanted == "ALL" or wanted.startswith("TS") and any(fit((wanted,), code) for code in FAULTS):
         return wanted
     raise ConfigurationError(message("control.selector", where=where, selector=text))
 
@@ -54,9 +50,9 @@ def fit(selectors: Iterable[str], code: str) -> int:
 
 
 def is_selected(code: str, layers: Sequence[Layer]) -> bool:
-    """Whether a code is on. One that is no rule's (a crash seen by a run, say) is on unless it is ignored."""
-    rule = INDEX.get(code)
-    chosen = rule is None or rule.default
+    """Whether a code is on. One that the catalogue does not know is on unless it is ignored."""
+    fault = FAULTS.get(code)
+    chosen = fault is None or fault.default
     for layer in layers:
         wanted = fit((*(layer.select or ()), *layer.extend_select), code)
         unwanted = fit(layer.ignore, code)
@@ -68,8 +64,8 @@ def is_selected(code: str, layers: Sequence[Layer]) -> bool:
 
 
 def selected(layers: Sequence[Layer]) -> tuple[str, ...]:
-    """The codes of the rules that are on."""
-    return tuple(code for code in INDEX if is_selected(code, layers))
+    """The codes that are on and that the analysis of a text can find."""
+    return tuple(code for code, fault in FAULTS.items() if fault.rule is not None and is_selected(code, layers))
 
 
 def severity_of(code: str, own: Severity, layers: Sequence[Layer]) -> Severity:

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from torchsleuth.control.selection import fit
+from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.index import INDEX
 from torchsleuth.schema import Diagnostic, Edit, Fix, Position
 from torchsleuth.syntax.text import SourceText
 
@@ -98,13 +98,14 @@ def unused(source: SourceText, comments: Sequence[Suppression], looked_for: Iter
 
 def _decided(code: str, on: set[str]) -> bool:
     """Whether everything that a code of a comment may mean was looked for."""
-    return all(known in on for known in INDEX if fit((code.upper(),), known))
+    return all(known in on for known in FAULTS if fit((code.upper(),), known))
 
 
 def _unused(source: SourceText, comment: Suppression, idle: tuple[str, ...], text: str) -> Diagnostic:
     start, end = Position(comment.line, comment.start), Position(comment.line, comment.end)
     fix = Fix(message("fix.suppression"), (_without(source, comment, idle),), safe=True, verified=True)
-    return Diagnostic(source.path, UNUSED, INDEX[UNUSED].name, INDEX[UNUSED].severity, text, start, end, (), (fix,))
+    fault = FAULTS[UNUSED]
+    return Diagnostic(source.path, fault.code, fault.name, fault.severity, text, start, end, (), (fix,))
 
 
 def _without(source: SourceText, comment: Suppression, idle: tuple[str, ...]) -> Edit:

@@ -22,8 +22,8 @@ def crash_diagnostic(crash: Json, sources: Sources) -> Diagnostic | None:
     span = case.frame.span
     return Diagnostic(
         case.frame.path,
-        entry.code,
-        entry.name,
+        entry.fault.code,
+        entry.fault.name,
         "error",
         _text(entry, case),
         span.start,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from torchsleuth.control.pages import sections
+from torchsleuth.faults import FAULTS
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.convert import from_position, to_range
 from torchsleuth.messages import message
@@ -119,15 +121,13 @@ def shape_text(fact: TensorFact) -> str:
 
 
 def rule_text(code: str, markup: Markup) -> str | None:
-    """The page of a rule or of a run-time error; None for a code without one."""
-    from torchsleuth.control.pages import pages, sections  # imported at the first use: the server starts without it
-
-    page = pages().get(code)
-    if page is None:
+    """What the catalogue says of a fault; None for a code that it does not have."""
+    fault = FAULTS.get(code)
+    if fault is None:
         return None
     link = markup.link(code, protocol.RULE_PAGE.format(code=code))
-    parts = [_section(heading, text, markup) for heading, text in sections(page.text)]
-    return "\n\n".join([markup.strong(f"{link} {page.name}: {page.summary}"), *parts])
+    parts = [_section(heading, text, markup) for heading, text in sections(fault.explanation)]
+    return "\n\n".join([markup.strong(f"{link} {fault.name}: {fault.title}"), *parts])
 
 
 def _section(heading: str, text: str, markup: Markup) -> str:

@@ -1,13 +1,15 @@
-"""What a rule is: a code, a name, a severity and a function from an analysis to findings."""
+"""What a rule is: a fault of the catalogue, and a function from an analysis to findings."""
 
 from __future__ import annotations
 
 import ast
+import importlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from torchsleuth.faults import Fault
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.trace import Event, LibraryCall, LoopPoint, Misuse, Operation, Trace
 from torchsleuth.schema import Edit, Related, Severity, Span
@@ -161,37 +163,23 @@ Finder = Callable[[Analysis], Iterator[Finding]]
 
 
 @dataclass(frozen=True)
-class Example:
-    """One pair of scripts; the tests hold the rule to it.
-
-    `bad` has caret comments (see tests/check.py) where the rule finds the fault. `fixed` is what the first fix makes of
-    it, None where there is no fix. `good` differs little from `bad`, and nothing is found in it.
-    """
-
-    bad: str
-    fixed: str | None = None
-    good: str | None = None
-
-
-@dataclass(frozen=True)
 class Rule:
-    """`documentation` is the docstring of the rule's file: the page, the hover and ``torchsleuth rule CODE``.
+    """What finds a fault in the text. `of_absence`: it argues from what a script does not do, so it is silent about one
+    that was not executed to its end."""
 
-    `default`: on without being selected. `of_absence`: it argues from what a script does not do, so it is silent about one
-    that was not executed to its end. `syntactic`: what it finds without an analysis, from the names and the text alone, it
-    finds with one, too; so that it is asked before PyTorch is there.
-    """
-
-    code: str
-    name: str
-    severity: Severity
-    family: str
-    documentation: str
+    fault: Fault
     find: Finder
-    examples: tuple[Example, ...] = ()
-    default: bool = True
     of_absence: bool = False
-    syntactic: bool = False
+
+    @property
+    def code(self) -> str:
+        return self.fault.code
+
+
+def load_rule(fault: Fault) -> Rule:
+    """The rule that finds a fault in the text, loaded alone. Raises ModuleNotFoundError if there is none."""
+    rule: Rule = importlib.import_module(f"torchsleuth.rules.{fault.rule}").RULE
+    return rule
 
 
 def related(source: SourceText, node: ast.AST, message: str) -> Related:

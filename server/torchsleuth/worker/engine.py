@@ -17,7 +17,7 @@ from torchsleuth.interp.trace import Place, Sighting, Trace
 from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.repair.verify import Checked, Found, T, Trials, for_cause, together, verified_fixes
-from torchsleuth.rules.causes import by_cause, shown
+from torchsleuth.rules.evidence.causes import by_cause, shown
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis, Candidates, Finding, Rule
 from torchsleuth.schema import SEVERITIES, Diagnostic, DimJson, FileAnalysis, Fix, TensorFact
@@ -86,7 +86,7 @@ class Engine:
         hits, misses = self.oracle.hits, self.oracle.misses
         files = {**(overlay or {}), path: text}
         analysis = self.interpret(path, files, roots)
-        rules = [rule for rule in RULES.values() if (rule.default if codes is None else rule.code in codes)]
+        rules = [rule for rule in RULES.values() if (rule.fault.default if codes is None else rule.code in codes)]
         found = self._diagnose(analysis, rules)
         groups = by_cause(analysis, [diagnostic for diagnostic, _ in found])
         diagnostics = tuple(map(shown, groups))
@@ -243,9 +243,16 @@ class Engine:
                 with self._bounded.limit(min(RULE_SECONDS, end - time.process_time())):
                     for finding in self._findings(rule, analysis):
                         at = finding.at
-                        severity = finding.severity or rule.severity
+                        severity = finding.severity or rule.fault.severity
                         diagnostic = Diagnostic(
-                            at.path, rule.code, rule.name, severity, finding.message, at.start, at.end, finding.related
+                            at.path,
+                            rule.code,
+                            rule.fault.name,
+                            severity,
+                            finding.message,
+                            at.start,
+                            at.end,
+                            finding.related,
                         )
                         key = (rule.code, at.path, at.start.line, at.start.column)
                         found.setdefault(key, (diagnostic, Candidates(finding.candidates, stumbled)))

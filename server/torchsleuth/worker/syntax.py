@@ -10,12 +10,12 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.trace import Trace
 from torchsleuth.messages import message
 from torchsleuth.repair.verify import Checked, Found, T, Trials, together, verified_fixes
-from torchsleuth.rules.index import syntactic_rules
-from torchsleuth.rules.rule import Analysis, Candidates, Rule
+from torchsleuth.rules.rule import Analysis, Candidates, Rule, load_rule
 from torchsleuth.schema import Diagnostic, FileAnalysis, Fix
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
@@ -30,7 +30,7 @@ class SyntaxEngine:
     unrepaired = False
 
     def __init__(self) -> None:
-        self._rules = syntactic_rules()
+        self._rules = {code: load_rule(fault) for code, fault in FAULTS.items() if fault.syntactic}
 
     def analyze(
         self,
@@ -41,7 +41,7 @@ class SyntaxEngine:
         verify: bool = True,
         codes: Sequence[str] | None = None,
     ) -> FileAnalysis:
-        rules = [rule for code, rule in self._rules.items() if (rule.default if codes is None else code in codes)]
+        rules = [rule for code, rule in self._rules.items() if (rule.fault.default if codes is None else code in codes)]
         analysis = _unknown(path, text)
         checked = Checked(tuple(_diagnose(analysis, rules)), analysis)
         found = _repaired(checked, rules) if verify else (diagnostic for diagnostic, _ in checked.found)
@@ -92,9 +92,9 @@ def _diagnose(analysis: Analysis, rules: Sequence[Rule]) -> list[Found]:
 
         try:
             for item in rule.find(analysis):
-                at, severity = item.at, item.severity or rule.severity
+                at, severity = item.at, item.severity or rule.fault.severity
                 diagnostic = Diagnostic(
-                    at.path, rule.code, rule.name, severity, item.message, at.start, at.end, item.related
+                    at.path, rule.code, rule.fault.name, severity, item.message, at.start, at.end, item.related
                 )
                 found.append((diagnostic, Candidates(item.candidates, stumbled)))
         except Exception as error:

@@ -1,0 +1,277 @@
+"""The catalogue of faults: what each is called, how grave it is, and what it means, wherever it is found.
+
+A fault has one code, one name and one explanation, whether the analysis of the text finds it, a run, or both. Nothing
+here needs the engine: what selects, documents or shows findings reads this alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from torchsleuth.schema import Severity
+
+_RULES = Path(__file__).parent / "rules"
+
+
+@dataclass(frozen=True)
+class Family:
+    """Faults whose codes begin alike. `folder`: where their rules lie, None for faults that only a run shows."""
+
+    name: str
+    folder: str | None
+
+
+FAMILIES = {
+    "0": Family("suppression", "suppression"),
+    "1": Family("shape", "shapes"),
+    "2": Family("device", "devices"),
+    "3": Family("dtype and loss", "losses"),
+    "4": Family("autograd", "autograd"),
+    "5": Family("training loop", "training"),
+    "6": Family("data", "data"),
+    "7": Family("memory and performance", "performance"),
+    "8": Family("use of the library", "api"),
+    "9": Family("seen at run time", None),
+}
+"""By the first digit of the code."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """`default`: reported without being selected. `syntactic`: its rule needs the names and the text alone, so that it is
+    asked before PyTorch is there."""
+
+    code: str
+    name: str
+    severity: Severity
+    default: bool = True
+    syntactic: bool = False
+
+    @property
+    def family(self) -> Family:
+        return FAMILIES[self.code[2]]
+
+    @property
+    def rule(self) -> str | None:
+        """The module of the rule that finds the fault in the text, below `torchsleuth.rules`; None if only a run shows it."""
+        folder = self.family.folder
+        return None if folder is None else f"{folder}.{self.name.replace('-', '_')}"
+
+    @property
+    def title(self) -> str:
+        """What is wrong, in a few words."""
+        return _page(self)[0]
+
+    @property
+    def explanation(self) -> str:
+        """What it means, how it hurts and what to do: a heading line without indentation above each indented section."""
+        return _page(self)[1]
+
+
+@cache
+def _page(fault: Fault) -> tuple[str, str]:
+    """Title and explanation: the docstring of the rule's file, which is read, not imported."""
+    if fault.rule is None:
+        text = _OF_RUNS[fault.code]
+    else:
+        path = _RULES.joinpath(*fault.rule.split(".")).with_suffix(".py")
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")), clean=False) or ""
+    first, _, rest = text.strip().partition("\n")
+    return first.removeprefix(f"{fault.name}:").strip(), rest.strip("\n")
+
+
+_OF_RUNS = {
+    "TS914": """out-of-memory: a run that asks for more memory than there is.
+
+What it finds
+    The accelerator, or the machine, has no memory left for a tensor that the line makes.
+Why it hurts
+    The run ends there, often late: with the first batch in evaluation, or with the longest sequence.
+Example
+    a = torch.zeros(1).expand(1 << 50)
+    a.clone()
+Use instead
+    a = torch.zeros(1).expand(1 << 20)
+    a.clone()
+Fix safety
+    None is offered: a smaller batch, `torch.no_grad()` in evaluation, activation checkpointing or mixed precision change
+    what is computed, or how.
+References
+    torch.cuda.OutOfMemoryError, torch.utils.checkpoint
+""",
+    "TS918": """script-error: an exception that has nothing to do with PyTorch.
+
+What it finds
+    The script ended with an exception that neither an operator nor a layer raised.
+Why it hurts
+    The run ends there.
+Example
+    config = {"lr": 0.1}
+    config["epochs"]
+Use instead
+    config = {"lr": 0.1, "epochs": 3}
+    config["epochs"]
+Fix safety
+    None is offered.
+References
+    https://docs.python.org/3/library/exceptions.html
+""",
+}
+
+_ALL = (
+    Fault("TS001", "unused-suppression", "hint", default=False),
+    Fault("TS101", "matmul-shape-mismatch", "error"),
+    Fault("TS102", "conv-channel-mismatch", "error"),
+    Fault("TS103", "broadcast-mismatch", "error"),
+    Fault("TS104", "reshape-size-mismatch", "error"),
+    Fault("TS105", "view-not-contiguous", "error"),
+    Fault("TS106", "cat-mismatch", "error"),
+    Fault("TS107", "dim-out-of-range", "error"),
+    Fault("TS108", "rank-mismatch", "error"),
+    Fault("TS109", "norm-features-mismatch", "error"),
+    Fault("TS110", "rnn-size-mismatch", "error"),
+    Fault("TS111", "attention-size-mismatch", "error"),
+    Fault("TS112", "output-too-small", "error"),
+    Fault("TS113", "loss-shape-mismatch", "error"),
+    Fault("TS114", "loss-broadcast", "warning"),
+    Fault("TS115", "unpack-mismatch", "error"),
+    Fault("TS116", "declared-shape-mismatch", "warning"),
+    Fault("TS117", "hard-coded-batch", "warning"),
+    Fault("TS118", "flatten-eats-batch", "warning"),
+    Fault("TS119", "batch-first-confusion", "warning"),
+    Fault("TS120", "reshape-instead-of-transpose", "warning"),
+    Fault("TS199", "operator-error", "error"),
+    Fault("TS201", "device-mismatch", "error"),
+    Fault("TS202", "to-result-discarded", "error"),
+    Fault("TS203", "tensor-born-on-cpu", "warning"),
+    Fault("TS204", "tensor-attribute-not-buffer", "warning"),
+    Fault("TS205", "numpy-on-accelerator", "error"),
+    Fault("TS206", "load-without-map-location", "hint"),
+    Fault("TS207", "hard-coded-cuda", "hint"),
+    Fault("TS208", "misspelt-device", "error"),
+    Fault("TS301", "dtype-mismatch", "error"),
+    Fault("TS302", "class-target-dtype", "error"),
+    Fault("TS303", "softmax-before-cross-entropy", "warning"),
+    Fault("TS304", "sigmoid-before-bce-with-logits", "warning"),
+    Fault("TS305", "nll-without-log-softmax", "warning"),
+    Fault("TS306", "bce-on-logits", "warning"),
+    Fault("TS307", "binary-target-dtype", "error"),
+    Fault("TS308", "softmax-over-batch", "warning"),
+    Fault("TS309", "index-dtype", "error"),
+    Fault("TS310", "index-out-of-range", "error"),
+    Fault("TS311", "mse-on-class-indices", "warning"),
+    Fault("TS312", "float-size", "error"),
+    Fault("TS313", "loss-arguments-exchanged", "warning"),
+    Fault("TS314", "likelihood-parameter", "warning"),
+    Fault("TS315", "sign-labels", "warning"),
+    Fault("TS316", "softmax-for-several-labels", "warning"),
+    Fault("TS317", "weights-after-mean", "warning"),
+    Fault("TS401", "backward-without-graph", "error"),
+    Fault("TS402", "rewrapped-loss", "error"),
+    Fault("TS403", "inplace-on-saved", "error"),
+    Fault("TS404", "inplace-on-leaf", "error"),
+    Fault("TS405", "backward-twice", "error"),
+    Fault("TS406", "backward-on-non-scalar", "error"),
+    Fault("TS407", "non-differentiable-in-loss", "warning"),
+    Fault("TS408", "state-carried-across-batches", "warning"),
+    Fault("TS409", "numpy-on-grad", "error"),
+    Fault("TS410", "requires-grad-typo", "warning"),
+    Fault("TS411", "grad-of-input-missing", "error"),
+    Fault("TS412", "deepcopy-of-graph", "error"),
+    Fault("TS413", "non-leaf-optimized", "error"),
+    Fault("TS414", "parameter-as-number", "warning"),
+    Fault("TS501", "missing-zero-grad", "warning"),
+    Fault("TS502", "missing-backward", "warning"),
+    Fault("TS503", "missing-step", "warning"),
+    Fault("TS504", "zero-grad-before-step", "warning"),
+    Fault("TS505", "missing-eval-mode", "warning"),
+    Fault("TS506", "eval-without-no-grad", "warning"),
+    Fault("TS507", "train-mode-not-restored", "warning"),
+    Fault("TS508", "scheduler-before-optimizer", "warning"),
+    Fault("TS509", "clip-in-the-wrong-place", "warning"),
+    Fault("TS510", "unclipped-recurrent-training", "hint"),
+    Fault("TS511", "modules-in-plain-container", "warning"),
+    Fault("TS512", "optimizer-misses-parameters", "warning"),
+    Fault("TS513", "forward-called-directly", "warning"),
+    Fault("TS514", "accumulation-without-scaling", "warning"),
+    Fault("TS515", "grad-scaler-order", "warning"),
+    Fault("TS516", "functional-dropout-always-on", "warning"),
+    Fault("TS517", "best-state-by-reference", "warning"),
+    Fault("TS518", "missing-super-init", "error"),
+    Fault("TS519", "plain-tensor-parameter", "warning"),
+    Fault("TS520", "no-seed", "hint", default=False),
+    Fault("TS521", "plateau-without-metric", "error"),
+    Fault("TS522", "head-never-called", "warning"),
+    Fault("TS523", "backward-outside-loop", "warning"),
+    Fault("TS524", "return-inside-loop", "warning"),
+    Fault("TS525", "gradients-discarded", "warning"),
+    Fault("TS526", "closure-missing", "error"),
+    Fault("TS527", "schedule-too-short", "error"),
+    Fault("TS528", "parameter-rebound", "warning"),
+    Fault("TS529", "parameters-used-up", "warning"),
+    Fault("TS530", "state-dict-mismatch", "error"),
+    Fault("TS531", "checkpoint-key", "error"),
+    Fault("TS532", "module-repeated", "warning"),
+    Fault("TS533", "tensor-for-parameter", "error"),
+    Fault("TS534", "part-without-gradients", "warning"),
+    Fault("TS535", "optimizer-made-anew", "warning"),
+    Fault("TS536", "schedule-in-epochs", "warning"),
+    Fault("TS537", "load-overwritten", "warning"),
+    Fault("TS538", "dropout-of-one-layer", "warning"),
+    Fault("TS601", "ragged-batch", "error"),
+    Fault("TS602", "sample-type", "error"),
+    Fault("TS603", "missing-len", "error"),
+    Fault("TS604", "train-not-shuffled", "hint"),
+    Fault("TS605", "shuffle-with-sampler", "error"),
+    Fault("TS606", "transform-order", "error"),
+    Fault("TS607", "numpy-rng-in-workers", "hint"),
+    Fault("TS608", "normalize-channels", "error"),
+    Fault("TS609", "batch-of-one", "warning"),
+    Fault("TS610", "distributed-sampler-epoch", "warning"),
+    Fault("TS611", "dataset-length-mismatch", "error"),
+    Fault("TS612", "split-lengths", "error"),
+    Fault("TS613", "loader-options", "error"),
+    Fault("TS614", "loader-not-indexable", "error"),
+    Fault("TS615", "missing-getitem", "error"),
+    Fault("TS616", "no-batches", "warning"),
+    Fault("TS617", "array-in-tensor-dataset", "error"),
+    Fault("TS618", "list-for-tensor", "error"),
+    Fault("TS619", "sampler-weights", "warning"),
+    Fault("TS620", "index-not-used", "warning"),
+    Fault("TS621", "stream-repeated-by-workers", "warning"),
+    Fault("TS701", "graph-kept-alive", "warning"),
+    Fault("TS702", "sync-in-hot-loop", "hint", default=False),
+    Fault("TS703", "loader-workers", "hint", default=False),
+    Fault("TS704", "empty-cache-in-loop", "hint"),
+    Fault("TS705", "unstable-expression", "hint", syntactic=True),
+    Fault("TS706", "zero-grad-keeps-memory", "hint", default=False, syntactic=True),
+    Fault("TS801", "removed-function", "error", syntactic=True),
+    Fault("TS802", "deprecated-function", "warning", syntactic=True),
+    Fault("TS803", "load-without-weights-only", "warning"),
+    Fault("TS804", "checkpoint-use-reentrant", "warning", syntactic=True),
+    Fault("TS805", "deprecated-autocast", "warning", syntactic=True),
+    Fault("TS806", "torchvision-pretrained", "warning", syntactic=True),
+    Fault("TS807", "transforms-to-tensor", "warning", syntactic=True),
+    Fault("TS808", "non-public-function", "hint", syntactic=True),
+    Fault("TS809", "torchvision-import-style", "hint", default=False, syntactic=True),
+    Fault("TS810", "legacy-tensor-constructor", "hint"),
+    Fault("TS811", "method-not-called", "error"),
+    Fault("TS812", "load-result-as-module", "error"),
+    Fault("TS813", "pair-as-tensor", "error"),
+    Fault("TS814", "param-groups-index", "error"),
+    Fault("TS815", "argument-of-wrong-kind", "error"),
+    Fault("TS820", "arguments-do-not-fit", "error"),
+    Fault("TS821", "misspelt-name", "error"),
+    Fault("TS822", "not-a-module", "error"),
+    Fault("TS823", "not-a-tensor", "error"),
+    Fault("TS824", "misspelt-method", "error"),
+    Fault("TS825", "wrong-kind", "error"),
+    Fault("TS914", "out-of-memory", "error"),
+    Fault("TS918", "script-error", "error"),
+)
+
+FAULTS: dict[str, Fault] = {fault.code: fault for fault in _ALL}
+"""Every fault by its code, in order."""

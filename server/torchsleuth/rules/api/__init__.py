@@ -1,0 +1,1 @@
+"""Rules about what a library offers and how it is called (TS8xx)."""

@@ -1,0 +1,198 @@
+"""argument-of-wrong-kind: a module, a tensor or a tuple where Python or PyTorch takes something else.
+
+What it finds
+    `x.size[0]`, `x.shape(0)`, `x.T()` and `x(0)`; `self.layers(x)` of a ModuleList; `state.to(device)` of a tuple of tensors; a model in the place of its parameters or of the
+    optimizer; labels as the second argument of DataLoader.
+Why it hurts
+    TypeError or AttributeError, such as "'torch.Size' object is not callable" or "'Net' object is not iterable".
+Example
+    optimizer = torch.optim.Adam(model, lr=1e-3)
+Use instead
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+Fix safety
+    Safe: what stands there cannot work.
+References
+    torch.optim.Optimizer, torch.Tensor.size, torch.utils.data.TensorDataset
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.data import LOADER
+from torchsleuth.interp.library.optim import is_optimizer
+from torchsleuth.interp.trace import LibraryCall, Misuse
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.activations import renamed
+from torchsleuth.rules.evidence.describe import shape_text
+from torchsleuth.rules.evidence.loaders import spelled
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.spec import DType
+from torchsleuth.values import Array, ClassValue, Instance, LibraryModule, LibraryObject, Tensor, is_module
+
+CODE = "TS815"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for kind, make in (("subscripted", _subscripted), ("called", _called), ("moved", _moved)):
+        for misuse in analysis.misuses(kind):
+            finding = make(analysis, misuse)
+            if finding is not None:
+                yield finding
+    seen: set[object] = set()
+    for path, calls in analysis.calls.items():
+        if path == LOADER or path.startswith("torch.optim."):
+            for call in calls:
+                finding = _given(analysis, call) if call.site.span not in seen else None
+                if finding is not None:
+                    seen.add(call.site.span)
+                    yield finding
+
+
+def _subscripted(analysis: Analysis, misuse: Misuse) -> Finding | None:
+    source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Attribute):
+        return None
+    text = source.segment(node.value)
+    fixes = [
+        Candidate(message("fix.replace", old=source.segment(node), new=new), (edits.replace(source, node, new),))
+        for new in _called_instead(node, text, source.segment(node.slice))
+    ]
+    return Finding(misuse.site.span, message("type.method", text=text), (), fixes)
+
+
+def _called_instead(node: ast.Subscript, text: str, key: str) -> list[str]:
+    if isinstance(node.value, ast.Attribute) and node.value.attr == "size":
+        return [f"{text}({key})"] if not isinstance(node.slice, ast.Slice) else [f"{text}()[{key}]"]
+    return [f"{text}()[{key}]"]
+
+
+def _called(analysis: Analysis, misuse: Misuse) -> Finding | None:
+    source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
+    if not isinstance(node, ast.Call):
+        return None
+    text = source.segment(node.func)
+    if isinstance(misuse.value, LibraryModule):
+        what = message("type.called.list", text=text, kind=misuse.value.type_name)
+        return Finding(misuse.site.span, what, (), tuple(_in_sequence(analysis, misuse.value)))
+    if isinstance(misuse.value, DType):
+        return _dtype(source, misuse, node, text)
+    new = f"{text}[{source.segment(node.args[0])}]" if len(node.args) == 1 and not node.keywords else text
+    fix = Candidate(message("fix.replace", old=source.segment(node), new=new), (edits.replace(source, node, new),))
+    what = message("type.called", text=text)
+    if isinstance(misuse.value, Tensor):
+        attribute = isinstance(node.func, ast.Attribute) and not node.args and not node.keywords
+        key = "type.called.tensor.attribute" if attribute else "type.called.tensor.index"
+        hint = message(key) if attribute or new != text else ""
+        what = message("type.called.tensor", text=text, shape=shape_text(misuse.value.spec), hint=hint)
+    return Finding(misuse.site.span, what, (), [fix] if new != text or not node.args + node.keywords else [])
+
+
+def _dtype(source: SourceText, misuse: Misuse, node: ast.Call, text: str) -> Finding:
+    """``x.dtype()``, and ``torch.float32(x)``."""
+    if len(node.args) != 1:
+        fix = Candidate(
+            message("fix.replace", old=source.segment(node), new=text), (edits.replace(source, node, text),)
+        )
+        return Finding(misuse.site.span, message("type.called.dtype.attribute", text=text), (), [fix])
+    new = f"{source.segment(node.args[0])}.to({text})"
+    fix = Candidate(message("fix.replace", old=source.segment(node), new=new), (edits.replace(source, node, new),))
+    return Finding(misuse.site.span, message("type.called.dtype", text=text), (), [fix])
+
+
+def _in_sequence(analysis: Analysis, modules: LibraryModule) -> Iterator[Candidate]:
+    """``nn.Sequential(*layers)`` instead of ``nn.ModuleList(layers)``."""
+    call = modules.site.node if modules.site is not None else None
+    if modules.site is None or modules.type_name != "ModuleList" or not isinstance(call, ast.Call) or call.keywords:
+        return
+    edit, source = renamed(analysis, modules.site, "Sequential"), analysis.source_of(modules.site.span.path)
+    if edit is None or len(call.args) > 1:
+        return
+    changes = [edit]
+    for given in call.args:
+        if isinstance(given, ast.GeneratorExp):
+            return
+        if isinstance(given, ast.List):
+            changes.append(edits.replace(source, given, source.segment(given)[1:-1].strip()))
+        else:
+            changes.append(edits.insert(source, source.start_of(given), "*"))
+    title = message("fix.replace", old="ModuleList", new="Sequential")
+    yield Candidate(title, tuple(changes))
+
+
+def _moved(analysis: Analysis, misuse: Misuse) -> Finding | None:
+    path, node = misuse.site.span.path, misuse.site.node
+    source = analysis.source_of(path)
+    if not isinstance(node, ast.Attribute):
+        return None
+    text = source.segment(node.value)
+    fixes: list[Candidate] = []
+    for call in analysis.index(path).nodes:
+        if isinstance(call, ast.Call) and source.span(call.func) == source.span(node):
+            arguments = source.segment(call)[len(source.segment(call.func)) :]
+            new = f"tuple(part.{node.attr}{arguments} for part in {text})"
+            title = message("fix.replace", old=source.segment(call), new=new)
+            fixes.append(Candidate(title, (edits.replace(source, call, new),)))
+    return Finding(misuse.site.span, message("type.moved", text=text, name=node.attr), (), fixes)
+
+
+def _given(analysis: Analysis, call: LibraryCall) -> Finding | None:
+    node, path = call.site.node, call.site.span.path
+    if not isinstance(node, ast.Call) or not node.args or isinstance(node.args[0], ast.Starred):
+        return None
+    source, made, first = analysis.source_of(path), call.path.rpartition(".")[2], call.args[0] if call.args else None
+    written = node.args[0]
+    name = f"`{source.segment(written)}`"
+    if call.path == LOADER and isinstance(first, ClassValue):
+        text = message("method.uncalled", text=source.segment(written), what=message("method.uncalled.class"))
+        edit = edits.insert_after_node(source, written, "()")
+        fix = Candidate(message("fix.parentheses", text=source.segment(written)), (edit,))
+        return Finding(source.span(written), text, (), [fix])
+    if call.path == LOADER:
+        return _labels(analysis, call, node)
+    if not is_module(first) or (isinstance(first, Instance) and first.cls.slots.get("__iter__") is not None):
+        return None
+    if call.path.startswith("torch.optim.lr_scheduler."):
+        held = [
+            str(key)
+            for key, value in call.site.frame.names.items()
+            if isinstance(value, LibraryObject) and is_optimizer(value)
+        ]
+        fixes = [
+            Candidate(
+                message("fix.replace", old=source.segment(written), new=key), (edits.replace(source, written, key),)
+            )
+            for key in held[:2]
+        ]
+        return Finding(source.span(written), message("type.scheduler", made=made, name=name), (), fixes)
+    if call.path.count(".") == 2 and isinstance(call.result, LibraryObject) and is_optimizer(call.result):
+        edit = edits.insert_after_node(source, written, ".parameters()")
+        fix = Candidate(message("fix.append", expression=source.segment(written), suffix=".parameters()"), (edit,))
+        return Finding(source.span(written), message("type.optimizer", made=made, name=name), (), [fix])
+    return None
+
+
+def _labels(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Finding | None:
+    """``DataLoader(x, y)``"""
+    if len(node.args) < 2 or len(call.args) < 2 or not isinstance(call.args[1], Tensor | Array):
+        return None
+    if isinstance(call.args[1], Tensor) and call.args[1].spec.rank in (0, None):
+        return None
+    path = call.site.span.path
+    source = analysis.source_of(path)
+    both = source.slice(source.start_of(node.args[0]), source.end_of(node.args[1]))
+    fixes: list[Candidate] = []
+    if isinstance(call.args[0], Tensor) and isinstance(call.args[1], Tensor):
+        dataset, imports = spelled(analysis, path, "torch.utils.data.TensorDataset")
+        new = f"{dataset}({both})"
+        change = edits.replace_between(source, node.args[0], node.args[1], new)
+        fixes.append(Candidate(message("fix.replace", old=both, new=new), (*imports, change)))
+    text = message("type.batch_size", name=f"`{source.segment(node.args[1])}`")
+    return Finding(source.span(node.args[1]), text, (), fixes)
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,185 @@
+"""arguments-do-not-fit: a call of a layer, an optimizer, a loader or a model with arguments that it does not take.
+
+What it finds
+    A parameter without default that is left out (`nn.Conv2d(3, 8)` without its kernel_size), a keyword that there is not
+    (`nn.LSTM(8, 16, num_layer=2)`), too many arguments (`nn.Linear(8, 4)(x, y)`), or one that is given twice; of the
+    installed PyTorch's layers, losses, optimizers, schedules, datasets, functionals and operators (`x.sum(dims=1)`,
+    `torch.randint(0, 10, 5)`), and of modules of one's own, made or called.
+Why it hurts
+    TypeError as soon as the line is reached, often only after the data were loaded.
+Example
+    layer = nn.LSTM(8, 16, num_layer=2)
+Use instead
+    layer = nn.LSTM(8, 16, num_layers=2)
+Fix safety
+    A keyword that is a slip for another is safe to rename. Where the name is another altogether (`learning_rate`), it is not.
+References
+    https://docs.python.org/3/reference/expressions.html#calls
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator
+from dataclasses import replace
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.signatures import ALIKE, Misfit
+from torchsleuth.interp.trace import Misuse
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Edit, Related, Span
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.spec import Native, plain_name
+from torchsleuth.values import Bound, ClassValue, Function, Instance, LibraryModule
+
+CODE = "TS820"
+_SHOWN = 8
+_OTHER_WORDS = {
+    "learning_rate": "lr",
+    "learningrate": "lr",
+    "axis": "dim",
+    "axes": "dim",
+    "shape": "size",
+    "ord": "p",
+    "num_classes": "out_features",
+    "units": "out_features",
+    "input_dim": "in_features",
+    "output_dim": "out_features",
+    "filters": "out_channels",
+    "kernel": "kernel_size",
+    "strides": "stride",
+    "rate": "p",
+    "input_shape": "in_features",
+    "drop": "dropout",
+    "batch": "batch_size",
+    "class_weight": "weight",
+    "decay": "weight_decay",
+    "l2": "weight_decay",
+    "gamma_decay": "gamma",
+}
+"""What other libraries call these, and people therefore."""
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for misuse in analysis.misuses("misfit"):
+        callee, found = misuse.value
+        if isinstance(misuse.site.node, ast.Call):
+            yield _finding(analysis, misuse, misuse.site.node, callee, found)
+
+
+def _finding(analysis: Analysis, misuse: Misuse, call: ast.Call, callee: object, found: Misfit) -> Finding:
+    source = analysis.source_of(misuse.site.span.path)
+    name = _name(callee)
+    written = f"`{' '.join(source.segment(call.func).split())}`"
+    subject = f"{written} ({name})" if isinstance(callee, LibraryModule | Instance) and name not in written else written
+    keyword = next((one for one in call.keywords if one.arg == found.name), None)
+    near, safe = _meant(found, {one.arg for one in call.keywords})
+    fixes: list[Candidate] = []
+    if found.kind == "unexpected" and keyword is not None and near:
+        start = source.start_of(keyword)
+        edit = Edit(source.path, start, replace(start, column=start.column + len(found.name)), near)
+        fixes.append(Candidate(message("fix.replace", old=found.name, new=near), (edit,), safe=safe))
+    if found.kind == "kinds":
+        fixes += _sizes(source, call, found)
+    unbound = _without_self(analysis, callee) if found.kind == "many" else None
+    if unbound is not None:
+        return unbound
+    text = message(
+        f"misfit.{found.kind}",
+        callee=subject,
+        name=found.name,
+        near=message("misfit.unexpected.near", near=near) if near else "",
+        most=sum(one.kind in ("place", "either") for one in found.parameters),
+        given=found.given,
+        signature=_signature(
+            name if not isinstance(callee, LibraryModule | Instance) else source.segment(call.func), found
+        ),
+    )
+    return Finding(source.span(keyword or call), text, _defined(analysis, callee, subject), fixes)
+
+
+def _sizes(source: SourceText, call: ast.Call, found: Misfit) -> Iterator[Candidate]:
+    """``torch.randint(0, 10, (5,))``: one size is a tuple of one."""
+    for parameter, given in zip(found.parameters, call.args):
+        if parameter.name == "size" and not isinstance(given, ast.Tuple | ast.List):
+            text = source.segment(given)
+            yield Candidate(
+                message("fix.replace", old=text, new=f"({text},)"), (edits.replace(source, given, f"({text},)"),)
+            )
+
+
+def _meant(found: Misfit, given: set[str | None]) -> tuple[str, bool]:
+    """The parameter that an unknown keyword is meant for, and whether it is only misspelt."""
+    placed = [one.name for one in found.parameters if one.kind in ("place", "either")][: found.given]
+    free = [
+        one.name
+        for one in found.parameters
+        if one.kind in ("either", "name") and one.name not in given and one.name not in placed
+    ]
+    other = _OTHER_WORDS.get(found.name)
+    if other in free:
+        return other or "", False
+    plain = {plain_name(name): name for name in free}
+    alike = difflib.get_close_matches(plain_name(found.name), plain, 1, ALIKE)
+    return (plain[alike[0]], True) if alike else ("", False)
+
+
+def _without_self(analysis: Analysis, callee: object) -> Finding | None:
+    """``def forward(x):`` in a class."""
+    cls = callee.cls if isinstance(callee, Instance) else None
+    method = cls.slots.get("forward") if cls is not None else None
+    if cls is None or not isinstance(method, Function) or isinstance(method.node, ast.Lambda):
+        return None
+    named = [argument.arg for argument in (*method.node.args.posonlyargs, *method.node.args.args)]
+    if not named or named[0] in ("self", "this", "cls", "module") or method.kind != "function":
+        return None
+    source = analysis.source_of(method.path)
+    first = method.node.args.args[0]
+    text = message("misfit.self", name=method.name, cls=cls.name, first=named[0])
+    fix = Candidate(message("fix.insert", text="self"), (edits.insert(source, source.start_of(first), "self, "),))
+    return Finding(source.span(first), text, (), [fix])
+
+
+def _signature(name: str, found: Misfit) -> str:
+    """``Conv2d(in_channels, out_channels, kernel_size, …)``"""
+    shown = [one for one in found.parameters if one.kind in ("place", "either", "name") and one.name[0] != "_"]
+    needed = [one.name for one in shown if one.required]
+    listed = [one.name for one in shown][: max(_SHOWN, len(needed))]
+    more = ["…"] if len(listed) < len(shown) else []
+    return f"{name}({', '.join(listed + more)})"
+
+
+def _name(callee: object) -> str:
+    if isinstance(callee, Native):
+        return callee.name
+    if isinstance(callee, LibraryModule):
+        return callee.type_name
+    if isinstance(callee, Bound):
+        callee = callee.function
+    if isinstance(callee, str):
+        return callee
+    if isinstance(callee, Function):
+        return callee.name
+    cls = callee.cls if isinstance(callee, Instance) else callee
+    return cls.name if isinstance(cls, ClassValue) else ""
+
+
+def _defined(analysis: Analysis, callee: object, subject: str) -> tuple[Related, ...]:
+    """Where a method of the user's has its parameters."""
+    method = callee.function if isinstance(callee, Bound) else callee
+    cls, name = (callee.cls, "forward") if isinstance(callee, Instance) else (callee, "__init__")
+    if isinstance(cls, ClassValue):
+        own = (base for base in cls.mro() if isinstance(base, ClassValue))
+        method = next((base.slots[name] for base in own if name in base.slots), None)
+    if not isinstance(method, Function) or isinstance(method.node, ast.Lambda):
+        return ()
+    source, spec = analysis.source_of(method.path), method.node.args
+    listed = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
+    span = Span(method.path, source.start_of(listed[0]), source.end_of(listed[-1]))
+    return (Related(span.path, span.start, span.end, message("misfit.definition", callee=subject)),) if listed else ()
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,78 @@
+"""load-without-weights-only: torch.load that leaves open whether a file may run code.
+
+What it finds
+    torch.load without weights_only. A warning where it unpickles anything: with torch before 2.6, or with a
+    pickle_module. With a newer torch it is a hint, for weights_only=True is the default there, but not for those who
+    run the script with an older one.
+Why it hurts
+    A pickle is a program. A checkpoint from somebody else can run any code on the machine that loads it.
+Example
+    state = torch.load("model.pt")
+Use instead
+    state = torch.load("model.pt", weights_only=True)
+Fix safety
+    Safe with torch 2.6 or newer, where it is the default. Unsafe with an older one: a file that holds more than tensors
+    and plain containers is refused then.
+References
+    torch.load, torch.serialization.add_safe_globals
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.uses import argument, calls, is_exact, text
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Severity
+from torchsleuth.syntax import edits
+
+CODE = "TS803"
+_DEFAULT_SINCE = (2, 6)
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    refused = {misuse.site.span for misuse in analysis.misuses("pickled")}
+    for use, call in calls(analysis, "torch.load"):
+        if analysis.source.span(call) in refused and (
+            analysis.torch >= _DEFAULT_SINCE or argument(call, None, "weights_only")
+        ):
+            yield _of_object(analysis, use.node, call)
+            continue
+        if argument(call, None, "weights_only") is not None:
+            continue
+        name, span = text(analysis, use.node), analysis.source.span(call)
+        if argument(call, 2, "pickle_module") is not None:
+            yield Finding(span, message("load.pickle_module", call=name), (), _restricted(analysis, call))
+            continue
+        # What `**options` holds may be just this.
+        safe = analysis.torch >= _DEFAULT_SINCE or not is_exact(call)
+        edit = edits.add_argument(analysis.source, call, "weights_only=True")
+        fix = Candidate(message("fix.add_argument", argument="weights_only=True"), (edit,), safe and is_exact(call))
+        severity: Severity | None = "hint" if safe else None
+        yield Finding(span, message("load.version" if safe else "load.unsafe", call=name), (), (fix,), severity)
+
+
+def _of_object(analysis: Analysis, function: ast.AST, call: ast.Call) -> Finding:
+    """A file that holds a whole module: it is read with ``weights_only=False``, or not at all."""
+    given = next((word for word in call.keywords if word.arg == "weights_only"), None)
+    new = "weights_only=False"
+    edit = edits.replace(analysis.source, given, new) if given else edits.add_argument(analysis.source, call, new)
+    title = message("fix.add_argument", argument=new)
+    if given is not None:
+        title = message("fix.replace", old=text(analysis, given), new=new)
+    told = message("load.object", call=text(analysis, function))
+    return Finding(analysis.source.span(call), told, (), (Candidate(title, (edit,), safe=False),), "error")
+
+
+def _restricted(analysis: Analysis, call: ast.Call) -> Iterator[Candidate]:
+    """``weights_only=True`` in the place of the pickle module: the two exclude each other."""
+    given = next((word for word in call.keywords if word.arg == "pickle_module"), None)
+    if given is not None:
+        title = message("fix.replace", old=text(analysis, given), new="weights_only=True")
+        yield Candidate(title, (edits.replace(analysis.source, given, "weights_only=True"),), safe=False)
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,123 @@
+"""method-not-called: a method or a class where what a call of it gives is needed.
+
+What it finds
+    `model.parameters` given to an optimizer, iterated over or clipped; `loss.item` in a sum, a comparison or a format;
+    `with torch.no_grad:`; a method of one's own in a loop or a computation; `model = Net`, whose parameters are asked for;
+    `model.state_dict` that is copied or saved; `self.train` where the mode is asked for, which is `self.training`.
+Why it hurts
+    TypeError, such as "'method' object is not iterable", or AttributeError "__enter__". A condition is always true.
+Example
+    optimizer = torch.optim.Adam(model.parameters, lr=1e-3)
+Use instead
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+Fix safety
+    Safe: without the call there is nothing to go on with.
+References
+    https://docs.python.org/3/reference/expressions.html#calls
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import Misuse
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.graphs import last_assignment
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Related
+from torchsleuth.syntax import edits
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import Bound, Function
+
+CODE = "TS811"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _unmade(analysis)
+    yield from _modes(analysis)
+    for misuse in analysis.misuses("uncalled"):
+        source = analysis.source_of(misuse.site.span.path)
+        node = _written(misuse)
+        text = source.segment(node)
+        method = isinstance(misuse.value, Bound | Function)
+        function = isinstance(misuse.value, Native) and misuse.value.kind == "function"
+        kind = "method" if method else "function" if function else "class"
+        what = message(f"method.uncalled.{kind}")
+        said = message("method.uncalled", text=" ".join(text.split()), what=what)
+        made = last_assignment(analysis, node, misuse.site) if isinstance(node, ast.Name) else None
+        places: tuple[Related, ...] = ()
+        if isinstance(made, ast.Attribute):
+            used = source.span(node)
+            places = (Related(used.path, used.start, used.end, message("method.used", text=text)),)
+            node, text = made, source.segment(made)
+            said = message("method.uncalled", text=" ".join(text.split()), what=what)
+        fixes: tuple[Candidate, ...] = ()
+        if isinstance(node, ast.Name | ast.Attribute):
+            edit = edits.insert_after_node(source, node, "()")
+            fixes = (Candidate(message("fix.parentheses", text=" ".join(text.split())), (edit,)),)
+        yield Finding(source.span(node), said, places, fixes)
+
+
+def _modes(analysis: Analysis) -> Iterator[Finding]:
+    """``self.train`` where ``self.training`` is meant."""
+    for misuse in analysis.misuses("flag"):
+        source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
+        if isinstance(node, ast.Attribute):
+            text, new = source.segment(node), f"{source.segment(node.value)}.training"
+            fix = Candidate(message("fix.replace", old=text, new=new), (edits.replace(source, node, new),))
+            yield Finding(source.span(node), message("method.flag", text=text, new=new), (), (fix,))
+
+
+def _unmade(analysis: Analysis) -> Iterator[Finding]:
+    """``model = Net`` and ``model.parameters()``: the parentheses are missing where the name gets its value."""
+    for misuse in analysis.misuses("unmade"):
+        path, node = misuse.site.span.path, misuse.site.node
+        source = analysis.source_of(path)
+        called = any(
+            isinstance(part, ast.Call) and not part.args and source.span(part.func) == source.span(node)
+            for part in analysis.index(path).nodes
+        )
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or not called:
+            continue
+        name = node.value.id
+        given = [
+            part
+            for part in analysis.index(path).nodes
+            if isinstance(part, ast.Assign)
+            and any(isinstance(target, ast.Name) and target.id == name for target in part.targets)
+            and isinstance(part.value, ast.Name | ast.Attribute)
+            and part.lineno <= node.lineno
+        ]
+        fixes: tuple[Candidate, ...] = ()
+        if given:
+            text = source.segment(given[-1].value)
+            edit = edits.insert_after_node(source, given[-1].value, "()")
+            fixes = (Candidate(message("fix.parentheses", text=text), (edit,)),)
+        text = message("method.uncalled", text=name, what=message("method.uncalled.class"))
+        yield Finding(source.span(node.value), text, (), fixes)
+
+
+def _written(misuse: Misuse) -> ast.AST:
+    """Where the method is written: the place itself, or a part of it that ends in its name."""
+    node, value = misuse.site.node, misuse.value
+    name = value.name if isinstance(value, Function) else None
+    if isinstance(value, Bound):
+        name = value.function if isinstance(value.function, str) else value.function.name
+    if name is None or isinstance(node, ast.Name):
+        return node
+    held = misuse.site.frame.names
+    for name_node in ast.walk(node):
+        if isinstance(name_node, ast.Name) and held.get(name_node.id) is value:
+            return name_node
+    called = {part.func for part in ast.walk(node) if isinstance(part, ast.Call)}
+    for part in ast.walk(node):
+        if isinstance(part, ast.Attribute) and part.attr == name and part not in called:
+            return part
+        if isinstance(part, ast.Name) and part.id == name and part not in called:
+            return part
+    return node
+
+
+RULE = Rule(FAULTS[CODE], find)

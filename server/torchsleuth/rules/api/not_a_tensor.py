@@ -1,0 +1,88 @@
+"""not-a-tensor: a module, or an array of NumPy, where PyTorch computes with tensors.
+
+What it finds
+    `F.relu(self.conv)` for `F.relu(self.conv(x))`; a layer that is called with an array.
+Why it hurts
+    TypeError: "relu(): argument 'input' (position 1) must be Tensor, not Conv2d".
+Example
+    x = F.relu(self.conv)
+Use instead
+    x = F.relu(self.conv(x))
+Fix safety
+    Safe where the module gets what the line gives a new value; what an array is made into is a choice.
+References
+    torch.from_numpy, torch.as_tensor
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import Misuse
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loaders import spelled
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.values import Array, Tensor
+
+CODE = "TS823"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for misuse in analysis.misuses("untensor"):
+        path, value = misuse.value
+        call = misuse.site.node
+        if isinstance(call, ast.Call) and call.args:
+            source = analysis.source_of(misuse.site.span.path)
+            name = f"`{' '.join(source.segment(call.args[0]).split())}`"
+            kind = message(
+                "untensor.array"
+                if isinstance(value, Array)
+                else "untensor.layer"
+                if path.startswith("torch.nn.init.")
+                else "untensor.module"
+            )
+            made = path.rpartition(".")[2]
+            fixes = list(
+                _converted(analysis, misuse, call) if isinstance(value, Array) else _called(analysis, misuse, call)
+            )
+            yield Finding(source.span(call.args[0]), message("untensor", made=made, name=name, kind=kind), (), fixes)
+
+
+def _called(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[Candidate]:
+    """With the tensors that are there: first that which the line gives a new value. Of what is initialised, the weight."""
+    if misuse.value[0].startswith("torch.nn.init."):
+        weight = edits.insert_after_node(analysis.source_of(misuse.site.span.path), call.args[0], ".weight")
+        text = analysis.source_of(misuse.site.span.path).segment(call.args[0])
+        yield Candidate(message("fix.append", expression=text, suffix=".weight"), (weight,))
+        return
+    frame, source = misuse.site.frame, analysis.source_of(misuse.site.span.path)
+    statement = edits.enclosing_statement(analysis.tree(source.path), call)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    names += [name for name, value in frame.names.items() if isinstance(value, Tensor) and name not in names]
+    for name in names[:3]:
+        edit = edits.insert_after_node(source, call.args[0], f"({name})")
+        text = source.segment(call.args[0])
+        yield Candidate(
+            message("fix.replace", old=text, new=f"{text}({name})"), (edit,), safe=name in names[: len(targets)]
+        )
+
+
+def _converted(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[Candidate]:
+    path = misuse.site.span.path
+    source, given = analysis.source_of(path), call.args[0]
+    text = source.segment(given)
+    if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "numpy":
+        inner = source.segment(given.func.value)
+        yield Candidate(message("fix.replace", old=text, new=inner), (edits.replace(source, given, inner),), safe=False)
+    made, imports = spelled(analysis, path, "torch.as_tensor")
+    dtype, _ = spelled(analysis, path, "torch.float32")
+    for new in (f"{made}({text})", f"{made}({text}, dtype={dtype})"):
+        change = edits.replace(source, given, new)
+        yield Candidate(message("fix.replace", old=text, new=new), (*imports, change), safe=False)
+
+
+RULE = Rule(FAULTS[CODE], find)

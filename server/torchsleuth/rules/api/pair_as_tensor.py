@@ -1,0 +1,57 @@
+"""pair-as-tensor: the values and the indices of a maximum, taken for one tensor.
+
+What it finds
+    A method, an attribute or a computation on what `torch.max(x, dim)`, `x.min(dim)`, `sort`, `topk`, `median` and their
+    like give.
+Why it hurts
+    AttributeError "'torch.return_types.max' object has no attribute 'eq'". A comparison gives False instead of a tensor.
+Example
+    predicted = torch.max(outputs, 1)
+    correct = predicted.eq(labels).sum()
+Use instead
+    predicted = outputs.argmax(dim=1)
+Fix safety
+    Unsafe: the indices are offered before the values where the pair is compared, the values first elsewhere.
+References
+    torch.max
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import LibraryCall, Misuse
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.syntax import edits
+
+CODE = "TS813"
+_COMPARING = frozenset({"eq", "ne", "equal", "tolist", "view_as"})
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for misuse in analysis.misuses("pair"):
+        made = next((call for call in analysis.trace.calls if call.result is misuse.value), None)
+        if made is None or not isinstance(made.site.node, ast.Call):
+            continue
+        source, birth = analysis.source_of(misuse.site.span.path), analysis.source_of(made.site.span.path)
+        text = message(
+            "pair.tensor",
+            call=f"`{birth.segment(made.site.node.func)}`",
+            text=" ".join(source.segment(misuse.site.node).split()),
+        )
+        places = (related(birth, made.site.node, message("pair.made")),)
+        yield Finding(misuse.site.span, text, places, tuple(_chosen(analysis, misuse, made)))
+
+
+def _chosen(analysis: Analysis, misuse: Misuse, made: LibraryCall) -> Iterator[Candidate]:
+    source, node = analysis.source_of(made.site.span.path), misuse.site.node
+    compares = isinstance(node, ast.Compare) or (isinstance(node, ast.Attribute) and node.attr in _COMPARING)
+    for name in ("indices", "values") if compares else ("values", "indices"):
+        edit = edits.insert_after_node(source, made.site.node, f".{name}")
+        yield Candidate(message("fix.entry", key=f".{name}"), (edit,), safe=False)
+
+
+RULE = Rule(FAULTS[CODE], find)

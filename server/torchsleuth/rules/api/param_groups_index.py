@@ -1,0 +1,59 @@
+"""param-groups-index: the groups of an optimizer, used as if they were one dict.
+
+What it finds
+    `optimizer.param_groups["lr"]`, read or written.
+Why it hurts
+    An optimizer has a list of groups, each with its own learning rate: TypeError "list indices must be integers or
+    slices, not str".
+Example
+    optimizer.param_groups["lr"] *= 0.5
+Use instead
+    for group in optimizer.param_groups:
+        group["lr"] *= 0.5
+Fix safety
+    Safe where a statement sets the value: it is set for all groups. Reading takes it from the first one.
+References
+    torch.optim.Optimizer
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+
+CODE = "TS814"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for misuse in analysis.misuses("groups"):
+        yield Finding(
+            misuse.site.span, message("groups.index"), (), _repairs(analysis, misuse.site.span.path, misuse.site.node)
+        )
+
+
+def _repairs(analysis: Analysis, path: str, node: ast.AST) -> Iterator[Candidate]:
+    source = analysis.source_of(path)
+    parts = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and part.attr == "param_groups"]
+    if not parts:
+        return
+    owner = parts[0]
+    same = analysis.index(path).same(owner)
+    trail = edits.path_to(analysis.tree(path), same) if same is not None else []
+    statement = next((part for part in reversed(trail) if isinstance(part, ast.stmt)), None)
+    if isinstance(statement, ast.Assign | ast.AugAssign):
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+        if isinstance(target, ast.Subscript) and target.value is same:
+            text = source.segment(statement).replace(source.segment(owner), "group")
+            indent = edits.indentation(source, statement.lineno)
+            new = f"for group in {source.segment(owner)}:{edits.line_ending(source)}{indent}    {text}"
+            yield Candidate(message("fix.each_group"), (edits.replace(source, statement, new),))
+    edit = edits.insert_after_node(source, owner, "[0]")
+    yield Candidate(message("fix.append", expression=source.segment(owner), suffix="[0]"), (edit,))
+
+
+RULE = Rule(FAULTS[CODE], find)

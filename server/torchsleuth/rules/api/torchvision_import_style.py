@@ -1,0 +1,43 @@
+"""torchvision-import-style: a module of torchvision imported under its own name.
+
+What it finds
+    `import torchvision.models as models`, and the same with datasets and transforms. Off unless it is selected.
+Why it hurts
+    It says a name twice where once is enough; it is a matter of taste, and TorchFix's.
+Example
+    import torchvision.models as models
+Use instead
+    from torchvision import models
+Fix safety
+    Safe: the same name is bound to the same module.
+References
+    TorchFix, TOR203
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+
+CODE = "TS809"
+_MODULES = ("datasets", "models", "transforms")
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    source = analysis.source
+    for imported in analysis.names.imports:
+        statement, name = imported.statement, imported.name
+        if isinstance(statement, ast.Import) and name in _MODULES and imported.path == f"torchvision.{name}":
+            new = f"from torchvision import {name}"
+            title = message("fix.replace", old=source.segment(statement), new=new)
+            fix = Candidate(title, (edits.replace(source, statement, new),))
+            fixes = (fix,) if len(statement.names) == 1 else ()
+            yield Finding(source.span(statement), message("torchvision.import", name=name), (), fixes)
+
+
+RULE = Rule(FAULTS[CODE], find)

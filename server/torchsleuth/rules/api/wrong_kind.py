@@ -1,0 +1,270 @@
+"""wrong-kind: a value with which Python refuses what is done, for what it is.
+
+What it finds
+    A loop over a number (`for epoch in epochs`), an index into `model.parameters()` or its length, a model with an index,
+    next() of a loader instead of its iterator, a loader or a list that is called, a list with a name for an index, pairs out of
+    `model.parameters()`, a text and a number in one sum, an attribute of None.
+Why it hurts
+    TypeError, such as "'int' object is not iterable"; AttributeError "'NoneType' object has no attribute 'backward'".
+Example
+    for epoch in epochs:
+Use instead
+    for epoch in range(epochs):
+Fix safety
+    Safe where there is one thing that can be meant: range() of a number, list() of a generator, iter() of a loader.
+References
+    https://docs.python.org/3/library/stdtypes.html#iterator-types
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import Misuse
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.describe import shape_text
+from torchsleuth.rules.evidence.graphs import last_assignment
+from torchsleuth.rules.evidence.loaders import spelled
+from torchsleuth.rules.evidence.returns import returned
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Edit
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors import dims
+from torchsleuth.values import Instance, ListValue, Tensor
+
+CODE = "TS825"
+_CHANGING = frozenset({"append", "extend", "insert", "sort", "reverse", "update", "add", "clear", "remove"})
+"""Methods that change a list, a dict or a set, and give nothing."""
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for misuse in analysis.misuses("kind"):
+        how, what = misuse.value
+        source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
+        if how == "none":
+            yield from _of_none(analysis, misuse, node, what[1])
+        elif how == "pair" and isinstance(node, ast.Attribute):
+            yield _of_pair(analysis, source, misuse, node, what[0])
+        elif how == "trained" and isinstance(node, ast.expr):
+            yield _of_trained(source, misuse, node, what[0])
+        elif how == "generators" and isinstance(node, ast.BinOp):
+            parts = ", ".join(f"*{source.segment(part)}" for part in (node.left, node.right))
+            yield Finding(misuse.site.span, message("kind.generators"), (), (_replaced(source, node, f"[{parts}]"),))
+        elif how == "tuple" and isinstance(node, ast.BinOp):
+            yield _of_tuple(source, misuse, node, what)
+        elif how == "text" and isinstance(node, ast.BinOp):
+            yield _of_text(source, misuse, node, what)
+        elif how == "number" and isinstance(node, ast.expr):
+            yield _of_number(analysis, source, misuse, node, *what)
+        elif how == "state" and isinstance(node, ast.expr):
+            yield _of_state(analysis, source, misuse, node, what[0])
+        elif how == "key" and isinstance(node, ast.Subscript):
+            yield _of_key(source, misuse, node, what[0])
+        elif isinstance(node, ast.expr):
+            yield _refused(analysis, source, misuse, node, how, *what)
+
+
+def _refused(
+    analysis: Analysis, source: SourceText, misuse: Misuse, node: ast.expr, how: str, kind: str, value: object
+) -> Finding:
+    text = " ".join(source.segment(node).split())
+    key = f"kind.{how}.{kind}" if f"kind.{how}.{kind}" in _SAID else f"kind.{how}"
+    said = message(key, text=text, what=_what(kind, value))
+    return Finding(misuse.site.span, said, (), list(_meant(analysis, source, node, how, kind)))
+
+
+_SAID = frozenset(
+    {"kind.iterate.int", "kind.index.generator", "kind.len.generator", "kind.next.loader", "kind.call.loader"}
+)
+
+
+def _what(kind: str, value: object) -> str:
+    if kind == "int":
+        return (
+            message("kind.what.number", number=dims.text(value)) if isinstance(value, int) else message("kind.what.int")
+        )
+    if kind == "module":
+        name = value.cls.name if isinstance(value, Instance) else getattr(value, "type_name", "")
+        return message("kind.what.module", name=name)
+    return message(f"kind.what.{kind}")
+
+
+def _meant(analysis: Analysis, source: SourceText, node: ast.expr, how: str, kind: str) -> Iterator[Candidate]:
+    text = source.segment(node)
+    new: str | None = None
+    if how == "iterate" and kind == "int":
+        new = f"range({text})"
+    elif how == "iterate" and kind == "module":
+        new = f"{text}.parameters()"
+    elif how in ("index", "len") and kind == "generator":
+        new = f"list({text})"
+    elif how == "unpack":
+        new = f"next(iter({text}))"
+    elif how == "next":
+        new = f"iter({text})"
+    elif how == "pairs" and text.endswith("parameters()"):
+        new = text.removesuffix("parameters()") + "named_parameters()"
+    if new is not None:
+        yield _replaced(source, node, new, safe=kind != "module")
+    if how == "call":
+        call = next(
+            (
+                part
+                for part in analysis.index(source.path).nodes
+                if isinstance(part, ast.Call) and source.span(part.func) == source.span(node)
+            ),
+            None,
+        )
+        if call is not None and not call.args and not call.keywords:
+            yield _replaced(source, call, text)
+
+
+def _of_key(source: SourceText, misuse: Misuse, node: ast.Subscript, kind: str) -> Finding:
+    name, key = source.segment(node.value), " ".join(source.segment(node.slice).split())
+    fixes: list[Candidate] = []
+    if isinstance(node.slice, ast.BinOp) and isinstance(node.slice.op, ast.Div):
+        new = f"{source.segment(node.slice.left)} // {source.segment(node.slice.right)}"
+        fixes.append(_replaced(source, node.slice, new))
+    text = message("kind.key", name=name, key=key, kind=message(f"kind.what.{kind}"))
+    return Finding(misuse.site.span, text, (), fixes)
+
+
+def _of_pair(
+    analysis: Analysis, source: SourceText, misuse: Misuse, node: ast.Attribute, value: tuple[object, ...]
+) -> Finding:
+    """An attribute of a tuple: of a name and a parameter, where a loop does not take them apart."""
+    text = source.segment(node.value)
+    loops = [
+        part
+        for part in analysis.index(source.path).nodes
+        if isinstance(part, ast.For)
+        and isinstance(part.target, ast.Name)
+        and part.target.id == text
+        and part.lineno <= node.lineno <= (part.end_lineno or 0)
+    ]
+    fixes: list[Candidate] = []
+    if loops and len(value) == 2:
+        fixes.append(_replaced(source, loops[-1].target, f"_, {text}"))
+    said = message("kind.pair", text=" ".join(text.split()), count=len(value), name=node.attr)
+    return Finding(misuse.site.span, said, (), fixes)
+
+
+def _of_trained(source: SourceText, misuse: Misuse, node: ast.expr, kind: str) -> Finding:
+    """What an optimizer is given instead of parameters, or of groups of them."""
+    text, new = source.segment(node), ""
+    if kind in ("tensor", "group"):
+        new = f"[{text}]"
+    elif kind == "generators" and isinstance(node, ast.List):
+        new = f"[{', '.join(f'*{source.segment(part)}' for part in node.elts)}]"
+    elif kind == "dict" and text.startswith("dict(") and text.endswith(".named_parameters())"):
+        new = text.removeprefix("dict(").removesuffix(".named_parameters())") + ".parameters()"
+    fixes = (_replaced(source, node, new),) if new else ()
+    return Finding(misuse.site.span, message(f"kind.trained.{kind}", text=" ".join(text.split())), (), fixes)
+
+
+def _of_tuple(source: SourceText, misuse: Misuse, node: ast.BinOp, what: tuple[object, object]) -> Finding:
+    """A tuple and something else in one sum: what a layer gives beside its output, or a shape that is to grow."""
+    odd, other = (node.left, node.right) if type(what[0]) is tuple else (node.right, node.left)
+    value = what[0] if odd is node.left else what[1]
+    second = what[1] if odd is node.left else what[0]
+    fixes: list[Candidate] = []
+    if isinstance(second, ListValue) and isinstance(other, ast.List):
+        inner = ", ".join(source.segment(part) for part in other.elts)
+        fixes.append(_replaced(source, other, f"({inner}{',' if len(other.elts) == 1 else ''})"))
+    elif isinstance(second, Tensor) and isinstance(value, tuple) and value and isinstance(value[0], Tensor):
+        fixes.append(_replaced(source, odd, f"{source.segment(odd)}[0]", safe=False))
+    text = " ".join(source.segment(odd).split())
+    count = len(value) if isinstance(value, tuple) else 0
+    said = message("kind.tuple", text=text, count=count, other=" ".join(source.segment(other).split()))
+    return Finding(misuse.site.span, said, (), fixes)
+
+
+def _of_text(source: SourceText, misuse: Misuse, node: ast.BinOp, what: tuple[str, object]) -> Finding:
+    """A sum of a text and a number, and what is computed with a text that is made by ``%``."""
+    operator, value = what
+    left, right = (" ".join(source.segment(part).split()) for part in (node.left, node.right))
+    given = f" {shape_text(value.spec)}" if isinstance(value, Tensor) and value.spec.shape is not None else ""
+    fixes: list[Candidate] = []
+    if operator == "add":
+        fixes.append(_replaced(source, node.right, f"str({source.segment(node.right)})"))
+    elif isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Mod):
+        inner = node.left.right
+        if not isinstance(inner, ast.Tuple):
+            start, end = edits.insert(source, source.start_of(inner), "("), edits.insert_after_node(source, node, ")")
+            title = message("fix.replace", old=source.segment(inner), new=f"({source.segment(inner)} …)")
+            fixes.append(Candidate(title, (start, end)))
+    return Finding(misuse.site.span, message(f"kind.text.{operator}", left=left, right=right, given=given), (), fixes)
+
+
+def _of_number(
+    analysis: Analysis, source: SourceText, misuse: Misuse, node: ast.expr, name: str, value: str
+) -> Finding:
+    """A text for a number: from an option without a type, or in quotation marks."""
+    text = " ".join(source.segment(node).split())
+    kind = "int" if re.fullmatch(r"-?\d+", value.strip()) else "float"
+    fixes: list[Candidate] = []
+    if isinstance(node, ast.Constant):
+        fixes.append(_replaced(source, node, value.strip()))
+    elif isinstance(node, ast.Attribute):
+        for option in _options(analysis, source.path, node.attr):
+            edit = edits.add_argument(source, option, f"type={kind}")
+            fixes.append(Candidate(message("fix.add_argument", argument=f"type={kind}"), (edit,)))
+    if not isinstance(node, ast.Constant):
+        fixes.append(_replaced(source, node, f"{kind}({text})", safe=False))
+    return Finding(misuse.site.span, message("kind.number", text=text, value=value, name=name), (), fixes)
+
+
+def _options(analysis: Analysis, path: str, name: str) -> Iterator[ast.Call]:
+    """``parser.add_argument("--lr")`` without a type."""
+    for call in analysis.index(path).nodes:
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument":
+            flags = [part.value for part in call.args if isinstance(part, ast.Constant)]
+            if any(str(flag).lstrip("-").replace("-", "_") == name for flag in flags):
+                if not any(keyword.arg in ("type", "action") for keyword in call.keywords):
+                    yield call
+
+
+def _of_state(analysis: Analysis, source: SourceText, misuse: Misuse, node: ast.expr, kind: str) -> Finding:
+    text = source.segment(node)
+    load, imports = spelled(analysis, source.path, "torch.load")
+    new = f"{text}.state_dict()" if kind == "module" else f"{load}({text}, weights_only=True)"
+    change = (*(imports if kind == "str" else ()), edits.replace(source, node, new))
+    fix = Candidate(message("fix.replace", old=text, new=new), change)
+    return Finding(misuse.site.span, message(f"kind.state.{kind}", text=text), (), (fix,))
+
+
+def _of_none(analysis: Analysis, misuse: Misuse, node: ast.AST, name: object) -> Iterator[Finding]:
+    """What a function without a return gives: said only where there is such a function."""
+    source = analysis.source_of(misuse.site.span.path)
+    if not isinstance(node, ast.Attribute):
+        return
+    named = isinstance(node.value, ast.Name)
+    given = last_assignment(analysis, node.value, misuse.site) if named else node.value
+    if not isinstance(given, ast.Call):
+        return
+    text = " ".join(source.segment(node.value).split())
+    if isinstance(given.func, ast.Attribute) and given.func.attr in _CHANGING and given is not node.value:
+        target = next(
+            part for part in analysis.index(source.path).nodes if isinstance(part, ast.Assign) and part.value is given
+        )
+        said = message("kind.none.changed", text=text, name=name, method=given.func.attr)
+        edit = edits.replace(source, target, source.segment(given))
+        fix = Candidate(message("fix.replace", old=source.segment(target), new=source.segment(given)), (edit,))
+        yield Finding(misuse.site.span, said, (), (fix,))
+        return
+    fixes = list(returned(analysis, source.path))
+    if fixes:
+        yield Finding(misuse.site.span, message("kind.none", text=text, name=name), (), fixes)
+
+
+def _replaced(source: SourceText, node: ast.expr, new: str, safe: bool = True) -> Candidate:
+    change: Edit = edits.replace(source, node, new)
+    old = " ".join(source.segment(node).split())
+    return Candidate(message("fix.replace", old=old, new=" ".join(new.split())), (change,), safe)
+
+
+RULE = Rule(FAULTS[CODE], find)

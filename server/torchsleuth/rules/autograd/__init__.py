@@ -1,0 +1,1 @@
+"""Rules about the autograd graph (TS4xx)."""

@@ -1,0 +1,326 @@
+"""backward-twice: a second backward() through a graph that the first one freed.
+
+What it finds
+    Two losses that share a part of their graph, each with its own backward(); a loss computed before the loop and
+    sent backward in it; a generator's output used by the discriminator's loss and again by its own.
+Why it hurts
+    PyTorch raises "Trying to backward through the graph a second time", far from the shared part.
+Example
+    loss_fake = bce(netD(fake), zeros)
+    loss_fake.backward()
+    loss_g = bce(netD(fake), ones)
+    loss_g.backward()
+Use instead
+    loss_fake = bce(netD(fake.detach()), zeros)
+    loss_fake.backward()
+    loss_g = bce(netD(fake), ones)
+    loss_g.backward()
+Fix safety
+    One backward() of the sum, for two that follow each other, is safe. detach() and retain_graph=True decide which
+    gradients flow, and so does leaving out one of two backward() calls: they are offered as unsafe.
+References
+    torch.Tensor.backward
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.optim import trained_parts
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.graphs import call_place, carried_names, faults, name_of, repeated_block
+from torchsleuth.rules.evidence.loaders import free_name
+from torchsleuth.rules.evidence.loops import is_alone, place_in, statement_of
+from torchsleuth.rules.evidence.rewrites import stored_without_graph
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.syntax import edits
+from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor
+from torchsleuth.values.graph import AutogradFault, node_of
+
+CODE = "TS405"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for fault in faults(analysis, "freed"):
+        if carried_names(analysis, fault) or fault.cause is None or fault.node is None:
+            continue
+        first, node = fault.cause, fault.node
+        again = first.span == fault.at.span
+        text = message(
+            "grad.again" if again else "grad.twice",
+            tensor=name_of(analysis, fault),
+            operator=node.operator,
+            line=node.site.span.start.line,
+            first=first.span.start.line,
+        )
+        source = analysis.source_of(node.site.span.path)
+        places = [related(source, node.site.node, message("grad.twice.made"))]
+        if not again:
+            places.insert(0, call_place(analysis, first, message("grad.twice.first")))
+        yield Finding(fault.at.span, text, tuple(places), _repairs(analysis, fault, first))
+
+
+def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[Candidate]:
+    if first.span != fault.at.span:
+        yield from _one_sum(analysis, first, fault.at)
+        cut = [one for name, _ in fault.carried for one in _detached(analysis, name, first, fault.at)]
+        # Rather where the step that follows does not train what is cut off.
+        for wanted in (False, True):
+            yield from (one for line, one in cut if _trains(analysis, fault, line) is wanted)
+        yield from _once(analysis, first, fault.at)
+    else:
+        wanted = _is_trained(analysis, fault)
+        anew = (*_refreshed(analysis, fault), *_computed_anew(analysis, fault))
+        if wanted:
+            yield from anew
+        for name, _ in () if wanted else fault.carried:
+            places = _detached(analysis, name, first, fault.at)
+            yield from (one for line, one in places if not _trains(analysis, fault, line))
+        if not wanted:
+            yield from _summed(analysis, fault)
+            yield from anew
+        block = repeated_block(analysis, fault.at)
+        around = edits.path_to(analysis.tree(fault.at.span.path), block)[-2:-1]
+        before: list[ast.stmt] = getattr(around[0], "body", []) if around else []
+        yield from stored_without_graph(
+            analysis, fault, [part for part in before if part.lineno < first.span.start.line]
+        )
+        if _has_own_path(analysis, fault):
+            yield from _detached_above(analysis, fault)
+    yield from _retained(analysis, first)
+
+
+def _is_trained(analysis: Analysis, fault: AutogradFault) -> bool:
+    """Whether an optimizer that steps in the rounds trains what the shared piece was computed with."""
+    block, reached = repeated_block(analysis, fault.at), fault.node.reached[0] if fault.node is not None else ()
+    for step in analysis.events("step"):
+        place = place_in(step.site, fault.at.frame.function)
+        if place is None or not isinstance(step.subject, LibraryObject):
+            continue
+        inside = isinstance(block, ast.Module) or block.lineno <= place.span.start.line <= (block.end_lineno or 0)
+        if inside and any(id(part) in reached for part in trained_parts(step.subject)):
+            return True
+    return False
+
+
+def _has_own_path(analysis: Analysis, fault: AutogradFault) -> bool:
+    """Whether the loss of each round trains the same by itself, beside the piece that is shared by all: an old value that a
+    new one is compared with."""
+    root = node_of(fault.tensor) if isinstance(fault.tensor, Tensor) else None
+    if root is None or fault.node is None:
+        return False
+    shared = set(fault.node.reachable())
+    own = [part for part in root.reachable() if part not in shared]
+    modules = {id(part.module) for part in shared if part.module is not None}
+    return any(part.module is not None and id(part.module) in modules for part in own)
+
+
+def _detached_above(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    """What is computed in front of the loop, without its graph from there on."""
+    path, block = fault.at.span.path, repeated_block(analysis, fault.at)
+    source, trail = analysis.source_of(path), edits.path_to(analysis.tree(path), block)
+    around: list[ast.stmt] = getattr(trail[-2], "body", []) if len(trail) > 1 else []
+    above = [part for part in around if part.lineno < block.lineno] if isinstance(block, ast.stmt) else []
+    for name, listed in fault.carried:
+        makers = [part for part in above if isinstance(part, ast.Assign) and _stores(part, name)]
+        if makers and not listed:
+            edit = edits.insert_line_after(source, makers[-1], f"{name} = {name}.detach()")
+            yield Candidate(message("fix.detach_line", name=name, line=makers[-1].lineno), (edit,), safe=False)
+
+
+def _stores(statement: ast.stmt, name: str) -> bool:
+    names = [part for part in ast.walk(statement) if isinstance(part, ast.Name) and part.id == name]
+    return any(isinstance(part.ctx, ast.Store) for part in names)
+
+
+def _refreshed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    """A call of the method that computes an attribute, at the start of each round: ``model.refresh()``."""
+    block = repeated_block(analysis, fault.at)
+    if not isinstance(block, ast.For | ast.While) or block.body[0].lineno == block.lineno:
+        return
+    source = analysis.source_of(fault.at.span.path)
+    for path, _ in fault.carried:
+        owner, _, attribute = path.rpartition(".")
+        held = fault.at.frame.names.get(owner)
+        methods = held.cls.slots.values() if isinstance(held, Instance) else ()
+        for method in methods:
+            if isinstance(method, Function) and method.name != "__init__" and _sets(method.node, attribute):
+                needed = [*method.node.args.args, *method.node.args.posonlyargs, *method.node.args.kwonlyargs]
+                if len(needed) == 1:
+                    text = f"{owner}.{method.name}()"
+                    edit = edits.insert_line_before(source, block.body[0], text)
+                    yield Candidate(message("fix.insert", text=text), (edit,), safe=False)
+
+
+def _sets(method: ast.AST, attribute: str) -> bool:
+    """Whether a method sets an attribute of its object."""
+    return any(
+        isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and part.attr == attribute
+        for part in ast.walk(method)
+    )
+
+
+def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    """What is computed once, in front of the loop or the function that calls backward(), computed in it."""
+    path = fault.at.span.path
+    source, block = analysis.source_of(path), repeated_block(analysis, fault.at)
+    trail = edits.path_to(analysis.tree(path), block)
+    if fault.node is None or not isinstance(block, ast.For | ast.While | ast.FunctionDef) or len(trail) < 2:
+        return
+    around: list[ast.stmt] = getattr(trail[-2], "body", [])
+    places = [place_in(part.site, fault.at.frame.function) for part in fault.node.reachable()]
+    made = [statement_of(analysis, place) for place in places if place is not None and place.span.path == path]
+    moved: list[ast.stmt] = []
+    names: set[str] = set()
+    for statement in around:
+        if statement is block:
+            break
+        loads = {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)}
+        if statement in made and _makes_object(statement, fault):
+            return  # the model itself, not what it computes
+        if statement in made or (isinstance(statement, ast.Assign) and loads & names):
+            moved.append(statement)
+            names |= {
+                part.id
+                for part in ast.walk(statement)
+                if isinstance(part, ast.Name) and part.ctx.__class__ is ast.Store
+            }
+    simple = all(isinstance(statement, ast.Assign) and statement.lineno == statement.end_lineno for statement in moved)
+    if not moved or not simple or block.body[0].lineno == block.lineno:
+        return
+    lines = [edits.insert_line_before(source, block.body[0], source.segment(statement)) for statement in moved]
+    removed = [edits.remove_line(source, statement.lineno) for statement in moved]
+    title = message("fix.compute_anew", name=", ".join(sorted(names)), line=block.lineno)
+    yield Candidate(title, (*removed, *lines), safe=False)
+
+
+def _makes_object(statement: ast.stmt, fault: AutogradFault) -> bool:
+    """Whether a statement binds an object of a class."""
+    names = [part.id for part in ast.walk(statement) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    return any(isinstance(fault.at.frame.names.get(name), Instance | LibraryModule) for name in names)
+
+
+def _summed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
+    """The losses of a loop added up, and one backward() behind the loop, where no step stands in it."""
+    path = fault.at.span.path
+    source, loop, statement = (
+        analysis.source_of(path),
+        repeated_block(analysis, fault.at),
+        statement_of(analysis, fault.at),
+    )
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(loop, ast.For) or statement not in loop.body or not is_alone(statement, analysis, path):
+        return
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.args or call.keywords:
+        return
+    for event in (*analysis.events("step"), *analysis.events("zero_grad")):
+        place = place_in(event.site, fault.at.frame.function)
+        if place is not None and loop.lineno <= place.span.start.line <= (loop.end_lineno or 0):
+            return
+    name = free_name(analysis, path, "total_loss")
+    added, sent = f"{name} = {name} + {source.segment(call.func.value)}", f"{name}.backward()"
+    changes = [edits.insert_line_before(source, loop, f"{name} = 0.0")]
+    if loop.end_lineno == statement.end_lineno:
+        added += edits.line_ending(source) + edits.indentation(source, loop.lineno) + sent
+    else:
+        changes.append(edits.insert_line_after(source, loop, sent))
+    changes.insert(1, edits.replace(source, statement, added))
+    yield Candidate(message("fix.sum_of_losses", line=loop.lineno), tuple(changes), safe=False)
+
+
+def _one_sum(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidate]:
+    """``a.backward()`` and ``b.backward()`` on lines that follow each other: ``(a + b).backward()``."""
+    one, other = statement_of(analysis, first), statement_of(analysis, second)
+    source = analysis.source_of(first.span.path)
+    calls = [statement.value for statement in (one, other) if isinstance(statement, ast.Expr)]
+    if one is None or other is None or len(calls) != 2 or other.lineno != (one.end_lineno or 0) + 1:
+        return
+    texts = [
+        source.segment(call.func.value)
+        for call in calls
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and not call.args and not call.keywords
+    ]
+    if len(texts) == 2 and first.span.path == second.span.path:
+        text = f"({texts[0]} + {texts[1]}).backward()"
+        changes = (edits.remove_line(source, one.lineno), edits.replace(source, other, text))
+        yield Candidate(message("fix.out_of_place", text=text), changes)
+
+
+def _once(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidate]:
+    """Only one backward() where the second loss is made of the first: its own, or else that of the first."""
+    statements = [statement_of(analysis, site) for site in (first, second)]
+    names = [_receiver(statement) for statement in statements]
+    scope = _scope(analysis.tree(second.span.path), second)
+    made = [
+        part.value
+        for part in ast.walk(scope)
+        if isinstance(part, ast.Assign) and first.span.start.line < part.lineno < second.span.start.line
+        if any(isinstance(target, ast.Name) and target.id == names[1] for target in part.targets)
+    ]
+    if names[0] is None or first.span.path != second.span.path:
+        return
+    if not any(isinstance(part, ast.Name) and part.id == names[0] for value in made for part in ast.walk(value)):
+        return
+    source = analysis.source_of(second.span.path)
+    for statement in statements:
+        if statement is not None and statement.lineno == statement.end_lineno:
+            title = message("fix.remove_line", text=source.segment(statement), line=statement.lineno)
+            yield Candidate(title, (edits.remove_line(source, statement.lineno),), safe=False)
+
+
+def _receiver(statement: ast.stmt | None) -> str | None:
+    """``loss`` of ``loss.backward()``."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    owner = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+    return owner.id if isinstance(owner, ast.Name) else None
+
+
+def _trains(analysis: Analysis, fault: AutogradFault, line: int) -> bool:
+    """Whether the optimizer that steps after the loss of a line trains what the shared piece was computed with."""
+    reached = fault.node.reached[0] if fault.node is not None else ()
+    path = fault.at.span.path
+    for event in analysis.events("step"):
+        place = place_in(event.site, fault.at.frame.function)
+        if place is not None and place.span.path == path and place.span.start.line > line:
+            if isinstance(event.subject, LibraryObject):
+                return any(id(part) in reached for part in trained_parts(event.subject))
+    return False
+
+
+def _detached(analysis: Analysis, name: str, first: Site, second: Site) -> Iterator[tuple[int, Candidate]]:
+    """The shared tensor handed on without its graph, where the first loss is computed from it, or the second one."""
+    source, tree = analysis.source_of(first.span.path), analysis.tree(first.span.path)
+    calls = [node for node in ast.walk(_scope(tree, first)) if isinstance(node, ast.Call)]
+    one, other = first.span.start.line, second.span.start.line
+    before = sorted((call for call in calls if call.lineno < one), key=lambda call: -call.lineno)
+    between = [call for call in calls if one < call.lineno < other]
+    for call in [*before, *between]:
+        for argument in call.args:
+            if source.segment(argument) == name:
+                user = source.segment(call.func)
+                title = message("fix.detach", tensor=name, user=user, line=argument.lineno)
+                edit = edits.insert_after_node(source, argument, ".detach()")
+                yield argument.lineno, Candidate(title, (edit,), safe=False)
+
+
+def _scope(tree: ast.Module, site: Site) -> ast.AST:
+    """The function that a place is in."""
+    line = site.span.start.line
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
+    ]
+    return max(around, key=lambda node: node.lineno, default=tree)
+
+
+def _retained(analysis: Analysis, first: Site) -> Iterator[Candidate]:
+    node = first.node
+    if isinstance(node, ast.Call) and not any(keyword.arg == "retain_graph" for keyword in node.keywords):
+        edit = edits.add_argument(analysis.source_of(first.span.path), node, "retain_graph=True")
+        yield Candidate(message("fix.retain", line=first.span.start.line), (edit,), safe=False)
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,92 @@
+"""backward-without-graph: backward() on a value with no path to a parameter.
+
+What it finds
+    backward() on a tensor, or a number, that was cut off from the model on its way: by item(), float(), detach(), .data,
+    numpy(), torch.no_grad(), argmax or a comparison; parameters that are all frozen; a second differentiation of a
+    gradient that was computed without create_graph. Also the quiet form, where requires_grad is switched on again
+    after the cut: that runs, and trains nothing.
+Why it hurts
+    PyTorch raises "element 0 of tensors does not require grad and does not have a grad_fn", far from the cause.
+Example
+    total = 0.0
+    for name in tasks:
+        total += criterion(out[name], y[name]).item()
+    total.backward()
+Use instead
+    total = 0.0
+    for name in tasks:
+        total += criterion(out[name], y[name])
+    total.backward()
+Fix safety
+    Removing item() or detach() is safe: backward() was meant to go through. Dissolving a no_grad block, unfreezing
+    parameters and leaving out a comparison are offered as unsafe, for they change more than that.
+References
+    torch.Tensor.backward, torch.Tensor.detach, torch.no_grad
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.optim import trained_parts
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.graphs import call_place, cut_places, cut_text, faults, gradient_is_used, name_of, uncut
+from torchsleuth.rules.evidence.loops import is_simple, name_in, statement_of
+from torchsleuth.rules.evidence.rewrites import as_loss, as_tensors
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.values import Site, Tensor
+from torchsleuth.values.graph import AutogradFault
+
+CODE = "TS401"
+_KEYS = {"frozen": "grad.frozen", "first_order": "grad.first_order"}
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for fault in faults(analysis, "no_graph", "severed"):
+        cut = fault.cut
+        severed = fault.kind == "severed"
+        if cut is not None and (cut.kind == "rewrapped" or (cut.kind == "integers" and severed)):
+            continue
+        if severed and gradient_is_used(analysis, fault):
+            continue
+        tensor = name_of(analysis, fault)
+        if cut is None:
+            yield Finding(fault.at.span, message("grad.no_graph.plain", tensor=tensor))
+            continue
+        wanted = next(_optimised(analysis), None) if not severed and cut.kind == "frozen" else None
+        if wanted is not None:
+            optimizer, name = wanted
+            yield _not_required(analysis, fault, optimizer, name)
+            continue
+        key = "grad.severed" if severed else _KEYS.get(cut.kind, "grad.no_graph")
+        text = message(key, tensor=tensor, cut=cut_text(analysis, cut))
+        repairs = chain(as_loss(analysis, fault), uncut(analysis, cut), as_tensors(analysis, fault))
+        yield Finding(fault.at.span, text, cut_places(analysis, cut), repairs)
+
+
+def _optimised(analysis: Analysis) -> Iterator[tuple[Site, str]]:
+    """The tensors that an optimizer was given although they do not require grad, by their names, and where."""
+    for optimizer in analysis.trace.optimizers:
+        for part in trained_parts(optimizer):
+            if isinstance(part, Tensor) and not part.parameter and part.spec.requires_grad is False:
+                name = name_in(optimizer.site.frame, part) if optimizer.site is not None else None
+                if name is not None and optimizer.site is not None:
+                    yield optimizer.site, name
+
+
+def _not_required(analysis: Analysis, fault: AutogradFault, optimizer: Site, name: str) -> Finding:
+    """A loss of frozen parameters and of a tensor that was to be changed instead of them."""
+    source, statement = analysis.source_of(optimizer.span.path), statement_of(analysis, optimizer)
+    text = message("grad.not_required", tensor=name_of(analysis, fault), name=f"`{name}`")
+    places = (call_place(analysis, optimizer, message("grad.not_required.given", name=f"`{name}`")),)
+    fixes: list[Candidate] = []
+    if statement is not None and is_simple(statement, analysis, source.path):
+        line = f"{name}.requires_grad_()"
+        fixes.append(Candidate(message("fix.insert", text=line), (edits.insert_line_before(source, statement, line),)))
+    return Finding(fault.at.span, text, places, fixes)
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,211 @@
+"""non-differentiable-in-loss: a step function between the parameters and the loss.
+
+What it finds
+    round, floor, ceil, sign or trunc, whose gradient is zero, on every way from the parameters to the loss, or to one of
+    the terms that it is the sum of, or inside of the network, on every way from some of the trained parameters; argmax or
+    a comparison whose result is made to require grad again; a term of the loss that has no gradient, because it counts
+    predicted classes, or because it is made of a gradient that was computed without create_graph=True; a sample of a
+    distribution that sample() draws without a gradient, where rsample() has one.
+Why it hurts
+    backward() runs and every gradient is zero or missing, or none of them comes from that term: it never moves.
+Example
+    predicted = torch.round(torch.sigmoid(model(x)))
+    loss = (predicted - y).abs().mean()
+Use instead
+    predicted = torch.sigmoid(model(x))
+    loss = (predicted - y).abs().mean()
+Fix safety
+    Unsafe: leaving the step function out, or a loss of the scores instead of an accuracy, changes the loss to one that
+    can be learnt from. A term without a gradient can be left out.
+References
+    torch.round, "straight-through estimator" (Bengio et al. 2013, arXiv:1308.3432)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import chain
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.optim import trained_parts
+from torchsleuth.interp.trace import Event, Operation
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.drawn import drawn
+from torchsleuth.rules.evidence.gradients import changes_gradients
+from torchsleuth.rules.evidence.graphs import (
+    call_place,
+    faults,
+    gradient_is_used,
+    past_lookup,
+    soft_one_hot,
+    text_of,
+    uncut,
+)
+from torchsleuth.rules.evidence.loaders import free_name
+from torchsleuth.rules.evidence.loops import is_simple, statement_of
+from torchsleuth.rules.evidence.operands import written
+from torchsleuth.rules.evidence.rewrites import as_loss, without_term
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject, Site, Tensor
+from torchsleuth.values.graph import Cut, GraphNode, cut_of, flat_step, node_of, passes
+
+CODE = "TS407"
+_CHOICES = (".argmin", ".argmax")
+_SUMS = frozenset({"add", "sub", "iadd", "isub"})
+_LATER = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.DictComp)
+"""What is not computed with the statement that it stands in, or not always."""
+_FACTORS = frozenset({"mul", "truediv", "div", "neg", "imul"})
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for fault in faults(analysis, "zero_gradient", "severed"):
+        if fault.kind == "zero_gradient" and fault.cause is not None:
+            text = message("grad.zero", operation=f"`{text_of(analysis, fault.at)}`")
+            at, backward = fault.at, fault.cause
+        elif fault.cut is not None and fault.cut.kind == "integers" and not gradient_is_used(analysis, fault):
+            text = message("grad.integers", cut=f"`{text_of(analysis, fault.cut.site)}`")
+            at, backward = fault.cut.site, fault.at
+        else:
+            continue
+        places = (call_place(analysis, backward, message("grad.backward")),)
+        soft = fault.kind == "zero_gradient"
+        repairs = _soft(analysis, at) if soft else chain(as_loss(analysis, fault), uncut(analysis, fault.cut))
+        yield Finding(at.span, text, places, repairs)
+    yield from _dead_terms(analysis)
+    yield from _within(analysis)
+    yield from drawn(analysis)
+
+
+def _within(analysis: Analysis) -> Iterator[Finding]:
+    """Step functions inside of a network: what is trained in front of them gets no gradient on any other way."""
+    passes_back = [event for event in analysis.events("backward") if event.node is not None]
+    if any(event.node is None or any(node.open for node in event.node.members) for event in passes_back):
+        return
+    alive = {id(part) for event in passes_back if event.node is not None for part in _alive(event.node)}
+    choices = [
+        (operation, operation.nodes[0])
+        for operation in analysis.trace.operations
+        if operation.target.endswith(_CHOICES) and operation.nodes and operation.nodes[0] is not None
+    ]
+    seen: set[Span] = set()
+    for event in passes_back:
+        nodes = event.node.reachable(passes) if event.node is not None and event.certain else ()
+        flat = [node for node in nodes if not passes(node)]
+        chosen = [pair for pair in choices if event.certain and _same_round(pair[0], event)]
+        if not flat and not chosen:
+            continue
+        stepping = [step.subject for step in analysis.events("step") if step.certain and step.index > event.index]
+        trained = {id(part) for one in stepping if isinstance(one, LibraryObject) for part in trained_parts(one)}
+        for node in flat:
+            starved = (node.reached[0] & trained) - alive
+            if not starved or node.site.span in seen or flat_step(event.node or node) is not None:
+                continue
+            if changes_gradients(analysis):
+                return
+            seen.add(node.site.span)
+            text = message("grad.zero.within", operation=f"`{text_of(analysis, node.site)}`")
+            places = (call_place(analysis, event.site, message("grad.backward")),)
+            yield Finding(node.site.span, text, places, reversed(list(_soft(analysis, node.site))))
+        for operation, scores in chosen if trained else ():
+            if scores is None or operation.site.span in seen:
+                continue
+            reached, known = scores.reached
+            if known and (reached & trained) - alive and not changes_gradients(analysis):
+                seen.add(operation.site.span)
+                text = message("grad.integers.within", operation=f"`{text_of(analysis, operation.site)}`")
+                places = (call_place(analysis, event.site, message("grad.backward")),)
+                yield Finding(operation.site.span, text, places, past_lookup(analysis, operation.site))
+
+
+def _same_round(operation: Operation, event: Event) -> bool:
+    """Whether both happen in one loop."""
+    return bool({point.execution for point in operation.loops} & {point.execution for point in event.loops})
+
+
+def _alive(root: GraphNode) -> Iterator[object]:
+    """What gets a gradient: the modules and leaves in front of which there is a way without step functions."""
+    for node in root.reachable(passes):
+        if passes(node):
+            yield from (node.module, *node.leaves, *(leaf.owner for leaf in node.leaves))
+
+
+def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
+    """Terms that are added to a loss and have no gradient themselves."""
+    seen: set[Span] = set()
+    for event in analysis.events("backward"):
+        if event.tensor is None or event.tensor.spec.requires_grad is not True:
+            continue
+        terms = list(_terms(event.tensor))
+        for term in terms:
+            node = node_of(term) if len(terms) > 1 else None
+            step = flat_step(node) if node is not None else None
+            # `x - x.floor()` has the gradient of x.
+            others = [other for other in terms if other is not term]
+            if step is not None and any(node_of(one) in step.inputs or one in step.leaves for one in others):
+                continue
+            if step is not None and step.site.span not in seen:
+                seen.add(step.site.span)
+                text = message("grad.term.zero", operation=f"`{text_of(analysis, step.site)}`")
+                places = (call_place(analysis, event.site, message("grad.backward")),)
+                yield Finding(step.site.span, text, places, _soft(analysis, step.site))
+            cut = cut_of(term)
+            if cut is None or cut.kind not in ("first_order", "integers") or term.spec.requires_grad is not False:
+                continue
+            if cut.site.span not in seen:
+                seen.add(cut.site.span)
+                text = message(f"grad.term.{cut.kind}", cut=f"`{text_of(analysis, cut.site)}`")
+                places = (call_place(analysis, event.site, message("grad.backward")),)
+                repairs = uncut(analysis, cut) if cut.kind == "first_order" else _mended(analysis, event.site, cut)
+                yield Finding(cut.site.span, text, places, repairs)
+
+
+def _mended(analysis: Analysis, backward: Site, cut: Cut) -> Iterator[Candidate]:
+    """A soft form of what has no gradient, or the loss without that term."""
+    yield from soft_one_hot(analysis, cut.site)
+    yield from without_term(analysis, backward, cut.site)
+
+
+def _terms(tensor: Tensor, depth: int = 12) -> Iterator[Tensor]:
+    """What a sum is made of, through factors and signs."""
+    origin = tensor.origin
+    name = origin.operator.rpartition(".")[2].strip("_") if origin is not None else ""
+    if origin is None or depth == 0 or not (name in _SUMS or (name in _FACTORS and len(origin.sources) == 1)):
+        yield tensor
+        return
+    for source in origin.sources:
+        yield from _terms(source, depth - 1)
+
+
+def _soft(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+    """The operand itself, or the straight-through form."""
+    node, source = site.node, analysis.source_of(site.span.path)
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    whole = source.segment(node)
+    # `x.round()` or `torch.round(x)`
+    function = isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "th")
+    soft = node.args[0] if node.args and function else node.func.value
+    operand = source.segment(soft)
+    yield Candidate(message("fix.replace", old=whole, new=operand), (edits.replace(source, node, operand),), safe=False)
+    title = message("fix.straight_through")
+    statement = statement_of(analysis, site)
+    around = edits.path_to(analysis.tree(site.span.path), node)
+    if statement is None or any(isinstance(part, _LATER) for part in around[around.index(statement) :]):
+        return
+    apart = any(isinstance(part, ast.Call) for part in ast.walk(soft))
+    if apart and is_simple(statement, analysis, site.span.path):
+        # What it is computed by is not called twice.
+        name = free_name(analysis, site.span.path, "soft")
+        line = edits.insert_line_before(source, statement, f"{name} = {operand}")
+        through = edits.replace(source, node, f"({name} + ({whole.replace(operand, name, 1)} - {name}).detach())")
+        yield Candidate(title, (line, through), safe=False)
+    elif not apart:
+        term = written(source, soft)
+        through = edits.replace(source, node, f"({operand} + ({whole} - {term}).detach())")
+        yield Candidate(title, (through,), safe=False)
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,86 @@
+"""numpy-on-grad: numpy() on a tensor that requires grad.
+
+What it finds
+    .numpy() on a parameter, or on anything computed from one while autograd records; and functions such as np.array that
+    call it.
+Why it hurts
+    PyTorch raises "Can't call numpy() on Tensor that requires grad".
+Example
+    scores = model(x).cpu().numpy()
+Use instead
+    scores = model(x).detach().cpu().numpy()
+Fix safety
+    Safe: an array has no graph in any case.
+References
+    torch.Tensor.numpy
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.graphs import faults
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.values import ListValue
+from torchsleuth.values.graph import AutogradFault
+
+CODE = "TS409"
+_MOVES = frozenset({"cpu", "to", "float", "double", "clone", "contiguous"})
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for fault in faults(analysis, "numpy"):
+        node, source = fault.at.node, analysis.source_of(fault.at.span.path)
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute | ast.Name):
+            continue
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "numpy":
+            tensors, call = [node.func.value], "numpy()"
+        else:
+            tensors, call = _given(node), source.segment(node.func)
+            held = fault.at.frame.names.get(tensors[0].id) if isinstance(tensors[0], ast.Name) else None
+            if isinstance(held, ListValue) and tensors[0] is node.args[0]:
+                yield _of_list(analysis, fault, node, tensors[0])
+                continue
+        text = message("grad.numpy", tensor=f"`{source.segment(tensors[0])}`", call=call)
+        detached = tuple(edits.insert_after_node(source, _moved(tensor), ".detach()") for tensor in tensors)
+        title = message("fix.detach_numpy", call=call)
+        yield Finding(fault.at.span, text, (), (Candidate(title, detached),))
+
+
+def _of_list(analysis: Analysis, fault: AutogradFault, call: ast.Call, given: ast.expr) -> Finding:
+    """A list of tensors: they are detached where they are put into it, or where it is read."""
+    source = analysis.source_of(fault.at.span.path)
+    name, function = source.segment(given), source.segment(call.func)
+    fixes: list[Candidate] = []
+    for part in analysis.index(source.path).nodes:
+        put = isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "append"
+        if isinstance(part, ast.Call) and put and source.segment(part.func) == f"{name}.append" and part.args:
+            text = source.segment(part.args[0])
+            edit = edits.insert_after_node(source, part.args[0], ".item()")
+            title = message("fix.append", expression=text, suffix=".item()")
+            fixes.append(Candidate(title, (edit,), safe=False))
+    new = f"[part.detach() for part in {name}]"
+    fixes.append(Candidate(message("fix.replace", old=name, new=new), (edits.replace(source, given, new),)))
+    return Finding(fault.at.span, message("grad.numpy.list", name=name, call=function), (), fixes)
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    """The tensors that a function of NumPy is given: its first argument, or what that lists."""
+    first = call.args[0]
+    if isinstance(first, ast.ListComp | ast.GeneratorExp):
+        return [first.elt]
+    return first.elts if isinstance(first, ast.List | ast.Tuple) and first.elts else [first]
+
+
+def _moved(node: ast.expr) -> ast.expr:
+    """The tensor before it is moved or converted."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MOVES:
+        node = node.func.value
+    return node
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,114 @@
+"""requires-grad-typo: an assignment that is meant to set requires_grad and sets nothing.
+
+What it finds
+    `p.require_grad = False`, `p.requires_gradient = True` and the like on a tensor or parameter, and
+    `model.requires_grad = False` on a module.
+Why it hurts
+    Python accepts any attribute. Nothing is frozen, or nothing is trained, and no message says so.
+Example
+    for p in backbone.parameters():
+        p.require_grad = False
+Use instead
+    for p in backbone.parameters():
+        p.requires_grad = False
+Fix safety
+    Unsafe: what was trained until now is frozen from now on, or the reverse.
+References
+    torch.Tensor.requires_grad, torch.nn.Module.requires_grad_
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.graphs import faults
+from torchsleuth.rules.evidence.loops import statement_of
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
+from torchsleuth.values import ClassValue, Instance, LibraryModule
+from torchsleuth.values.graph import AutogradFault
+
+CODE = "TS410"
+_MISSPELT = "require_grad"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[Span] = set()
+    for fault in faults(analysis, "wrong_attribute"):
+        target = fault.at.node
+        if not isinstance(target, ast.Attribute):
+            continue
+        seen.add(fault.at.span)
+        on_module = isinstance(fault.tensor, Instance | LibraryModule)
+        if on_module and _means_something(analysis, fault, target.attr):
+            continue
+        owner = analysis.source_of(fault.at.span.path).segment(target.value)
+        key = "grad.module" if on_module else "grad.typo"
+        text = message(key, attribute=f"`{target.attr}`", owner=f"`{owner}`")
+        yield Finding(fault.at.span, text, (), _repairs(analysis, fault, target, owner, on_module))
+
+    yield from _of_anything(analysis, seen)
+
+
+def _of_anything(analysis: Analysis, seen: set[Span]) -> Iterator[Finding]:
+    """The commonest misspelling, on what is not known to be a tensor: a hint."""
+    source = analysis.source
+    if _MISSPELT not in source.text or _is_a_name(analysis.tree(source.path)):
+        return
+    for node in analysis.index(source.path).nodes:
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Attribute) and target.attr == _MISSPELT and source.span(target) not in seen:
+                owner = source.segment(target.value)
+                words = message("grad.typo", attribute=f"`{_MISSPELT}`", owner=f"`{owner}`")
+                title = message("fix.spelling", old=_MISSPELT, new="requires_grad")
+                edit = edits.replace(source, target, f"{owner}.requires_grad")
+                yield Finding(source.span(target), words, (), (Candidate(title, (edit,), safe=False),), "hint")
+
+
+def _is_a_name(tree: ast.Module) -> bool:
+    """Whether the misspelt word is a name of the script's own: a field, or an attribute that it reads."""
+    return any(
+        (isinstance(node, ast.Name) and node.id == _MISSPELT)
+        or (isinstance(node, ast.arg) and node.arg == _MISSPELT)
+        or (isinstance(node, ast.Attribute) and node.attr == _MISSPELT and isinstance(node.ctx, ast.Load))
+        for node in ast.walk(tree)
+    )
+
+
+def _means_something(analysis: Analysis, fault: AutogradFault, name: str) -> bool:
+    """Whether the module's class has, or anybody reads from it, an attribute of that name."""
+    module = fault.tensor
+    if isinstance(module, Instance):
+        if any(isinstance(cls, ClassValue) and name in cls.slots for cls in module.cls.mro()):
+            return True
+    target = fault.at.node
+    owners = {"self", ast.unparse(target.value)} if isinstance(target, ast.Attribute) else {"self"}
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == name
+        and (ast.unparse(node.value) in owners if isinstance(node.ctx, ast.Load) else ast.unparse(node.value) == "self")
+        for node in analysis.index(fault.at.span.path).nodes
+    )
+
+
+def _repairs(
+    analysis: Analysis, fault: AutogradFault, target: ast.Attribute, owner: str, on_module: bool
+) -> Iterator[Candidate]:
+    source = analysis.source_of(fault.at.span.path)
+    statement = statement_of(analysis, fault.at)
+    if on_module:
+        if isinstance(statement, ast.Assign):
+            text = f"{owner}.requires_grad_({source.segment(statement.value)})"
+            title = message("fix.out_of_place", text=text)
+            yield Candidate(title, (edits.replace(source, statement, text),), safe=False)
+        return
+    text = f"{owner}.requires_grad"
+    title = message("fix.spelling", old=target.attr, new="requires_grad")
+    yield Candidate(title, (edits.replace(source, target, text),), safe=False)
+
+
+RULE = Rule(FAULTS[CODE], find)

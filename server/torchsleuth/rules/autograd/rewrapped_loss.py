@@ -1,0 +1,46 @@
+"""rewrapped-loss: a new tensor made from the numbers of a loss.
+
+What it finds
+    torch.tensor(loss), torch.tensor(loss.item()), torch.tensor([l1, l2]) and their like between the model and
+    backward(), also with requires_grad=True, and also for one of several terms of the loss.
+Why it hurts
+    torch.tensor copies numbers. The copy has no history: backward() either raises "does not require grad", or, with
+    requires_grad=True, runs and gives no parameter a gradient, so that the model silently never learns.
+Example
+    loss = torch.tensor(criterion(model(x), y), requires_grad=True)
+    loss.backward()
+Use instead
+    loss = criterion(model(x), y)
+    loss.backward()
+Fix safety
+    Safe: backward() is called on the value, so its history is wanted.
+References
+    torch.tensor, torch.stack
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.graphs import call_place, faults, gradient_is_used, name_of, text_of, uncut
+from torchsleuth.rules.evidence.rewrites import as_tensors
+from torchsleuth.rules.rule import Analysis, Finding, Rule
+
+CODE = "TS402"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for fault in faults(analysis, "no_graph", "severed", "severed_part"):
+        cut = fault.cut
+        if cut is not None and cut.kind == "rewrapped" and not gradient_is_used(analysis, fault):
+            key = "grad.rewrapped.part" if fault.kind == "severed_part" else "grad.rewrapped"
+            text = message(key, call=f"`{text_of(analysis, cut.site)}`", tensor=name_of(analysis, fault))
+            places = (call_place(analysis, fault.at, message("grad.backward")),)
+            repairs = chain(uncut(analysis, cut), as_tensors(analysis, fault))
+            yield Finding(cut.site.span, text, places, repairs)
+
+
+RULE = Rule(FAULTS[CODE], find)

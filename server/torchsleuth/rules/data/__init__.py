@@ -1,0 +1,1 @@
+"""Rules about datasets and loaders (TS6xx)."""

@@ -1,0 +1,123 @@
+"""index-not-used: a Dataset whose samples are all the same.
+
+What it finds
+    A `__getitem__` that never reads its index and only picks from attributes, in a Dataset that is as long as one of these.
+Why it hurts
+    Every sample of every batch is the same one, or all of the data at once. The model learns one sample by heart, and
+    nothing is raised.
+Example
+    def __getitem__(self, index):
+        return self.images[0], self.labels[0]
+Use instead
+    def __getitem__(self, index):
+        return self.images[index], self.labels[index]
+Fix safety
+    Safe: the parts that have the length of the dataset are picked from by the index.
+References
+    torch.utils.data.Dataset
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Edit
+from torchsleuth.syntax import edits
+from torchsleuth.values import Array, Instance, ListValue, Tensor
+
+CODE = "TS620"
+_CONVERSIONS = frozenset(
+    "float double half long int clone detach contiguous unsqueeze squeeze view reshape flatten permute transpose to item "
+    "astype copy tensor as_tensor from_numpy".split()
+)
+"""What is called on data without choosing among them."""
+
+
+_HELD = (Tensor, Array, ListValue, str, int, float)
+"""What gives the same whenever it is looked at."""
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[int] = set()
+    for call in analysis.calls.get("torch.utils.data.DataLoader", ()):
+        dataset = call.get(0, "dataset")
+        if not isinstance(dataset, Instance) or dataset.cls.opaque or id(dataset.cls.node) in seen:
+            continue
+        seen.add(id(dataset.cls.node))
+        methods = {part.name: part for part in dataset.cls.node.body if isinstance(part, ast.FunctionDef)}
+        getitem, counted = methods.get("__getitem__"), _counted(methods.get("__len__"))
+        if getitem is None or counted is None or not _is_constant(getitem):
+            continue
+        used = [dataset.slots.get(name) for name in _attributes(getitem)]
+        if counted in _attributes(getitem) and all(isinstance(value, _HELD) for value in used):
+            source = analysis.source_of(dataset.cls.path)
+            index = getitem.args.args[1]
+            text = message("index.unused", index=f"`{index.arg}`", counted=f"`self.{counted}`")
+            fix = Candidate(message("fix.pick_by", index=index.arg), tuple(_picked(analysis, dataset, getitem)))
+            yield Finding(source.span(index), text, (), (fix,))
+
+
+def _counted(function: ast.FunctionDef | None) -> str | None:
+    """The attribute whose length ``__len__`` gives, as ``len(self.x)`` or ``self.x.shape[0]``."""
+    last = function.body[-1] if function is not None else None
+    value = last.value if isinstance(last, ast.Return) else None
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "len" and value.args:
+        return _attribute(value.args[0])
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "size":
+        return _attribute(value.func.value)
+    if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Attribute) and value.value.attr == "shape":
+        return _attribute(value.value.value)
+    return None
+
+
+def _attribute(node: ast.AST) -> str | None:
+    own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    return node.attr if own and isinstance(node, ast.Attribute) else None
+
+
+def _attributes(function: ast.FunctionDef) -> list[str]:
+    return [name for node in ast.walk(function) if (name := _attribute(node)) is not None]
+
+
+def _is_constant(getitem: ast.FunctionDef) -> bool:
+    """Whether a method gives the same each time: it reads no index, draws nothing, and changes nothing."""
+    given = [argument.arg for argument in getitem.args.args]
+    if len(given) != 2 or getitem.decorator_list or given[0] != "self":
+        return False
+    for statement in getitem.body:
+        if not isinstance(statement, ast.Return | ast.Assign | ast.Expr):
+            return False
+        if isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Constant):
+            return False
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and node.id == given[1]:
+                return False
+            if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+                return False
+            if isinstance(node, ast.Call):
+                function = node.func
+                if not isinstance(function, ast.Attribute) or function.attr not in _CONVERSIONS:
+                    return False
+            if isinstance(node, ast.Lambda | ast.Yield | ast.Await | ast.comprehension | ast.NamedExpr):
+                return False
+    return True
+
+
+def _picked(analysis: Analysis, dataset: Instance, getitem: ast.FunctionDef) -> Iterator[Edit]:
+    """The index in the place of another, or behind what has none."""
+    source, index = analysis.source_of(dataset.cls.path), getitem.args.args[1].arg
+    inner = {id(node.value): node for node in ast.walk(getitem) if isinstance(node, ast.Subscript)}
+    for node in ast.walk(getitem):
+        if _attribute(node) is not None and isinstance(node, ast.Attribute):
+            outer = inner.get(id(node))
+            if outer is None:
+                yield edits.insert_after_node(source, node, f"[{index}]")
+            elif isinstance(outer.slice, ast.Name | ast.Constant):
+                yield edits.replace(source, outer.slice, index)
+
+
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -1,0 +1,105 @@
+"""normalize-channels: statistics for another number of channels than the image has.
+
+What it finds
+    transforms.Normalize whose mean and std are for three channels on a grey image, or for any other number than the image
+    has. Known without torchvision being installed. Statistics of one channel fit any image, and transforms.v2 repeats
+    a grey image for three.
+Why it hurts
+    Normalize raises "output with shape [1, 28, 28] doesn't match the broadcast shape [3, 28, 28]" with the first sample.
+Example
+    transforms.Normalize((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))        # on MNIST
+Use instead
+    transforms.Normalize((0.1307,), (0.3081,))
+Fix safety
+    Offered as unsafe: for a grey image, either the statistics become those of one channel, by their mean, or the image
+    gets three channels by Grayscale(num_output_channels=3), as a pretrained model wants it.
+References
+    torchvision.transforms.Normalize, torchvision.transforms.Grayscale
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.pipeline import DataFault
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Edit, Related
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.values import LibraryObject, ListValue, Tensor, Value
+
+CODE = "TS608"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for fault in analysis.trace.data:
+        transform = fault.values[0] if fault.kind == "channels" else None
+        if not isinstance(transform, LibraryObject) or transform.site is None:
+            continue
+        channels = _channels(fault.values[1])
+        text = message("data.channels", channels=channels, wanted=fault.values[2])
+        used = Related(fault.at.span.path, fault.at.span.start, fault.at.span.end, message("data.transform.used"))
+        yield Finding(transform.site.span, text, (used,), _repairs(analysis, fault, transform, channels))
+
+
+def _channels(value: Value) -> int:
+    shape = value.spec.shape if isinstance(value, Tensor) else None
+    return shape[-3] if shape and isinstance(shape[-3], int) else 0
+
+
+def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, channels: int) -> Iterator[Candidate]:
+    assert transform.site is not None
+    node, path = transform.site.node, transform.site.span.path
+    if channels != 1 or not isinstance(node, ast.Call):
+        return
+    source = analysis.source_of(path)
+    yield from _cut(source, node)
+    means = [_mean(transform.argument(position, name)) for position, name in enumerate(("mean", "std"))]
+    written = [_written(node, position, name) for position, name in enumerate(("mean", "std"))]
+    changes = tuple(
+        edits.replace(source, part, f"({value},)") for part, value in zip(written, means) if part is not None and value
+    )
+    if len(changes) == 2:
+        yield Candidate(message("fix.one_channel"), changes, safe=False)
+    if isinstance(node.func, ast.Attribute):
+        text = f"{source.segment(node.func.value)}.Grayscale(num_output_channels={fault.values[2]})"
+        edit = edits.insert(source, source.start_of(node), f"{text}, ")
+        yield Candidate(message("fix.insert", text=text), (edit,), safe=False)
+
+
+def _cut(source: SourceText, call: ast.Call) -> Iterator[Candidate]:
+    """The first of the statistics, where they are given by name: ``Normalize(MEAN[:1], STD[:1])``."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    changes: list[Edit] = []
+    for part in given:
+        if any(keyword.arg is None and keyword.value is part for keyword in call.keywords):
+            text = source.segment(part)
+            before = source.position(source.offset(source.start_of(part)) - 2)
+            changes.append(
+                Edit(source.path, before, source.end_of(part), f'mean={text}["mean"][:1], std={text}["std"][:1]')
+            )
+        elif isinstance(part, ast.Name | ast.Attribute | ast.Subscript):
+            changes.append(edits.insert_after_node(source, part, "[:1]"))
+    if changes and len(changes) == len(given):
+        yield Candidate(message("fix.one_channel"), tuple(changes), safe=False)
+
+
+def _written(call: ast.Call, position: int, name: str) -> ast.expr | None:
+    given = next((part.value for part in call.keywords if part.arg == name), None)
+    if given is None and position < len(call.args):
+        given = call.args[position]
+    return given if isinstance(given, ast.Tuple | ast.List | ast.BinOp) else None
+
+
+def _mean(value: Value) -> str:
+    """The mean of some statistics, as text; empty where they are not all known."""
+    items = value.items if isinstance(value, ListValue) else value
+    if not isinstance(items, tuple) or not items or not all(isinstance(item, int | float) for item in items):
+        return ""
+    return f"{round(sum(items) / len(items), 4):g}"
+
+
+RULE = Rule(FAULTS[CODE], find)

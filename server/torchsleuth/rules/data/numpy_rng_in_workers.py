@@ -1,0 +1,104 @@
+"""numpy-rng-in-workers: every worker draws the same random numbers.
+
+What it finds
+    A loader with num_workers > 0 and without worker_init_fn over a dataset that keeps a generator of its own, a
+    numpy.random.Generator, a random.Random or a torch.Generator, and draws from it in __getitem__. The global generators
+    of NumPy, Python and torch are seeded in each worker by torch itself, since 1.9.
+Why it hurts
+    Each worker gets a copy of the dataset with the generator in the same state, at the start of every epoch: augmentations
+    repeat from worker to worker and from epoch to epoch.
+Example
+    self.rng = np.random.default_rng(0)        # in __init__; __getitem__ calls self.rng.normal()
+    DataLoader(dataset, num_workers=4)
+Use instead
+    def seed_worker(worker_id):
+        torch.utils.data.get_worker_info().dataset.rng = np.random.default_rng(torch.initial_seed())
+
+    DataLoader(dataset, num_workers=4, worker_init_fn=seed_worker)
+Fix safety
+    Safe: torch.initial_seed() differs from worker to worker and from epoch to epoch, and follows torch.manual_seed.
+References
+    torch.utils.data.get_worker_info, torch.initial_seed
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.data import option
+from torchsleuth.interp.library.numpy import GENERATORS
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loaders import constructions, dataset_text, free_name, head, spelled, with_function
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Edit, Related
+from torchsleuth.values import Function, Instance, LibraryObject, Value
+
+CODE = "TS607"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for call, loader, node in constructions(analysis):
+        workers = option(loader, "num_workers")
+        if not isinstance(workers, int) or workers < 1 or option(loader, "worker_init_fn") is not None:
+            continue
+        dataset, way = _root(option(loader, "dataset"))
+        drawn = _drawn_from(dataset) if isinstance(dataset, Instance) else None
+        if drawn is None or not isinstance(dataset, Instance):
+            continue
+        name, use = drawn
+        source = analysis.source_of(dataset.cls.path)
+        places: tuple[Related, ...] = (related(source, use, message("data.rng.used")),)
+        text = message("data.rng", dataset=dataset_text(dataset), name=name, workers=workers)
+        path = call.site.span.path
+        candidates = _seeded(analysis, path, loader, f"{way}.{name}", dataset.slots[name])
+        yield Finding(head(analysis, path, node), text, places, candidates)
+
+
+def _root(dataset: Value) -> tuple[Value, str]:
+    """The dataset below any Subset, and how a worker reaches it."""
+    way = "dataset"
+    while isinstance(dataset, LibraryObject) and dataset.type_name == "Subset":
+        dataset, way = dataset.argument(0, "dataset"), f"{way}.dataset"
+    return dataset, way
+
+
+def _drawn_from(dataset: Instance) -> tuple[str, ast.AST] | None:
+    """The attribute that holds a generator which the samples are drawn with, and a place where that happens."""
+    for owner in dataset.cls.mro():
+        for method in getattr(owner, "slots", {}).values():
+            if not isinstance(method, Function) or method.name == "__init__":
+                continue
+            for part in ast.walk(method.node):
+                if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "self":
+                    if _is_generator(dataset.slots.get(part.attr)):
+                        return part.attr, part
+    return None
+
+
+def _is_generator(value: Value) -> bool:
+    return isinstance(value, LibraryObject) and value.path in (*GENERATORS, "random.Random", "torch.Generator")
+
+
+def _seeded(
+    analysis: Analysis, path: str, loader: LibraryObject, way: str, generator: LibraryObject
+) -> Iterator[Candidate]:
+    info, imports = spelled(analysis, path, "torch.utils.data.get_worker_info")
+    seed, more = spelled(analysis, path, "torch.initial_seed")
+    worker = f"{info}().{way}"
+    if generator.path == "torch.Generator":
+        body, extra = f"{worker}.manual_seed({seed}())", tuple[Edit, ...]()
+    else:
+        makers = {"numpy.random.Generator": "numpy.random.default_rng", "random.Random": "random.Random"}
+        maker, extra = spelled(analysis, path, makers.get(generator.path, generator.path))
+        limit = " % 2**32" if generator.path == "numpy.random.RandomState" else ""
+        body = f"{worker} = {maker}({seed}(){limit})"
+    name = free_name(analysis, path, "seed_worker")
+    needed = tuple(dict.fromkeys((*imports, *more, *extra)))
+    changes = with_function(analysis, [loader], name, "worker_id", [body], needed, "worker_init_fn")
+    if changes:
+        yield Candidate(message("fix.add_argument", argument=f"worker_init_fn={name}"), changes)
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,86 @@
+"""sampler-weights: a random sampler with another number of weights than there are samples.
+
+What it finds
+    WeightedRandomSampler with fewer weights than the dataset of its loader has samples, such as one for each class; or
+    with more.
+Why it hurts
+    The weights belong to the samples in their order. With three of them, only the first three samples are ever drawn, again
+    and again, without an error. With too many, the dataset is asked for samples that it does not have.
+Example
+    weights = 1.0 / torch.bincount(labels)
+    sampler = WeightedRandomSampler(weights, num_samples=len(dataset))
+Use instead
+    weights = 1.0 / torch.bincount(labels)
+    sampler = WeightedRandomSampler(weights[labels], num_samples=len(dataset))
+Fix safety
+    Safe where the labels are those of the dataset.
+References
+    torch.utils.data.WeightedRandomSampler
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.pipeline import DataFault
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import name_in
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.values import Instance, LibraryObject, ListValue, Tensor, Value
+from torchsleuth.values.frames import Frame
+
+CODE = "TS619"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for fault in analysis.trace.data:
+        if fault.kind == "weights":
+            weights, given, total = fault.values
+            key = "data.weights" if given < total else "data.weights.more"
+            exact = not isinstance(weights, Tensor) or weights.spec.shape == (given,)
+            number = str(given) if exact else message("data.weights.most", count=given)
+            yield Finding(fault.at.span, message(key, given=number, wanted=total), (), tuple(_repairs(analysis, fault)))
+
+
+def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
+    """The weights of the classes, taken by the labels of the samples."""
+    call, (weights, given, total) = fault.at.node, fault.values
+    if not isinstance(call, ast.Call) or given > total:
+        return
+    written = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "weights")]
+    if not written:
+        return
+    node, source = written[0], analysis.source_of(fault.at.span.path)
+    for text, labels in _labels(fault.dataset, fault.at.frame, total):
+        own = source.segment(node)
+        whole = own if isinstance(node, ast.Name | ast.Attribute) else f"({own})"
+        new = f"{whole}[{text}]"
+        if not isinstance(weights, Tensor) or not isinstance(labels, Tensor):
+            new = f"[{whole}[int(label)] for label in {text}]"
+        yield Candidate(message("fix.weights", text=new), (edits.replace(source, node, new),))
+
+
+def _labels(dataset: Value, frame: Frame, total: int) -> Iterator[tuple[str, Value]]:
+    """Integers, one a sample, by the expressions for them."""
+    held: list[tuple[str | None, Value]] = []
+    if isinstance(dataset, LibraryObject) and dataset.type_name == "TensorDataset":
+        held = [(name_in(frame, value), value) for value in reversed(dataset.args)]
+    elif isinstance(dataset, Instance):
+        name = name_in(frame, dataset)
+        held = [(f"{name}.{key}" if name else None, value) for key, value in dataset.slots.items()]
+    for text, value in held:
+        if text is not None and _is_labels(value, total):
+            yield text, value
+
+
+def _is_labels(value: Value, total: int) -> bool:
+    if isinstance(value, Tensor):
+        return value.spec.shape == (total,) and str(value.spec.dtype).startswith("int")
+    items = value.items if isinstance(value, ListValue) else None
+    return items is not None and len(items) == total and all(isinstance(one, int) for one in items)
+
+
+RULE = Rule(FAULTS[CODE], find)

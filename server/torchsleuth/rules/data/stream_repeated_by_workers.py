@@ -1,0 +1,135 @@
+"""stream-repeated-by-workers: every worker of a loader goes through the whole stream.
+
+What it finds
+    A loader with num_workers of 2 or more and without worker_init_fn over an IterableDataset whose `__iter__` goes through
+    a range, a file or a list of its own, and asks nowhere which worker it runs in.
+Why it hurts
+    Each worker has a copy of the dataset, and yields all of it: an epoch has every sample num_workers times, in training as
+    in an evaluation. Nothing is raised.
+Example
+    def __iter__(self):
+        for line in open(self.path):
+            yield parse(line)
+Use instead
+    def __iter__(self):
+        info = torch.utils.data.get_worker_info()
+        first, step = (info.id, info.num_workers) if info is not None else (0, 1)
+        for line in itertools.islice(open(self.path), first, None, step):
+            yield parse(line)
+Fix safety
+    Safe: together, the workers yield every sample once.
+References
+    torch.utils.data.IterableDataset, torch.utils.data.get_worker_info
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.data import ITERABLE, option
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head, spelled
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.syntax import edits
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import Array, ClassValue, DictValue, Function, Instance, ListValue, Tensor, Value
+
+CODE = "TS621"
+_PASSING = frozenset("enumerate zip sorted reversed iter list tuple reader DictReader".split())
+"""Functions that give as much as they are given."""
+_DIVIDED = re.compile(r"worker|rank|shard|islice|part|dist", re.IGNORECASE)
+_DRAWN = re.compile(r"rand|shuffle|sample|choice|uniform|normal", re.IGNORECASE)
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for call, loader, node in constructions(analysis):
+        workers, dataset = option(loader, "num_workers"), option(loader, "dataset")
+        if not isinstance(workers, int) or workers < 2 or option(loader, "worker_init_fn") is not None:
+            continue
+        method = _iter_of(dataset) if isinstance(dataset, Instance) else None
+        if method is None or not isinstance(dataset, Instance) or not _goes_through_all(dataset, method):
+            continue
+        source = analysis.source_of(method.path)
+        loops = _loops(method)
+        places = (related(source, loops[0].iter, message("data.stream.loop")),)
+        text = message("data.stream", dataset=dataset_text(dataset), workers=workers)
+        at = head(analysis, call.site.span.path, node)
+        yield Finding(at, text, places, _divided(analysis, method.path, loops))
+
+
+def _iter_of(dataset: Instance) -> Function | None:
+    """The user's own ``__iter__`` of an IterableDataset."""
+    bases = dataset.cls.mro() if not dataset.cls.opaque else []
+    if not any(isinstance(base, Native) and base.path == ITERABLE for base in bases):
+        return None
+    found = next(
+        (base.slots["__iter__"] for base in bases if isinstance(base, ClassValue) and "__iter__" in base.slots), None
+    )
+    return found if isinstance(found, Function) and isinstance(found.node, ast.FunctionDef) else None
+
+
+def _loops(method: Function) -> list[ast.For]:
+    body = method.node.body if isinstance(method.node, ast.FunctionDef) else []
+    return [part for part in body if isinstance(part, ast.For)]
+
+
+def _goes_through_all(dataset: Instance, method: Function) -> bool:
+    """Whether the samples are known to be the same in each worker: nothing is drawn, and nothing asks for the worker."""
+    for base in dataset.cls.mro():
+        methods = base.slots.values() if isinstance(base, ClassValue) else ()
+        for part in (part for held in methods for part in _nodes(held)):
+            name = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
+            if _DIVIDED.search(name):
+                return False
+            if isinstance(part, ast.Call) and isinstance(part.func, ast.Name | ast.Attribute):
+                called = part.func.id if isinstance(part.func, ast.Name) else part.func.attr
+                if _DRAWN.search(called) and not any(word.arg == "generator" for word in part.keywords):
+                    return False
+    loops = _loops(method)
+    plain = not any(
+        isinstance(part, ast.While | ast.YieldFrom | ast.Return | ast.Break) for part in ast.walk(method.node)
+    )
+    return plain and len(loops) == 1 and _yields(loops[0]) and _is_whole(dataset, loops[0].iter)
+
+
+def _nodes(held: Value) -> Iterator[ast.AST]:
+    if isinstance(held, Function) and held.name != "__init__":
+        yield from ast.walk(held.node)
+
+
+def _yields(loop: ast.For) -> bool:
+    return any(isinstance(part, ast.Yield) for part in ast.walk(loop))
+
+
+def _is_whole(dataset: Instance, node: ast.expr) -> bool:
+    """A range, an open file, or what the dataset holds."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+        name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+        if name in ("range", "open"):
+            return isinstance(node.func, ast.Name)
+        return name in _PASSING and bool(node.args) and all(_is_whole(dataset, part) for part in node.args)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+        return isinstance(dataset.slots.get(node.attr), ListValue | DictValue | Tensor | Array | tuple)
+    return False
+
+
+def _divided(analysis: Analysis, path: str, loops: list[ast.For]) -> Iterator[Candidate]:
+    """Every worker takes each num_workers-th part of what the loop goes through."""
+    source, loop = analysis.source_of(path), loops[0]
+    asked, imports = spelled(analysis, path, "torch.utils.data.get_worker_info")
+    sliced, more = spelled(analysis, path, "itertools.islice")
+    ending, indent = edits.line_ending(source), edits.indentation(source, loop.lineno)
+    lines = [f"info = {asked}()", "first, step = (info.id, info.num_workers) if info is not None else (0, 1)"]
+    changes = (
+        *imports,
+        *more,
+        edits.insert_line_before(source, loop, f"{ending}{indent}".join(lines)),
+        edits.replace(source, loop.iter, f"{sliced}({source.segment(loop.iter)}, first, None, step)"),
+    )
+    yield Candidate(message("fix.divide_stream"), changes)
+
+
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

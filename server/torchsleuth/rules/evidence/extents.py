@@ -1,0 +1,166 @@
+"""Repairs of an operand that has one element too many, or that a reduction has taken a dimension from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import Operation
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.constructors import names_for
+from torchsleuth.rules.evidence.operands import (
+    Operand,
+    Shape,
+    appended,
+    broadcast,
+    lineage,
+    operands,
+    replaced,
+    same_shape,
+    source_at,
+    suffixed,
+)
+from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.schema import Edit
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.parse import parse
+from torchsleuth.tensors.dims import Size
+from torchsleuth.values import Tensor
+from torchsleuth.values.frames import Frame
+
+_REDUCTIONS = frozenset("mean std var sum norm amax amin logsumexp median nanmean nansum".split())
+
+
+def kept_dimension(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """``keepdim=True`` for the reduction that an operand comes from, and for its like beside it: mean and std."""
+    missing = len(other.shape) - len(used.shape)
+    for tensor, operation in lineage(analysis, used.tensor):
+        node, name = operation.site.node, operation.target.rpartition(".")[2]
+        if operation.module is not None or tensor.spec.shape != used.spec.shape:
+            return
+        if name not in _REDUCTIONS:
+            continue
+        given = operation.specs[0].shape
+        if not isinstance(node, ast.Call) or missing < 1 or given is None or not _is_open(node):
+            return
+        if len(given) != len(other.shape) or broadcast(_reduced(given, used.shape), other.shape) is None:
+            return
+        source = source_at(analysis, operation.site)
+        alike = [part for part in _calls_beside(operation.site.frame, node) if _is_open(part)]
+        for calls in ([node, *alike], [node]) if alike else ([node],):
+            changes: tuple[Edit, ...] = tuple(edits.add_argument(source, call, "keepdim=True") for call in calls)
+            yield Candidate(message("fix.add_argument", argument="keepdim=True"), changes)
+        return
+
+
+def reduced_otherwise(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """The reduction that an operand comes from over another dimension: ``scores.argmax(dim=1)``, one class a sample."""
+    for tensor, operation in lineage(analysis, used.tensor):
+        node, name = operation.site.node, operation.target.rpartition(".")[2]
+        if operation.module is not None or tensor.spec.shape != used.spec.shape or not isinstance(node, ast.Call):
+            return
+        if name not in (*_REDUCTIONS, "argmax", "argmin"):
+            continue
+        given = operation.specs[0].shape or ()
+        position = 0 if operation.target.startswith("Tensor.") else 1
+        written = next((item.value for item in node.keywords if item.arg in ("dim", "axis")), None)
+        written = written or (node.args[position] if len(node.args) > position else None)
+        if written is None or len(given) != len(used.shape) + 1:
+            return
+        for dim in range(len(given)):
+            if same_shape((*given[:dim], *given[dim + 1 :]), other.shape):
+                yield replaced(analysis, operation.site, written, str(dim), safe=name.startswith("arg"))
+        return
+
+
+def _is_open(call: ast.Call) -> bool:
+    """Whether a reduction names its dimension and nothing about keeping it."""
+    names = {keyword.arg for keyword in call.keywords}
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    count = len(call.args) - (1 if isinstance(owner, ast.Name) and owner.id in ("torch", "th") else 0)
+    return not names & {"keepdim", "keepdims", None} and (names & {"dim", "axis"} != set() or count == 1)
+
+
+def _reduced(given: Shape, left: Shape) -> Shape:
+    """The shape of what was reduced, with 1 where it has what is not left."""
+    rest = list(left)
+    sizes: list[Size] = []
+    for place, size in enumerate(given):
+        if rest and rest[0] == size and len(rest) <= len(given) - place:
+            sizes.append(rest.pop(0))
+        else:
+            sizes.append(1)
+    return tuple(sizes)
+
+
+def _calls_beside(frame: Frame, call: ast.Call) -> Iterator[ast.Call]:
+    """Other reductions of the same tensor over the same dimension in the same function."""
+    assert isinstance(call.func, ast.Attribute)
+    own = _reduction(call)
+    scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
+    for part in ast.walk(scope):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _REDUCTIONS:
+            if part.lineno != call.lineno or part.col_offset != call.col_offset:
+                if _reduction(part) == own:
+                    yield part
+
+
+def _reduction(call: ast.Call) -> str:
+    assert isinstance(call.func, ast.Attribute)
+    keywords = [ast.unparse(keyword) for keyword in call.keywords]
+    return ", ".join([ast.unparse(call.func.value), *map(ast.unparse, call.args), *keywords])
+
+
+def trimmed(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """The operand without its last element, where it has just one too many; or what it was computed from without it."""
+    if len(used.shape) != len(other.shape):
+        return
+    places = [index for index, (a, b) in enumerate(zip(used.shape, other.shape)) if a != b]
+    if len(places) != 1:
+        return
+    axis = places[0]
+    longer, wanted = used.shape[axis], other.shape[axis]
+    if not isinstance(longer, int) or not isinstance(wanted, int) or longer != wanted + 1 or wanted < 2:
+        return
+    yield from suffixed(analysis, used, f"[{':, ' * axis}:-1]", safe=False)
+    frame = used.site.frame
+    for call in _assigned_calls(frame, used.node):
+        for part in call.args:
+            value = frame.names.get(part.id) if isinstance(part, ast.Name) else None
+            shape = value.spec.shape if isinstance(value, Tensor) else None
+            if shape and len(shape) > axis and shape[axis] == longer:
+                yield appended(analysis, used.site, part, f"[{':, ' * axis}:-1]", safe=False)
+
+
+def cut_to_part(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
+    """What is assigned to a part of a tensor without its last element, where it has just one too many: the cosines of an
+    odd number of features, of which there is one less than of the sines."""
+    given, target = operands(operation), operation.site.node
+    statement = edits.enclosing_statement(analysis.tree(operation.site.span.path), target)
+    if operation.target != "operator.setitem" or len(given) != 2 or not isinstance(statement, ast.Assign):
+        return
+    (part, value), frame = (used.shape for used in given), operation.site.frame
+    places = [axis for axis, (short, long) in enumerate(zip(part, value)) if short != long]
+    short, long = (part[places[0]], value[places[0]]) if len(places) == 1 else (0, 0)
+    if (
+        len(part) != len(value)
+        or not isinstance(short, int)
+        or not isinstance(long, int)
+        or long != short + 1
+        or short < 2
+    ):
+        return
+    halves = [f"{name} // 2" for name in names_for(frame, short + long)]
+    before = ":, " * places[0]
+    for size in (*halves[:1], f"{ast.unparse(target)}.size({places[0]})"):
+        yield appended(analysis, operation.site, statement.value, f"[{before}: {size}]")
+
+
+def _assigned_calls(frame: Frame, node: ast.expr | None) -> Iterator[ast.Call]:
+    """The calls whose results a variable is set to in its function."""
+    scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
+    for part in ast.walk(scope) if isinstance(node, ast.Name) else ():
+        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Call):
+            names = {name.id for target in part.targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+            if node is not None and isinstance(node, ast.Name) and node.id in names:
+                yield part.value

@@ -1,0 +1,135 @@
+"""Values of another kind than an operator takes: how that is said, and what they are made into."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.describe import argument_nodes, operator_text, shape_text
+from torchsleuth.rules.evidence.loaders import spelled
+from torchsleuth.rules.evidence.operands import operands, source_at
+from torchsleuth.rules.evidence.uses import argument
+from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.schema import Edit
+from torchsleuth.syntax import edits
+from torchsleuth.values import ListValue, Scalar
+
+DTYPES = frozenset(
+    "float16 float32 float64 bfloat16 int8 int16 int32 int64 uint8 bool complex64 half float double short int long".split()
+)
+"""Names of dtypes of PyTorch that people write as strings, or take from NumPy."""
+_OPERANDS = re.compile(r"unsupported operand type\(s\) for \S+ '(\w+)' and '(\w+)'")
+_ELEMENT = re.compile(r"expected Tensor as element (\d+) in argument 0, but got (\w+)")
+_ARRAY = re.compile(r"expected np\.ndarray \(got (\w+)\)")
+_NUMBERS = ("int", "float", "bool")
+_WORDS = {"NoneType": "None"}
+
+
+def explained(analysis: Analysis, failure: OperatorFailure) -> str | None:
+    """The message for one, None for other failures."""
+    error, operation = failure.failure.message, failure.operation
+    source, node = source_at(analysis, operation.site), operation.site.node
+    text = " ".join(source.segment(node).split()) if isinstance(node, ast.expr | ast.stmt) else ""
+    if "must be Tensor, not" in error:
+        return _of_strings(failure)
+    odd = _odd_operand(failure)
+    if odd is not None:
+        given = " ".join(source.segment(odd[0]).split())
+        return message("kinds.operand", given=given, kind=odd[1], text=text)
+    if "argument 'dtype' must be torch.dtype" in error and isinstance(node, ast.Call):
+        written = argument(node, None, "dtype")
+        return message("kinds.dtype", given=source.segment(written)) if written is not None else None
+    found = _ELEMENT.search(error)
+    if found is not None and isinstance(node, ast.Call) and node.args:
+        name = " ".join(source.segment(node.args[0]).split())
+        operator = operator_text(operation)
+        return message(
+            "kinds.element", operator=operator, index=found[1], name=name, kind=_WORDS.get(found[2], found[2])
+        )
+    found = _ARRAY.search(error)
+    if found is not None and isinstance(node, ast.Call) and node.args:
+        return message("kinds.array", name=" ".join(source.segment(node.args[0]).split()), kind=found[1].lower())
+    if "of a single element" in error and operands(operation):
+        several = operands(operation)[0]
+        return message("kind.index.several", text=several.text().strip("`"), shape=shape_text(several.spec))
+    if "invalid data type 'str'" in error and isinstance(node, ast.Subscript):
+        held = operands(operation)[0]
+        name, key = source.segment(node.value), source.segment(node.slice)
+        return message("kinds.entry", name=name, shape=shape_text(held.spec), key=key)
+    return None
+
+
+def _of_strings(failure: OperatorFailure) -> str | None:
+    """What is said of labels that are names."""
+    operation = failure.operation
+    nodes = argument_nodes(operation) if operation.written else []
+    for index, value in enumerate(operation.args):
+        items = value.items if isinstance(value, ListValue) else None
+        if items and all(isinstance(one, str) or (isinstance(one, Scalar) and one.type == "str") for one in items):
+            given = f"`{ast.unparse(nodes[index])}`" if index < len(nodes) else "an argument"
+            return message("kinds.strings", given=given, count=len(items), operator=operator_text(operation))
+    return None
+
+
+def converted(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """What would be a tensor, a dtype, or a size."""
+    error, site = failure.failure.message, failure.operation.site
+    source, node = source_at(analysis, site), site.node
+    odd = _odd_operand(failure)
+    made, imports = spelled(analysis, source.path, "torch.tensor")
+    if odd is not None and odd[1] in ("a list", "a tuple"):
+        text = source.segment(odd[0])
+        yield _replaced(text, f"{made}({text})", imports, edits.replace(source, odd[0], f"{made}({text})"))
+    if not isinstance(node, ast.Call):
+        return
+    dtype = argument(node, None, "dtype")
+    if "argument 'dtype' must be torch.dtype" in error and dtype is not None:
+        name = str(dtype.value) if isinstance(dtype, ast.Constant) else getattr(dtype, "attr", "")
+        plain = name.rpartition(".")[2].rstrip("_")
+        if plain in DTYPES:
+            new, wanted = spelled(analysis, source.path, f"torch.{plain}")
+            yield _replaced(source.segment(dtype), new, wanted, edits.replace(source, dtype, new))
+    weights = re.search(r"cannot assign '(?:list|tuple|float|int)' object to buffer '(\w+)'", error)
+    given = argument(node, None, weights[1]) if weights is not None else None
+    if given is not None:
+        text = source.segment(given)
+        new = f"{made}({text})" if isinstance(given, ast.List | ast.Tuple | ast.Name) else f"{made}([{text}])"
+        yield _replaced(text, new, imports, edits.replace(source, given, new))
+    if not node.args:
+        return
+    first, element, array = source.segment(node.args[0]), _ELEMENT.search(error), _ARRAY.search(error)
+    if element is not None and element[2] in _NUMBERS and failure.operation.target == "torch.stack":
+        new = f"{made}({first})"
+        yield _replaced(source.segment(node), new, imports, edits.replace(source, node, new))
+    if array is not None:
+        new = first if array[1] == "Tensor" else f"{made}({first})"
+        wanted = () if array[1] == "Tensor" else imports
+        yield _replaced(source.segment(node), new, wanted, edits.replace(source, node, new))
+    place = re.search(r"\(position (\d+)\) must be tuple of ints, not int$", error)
+    if place is not None:
+        index = int(place[1]) - 1
+        if index < len(node.args):
+            text = source.segment(node.args[index])
+            yield _replaced(text, f"({text},)", (), edits.replace(source, node.args[index], f"({text},)"))
+
+
+def _odd_operand(failure: OperatorFailure) -> tuple[ast.expr, str] | None:
+    """The side of ``+`` that is neither a number nor a tensor, and of which kind it is."""
+    found, node = _OPERANDS.search(failure.failure.message), failure.operation.site.node
+    if found is None:
+        return None
+    if isinstance(node, ast.BinOp):
+        sides = [node.left, node.right]
+    elif isinstance(node, ast.AugAssign):
+        sides = [node.target, node.value]
+    else:
+        return None
+    odd = 1 if found[1] == "Tensor" else 0
+    return sides[odd], _WORDS.get(found[odd + 1], f"a {found[odd + 1]}")
+
+
+def _replaced(old: str, new: str, imports: tuple[Edit, ...], edit: Edit) -> Candidate:
+    return Candidate(message("fix.replace", old=" ".join(old.split()), new=" ".join(new.split())), (*imports, edit))

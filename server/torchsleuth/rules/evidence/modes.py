@@ -1,0 +1,162 @@
+"""Which layers compute something else in training than in evaluation."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchsleuth.interp.library.modules import descendants
+from torchsleuth.rules.evidence.loops import own_blocks
+from torchsleuth.rules.rule import Analysis
+from torchsleuth.values import Instance, LibraryModule, Site, Value
+from torchsleuth.values.frames import Frame
+
+_SWITCHED = frozenset(
+    "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout BatchNorm1d BatchNorm2d BatchNorm3d "
+    "SyncBatchNorm LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d RReLU".split()
+)
+_DROPOUT_INSIDE = {
+    "TransformerEncoderLayer": (3, 0.1),
+    "TransformerDecoderLayer": (3, 0.1),
+    "Transformer": (5, 0.1),
+    "MultiheadAttention": (2, 0.0),
+    "RNN": (5, 0.0),
+    "LSTM": (5, 0.0),
+    "GRU": (5, 0.0),
+}
+"""Where the rate of their dropout stands among the arguments, and what it is by default."""
+_STACKS = frozenset({"TransformerEncoder", "TransformerDecoder"})
+_FUNCTIONAL = "torch.nn.functional."
+_MODE = re.compile("train|eval|infer|determin|test")
+"""Names of arguments that say whether a model is trained or evaluated."""
+
+
+@dataclass(frozen=True)
+class ModeDependent:
+    """`name`: what a message calls it. `site`: where it is made or called. `training`: its mode, None if not known."""
+
+    name: str
+    site: Site
+    training: bool | None
+
+
+def mode_dependent(analysis: Analysis, module: Value) -> Iterator[ModeDependent]:
+    """The layers of a module, and the dropouts in its methods, that depend on its mode."""
+    parts = list(descendants(module))
+    for part in parts:
+        if isinstance(part, LibraryModule) and part.site is not None and _switched(part):
+            inside = part.type_name not in _SWITCHED
+            name = f"the dropout of {part.type_name}" if inside else part.type_name
+            yield ModeDependent(name, part.site, part.slots["training"])
+    instances = {id(part): part for part in parts if isinstance(part, Instance)}
+    dropouts = [path for path in analysis.calls if path.startswith(_FUNCTIONAL) and "dropout" in path]
+    for call in (call for path in dropouts for call in analysis.calls[path]):
+        if call.get(1, "p", 0.5) != 0:
+            owner = instances.get(id(call.site.frame.instance()))
+            if owner is not None and _asks_for_mode(call.site.node):
+                yield ModeDependent(call.path.rpartition(".")[2], call.site, owner.state["training"])
+
+
+def _switched(module: LibraryModule) -> bool:
+    name = module.type_name
+    if name in _STACKS:
+        layer = module.kwargs.get("encoder_layer", module.kwargs.get("decoder_layer", (*module.args, None)[0]))
+        return isinstance(layer, LibraryModule) and _switched(layer)
+    if name in _DROPOUT_INSIDE:
+        position, default = _DROPOUT_INSIDE[name]
+        given = module.args[position] if position < len(module.args) else default
+        rate = module.kwargs.get("dropout", given)
+        return isinstance(rate, int | float) and rate > 0
+    if name not in _SWITCHED:
+        return False
+    if "Norm" in name:
+        return module.kwargs.get("track_running_stats") is not False
+    return module.kwargs.get("p", module.args[0] if module.args else None) != 0
+
+
+def _asks_for_mode(node: ast.AST) -> bool:
+    """Whether a call passes the mode on: ``F.dropout(x, training=self.training)``."""
+    return any(isinstance(part, ast.Attribute) and part.attr == "training" for part in ast.walk(node))
+
+
+def depends_on_mode(analysis: Analysis, site: Site) -> bool:
+    """Whether a call in a module stands where only one of the modes may lead: under a condition, or behind a return under
+    one, that asks for the mode or for a switch that the callers set; or whether one on the way to it hands something over
+    for the mode."""
+    frame: Frame | None = site.frame
+    node: ast.AST | None = site.node
+    while frame is not None and isinstance(node, ast.Call) and (module := frame.instance()) and module.is_module:
+        index = analysis.index(frame.source.path)
+        trail = index.trail(index.same(node) or node)
+        rates = {name for part in (*node.args[1:], *node.keywords) for name in _names(part)}
+        if _asks_for_mode(node) or any(_asks_for_mode(value) for value in _assigned(trail, rates)):
+            return True
+        if any(_asks_for_mode(test) or _is_switch(test, _names(node)) for test in _tests(trail)):
+            return True
+        if any(_asks_for_mode(test) or any(map(_MODE.search, _names(test))) for test in _returns_before(trail)):
+            return True
+        node, frame = frame.call, frame.caller
+    return False
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _within(trail: list[ast.AST]) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """The nodes from a function down to the last of these, each with the part of it that leads there."""
+    functions = [place for place, part in enumerate(trail) if isinstance(part, ast.FunctionDef | ast.Lambda)]
+    return itertools.pairwise(trail[functions[-1] :] if functions else [])
+
+
+def _tests(trail: list[ast.AST]) -> Iterator[ast.expr]:
+    """The conditions under which a node is reached."""
+    for outer, part in _within(trail):
+        if isinstance(outer, ast.If | ast.IfExp | ast.While) and part is not outer.test:
+            yield outer.test
+        if isinstance(outer, ast.BoolOp) and isinstance(part, ast.expr):
+            yield from outer.values[: outer.values.index(part)]
+
+
+def _returns_before(trail: list[ast.AST]) -> Iterator[ast.expr]:
+    """The conditions under which a node is not reached, because the function or the iteration ends before it."""
+    for outer, part in _within(trail):
+        for block in own_blocks(outer):
+            if isinstance(part, ast.stmt) and part in block:
+                before = block[: block.index(part)]
+                yield from (one.test for one in before if isinstance(one, ast.If) and _leaves(one))
+
+
+def _leaves(statement: ast.If) -> bool:
+    ends = (block[-1] for block in (statement.body, statement.orelse) if block)
+    return any(isinstance(end, ast.Return | ast.Raise | ast.Continue | ast.Break) for end in ends)
+
+
+def _is_switch(test: ast.expr, own: set[str]) -> bool:
+    """Whether a condition is the truth of a variable that says nothing of what is computed (`own`)."""
+    if isinstance(test, ast.BoolOp):
+        return any(_is_switch(value, own) for value in test.values)
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return _is_switch(test.operand, own)
+    if isinstance(test, ast.Compare) and isinstance(test.comparators[0], ast.Constant):
+        switch = isinstance(test.comparators[0].value, str | bool)
+        return switch and isinstance(test.left, ast.Name) and test.left.id not in own
+    if isinstance(test, ast.Call):
+        return ast.unparse(test.func).endswith("is_grad_enabled")
+    return isinstance(test, ast.Name) and test.id not in own
+
+
+def _assigned(trail: list[ast.AST], names: set[str]) -> Iterator[ast.expr]:
+    """What the function that leads to a node assigns to one of these names, and the conditions around it."""
+    function = next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef)), None)
+    for part in ast.walk(function) if function is not None else ():
+        if isinstance(part, ast.If | ast.Assign):
+            stored = (inner for inner in ast.walk(part) if isinstance(inner, ast.Name))
+            if any(inner.id in names and isinstance(inner.ctx, ast.Store) for inner in stored):
+                yield part.test if isinstance(part, ast.If) else part.value
+
+
+__all__ = ["ModeDependent", "depends_on_mode", "mode_dependent"]

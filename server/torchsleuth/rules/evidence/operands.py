@@ -1,0 +1,593 @@
+"""The tensors given to an operation, with their expressions; repairs that change one where it is used or was born."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from torchsleuth.interp.trace import Operation
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.constructors import names_for, passed_for, resized_texts
+from torchsleuth.rules.evidence.describe import argument_nodes, expression_text, shape_text
+from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.schema import Edit, Span
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import Native, TensorSpec
+from torchsleuth.values import DictValue, Instance, LibraryModule, ListValue, Site, Tensor, Value
+from torchsleuth.values.frames import Frame
+
+Shape = tuple[Size, ...]
+_MAX_STEPS = 12
+_MAX_TEXT = 40
+_SIZED = frozenset("zeros ones empty full rand randn randint".split())
+FACTORIES = _SIZED | frozenset("tensor as_tensor arange linspace eye randperm normal tril_indices triu_indices".split())
+"""Functions that make a tensor, and take a device."""
+_BY_CHANCE = (" * 3", " * 4")
+"""Ends of what a size may be by chance alone, where it is not one of two halves."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """`spec`: what the tensor was at that moment. `node`: the expression, None where it is not written there.
+    `name`: of the keyword or the place in the arguments."""
+
+    tensor: Tensor
+    spec: TensorSpec
+    node: ast.expr | None
+    site: Site
+    name: str | int
+
+    @property
+    def shape(self) -> Shape:
+        return self.spec.shape or ()
+
+    def text(self, fallback: str = "the tensor") -> str:
+        return expression_text(self.node, fallback)
+
+    def described(self, fallback: str = "the tensor") -> str:
+        """```x` (8, 3)``."""
+        return f"{self.text(fallback)} {shape_text(self.spec)}"
+
+
+def operands(operation: Operation) -> list[Operand]:
+    """The tensors among the arguments, also those in a list, in order."""
+    nodes = argument_nodes(operation) if operation.written else []
+    if any(isinstance(node, ast.Starred) for node in nodes):
+        nodes = []
+    call = operation.site.node
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords} if isinstance(call, ast.Call) else {}
+    given: list[tuple[Value, ast.expr | None, str | int]] = [
+        (value, nodes[index] if index < len(nodes) else None, index) for index, value in enumerate(operation.args)
+    ]
+    given += [(value, keywords.get(name), name) for name, value in operation.kwargs.items()]
+    specs = iter(operation.specs)
+    found: list[Operand] = []
+    for value, node, name in given:
+        for tensor, part in _tensors(value, node):
+            spec = next(specs, tensor.spec)
+            found.append(Operand(tensor, spec, part, operation.site, name))
+    return found
+
+
+def _tensors(value: Value, node: ast.expr | None, depth: int = 4) -> Iterator[tuple[Tensor, ast.expr | None]]:
+    """The tensors in a tree of containers, in the order of the recorded specs."""
+    if isinstance(value, Tensor):
+        yield value, node
+        return
+    items = value.items if isinstance(value, ListValue) else value.elements if isinstance(value, DictValue) else value
+    if not isinstance(items, tuple) or depth == 0:
+        return
+    nodes = (
+        node.elts if isinstance(node, ast.List | ast.Tuple) and len(node.elts) == len(items) else [None] * len(items)
+    )
+    for item, part in zip(items, nodes):
+        yield from _tensors(item, part, depth - 1)
+
+
+def operand(operation: Operation, position: int, *names: str) -> Operand | None:
+    """The tensor passed at a position or under one of these names."""
+    return next((found for found in operands(operation) if found.name == position or found.name in names), None)
+
+
+# -- where it is used ------------------------------------------------------------------------------
+
+
+def source_at(analysis: Analysis, site: Site) -> SourceText:
+    return analysis.source_of(site.span.path)
+
+
+def written(source: SourceText, node: ast.AST) -> str:
+    """An expression as it can stand before a dot."""
+    text = source.segment(node)
+    plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    return text if plain else f"({text})"
+
+
+def short(text: str) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _MAX_TEXT else f"{flat[: _MAX_TEXT - 1]}…"
+
+
+def suffixed(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) -> Iterator[Candidate]:
+    """The operand with something appended: ``x.unsqueeze(1)``."""
+    if used.node is not None:
+        yield appended(analysis, used.site, used.node, suffix, safe)
+
+
+def suffixed_at_birth(analysis: Analysis, used: Operand, suffix: str) -> Iterator[Candidate]:
+    """The same where the operand was computed, if that is another expression: ``conv(x).flatten(2).transpose(1, 2)``."""
+    origin = used.tensor.origin
+    if origin is None or not isinstance(origin.site.node, ast.Call):
+        return
+    if used.node is None or origin.site.span != source_at(analysis, used.site).span(used.node):
+        yield appended(analysis, origin.site, origin.site.node, suffix, safe=False)
+
+
+def assigned(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) -> Iterator[Candidate]:
+    """The same where a variable in the operand gets its value, so that every use of it has it: ``a = table[t][:, None]``
+    for ``a.sqrt() * x``. Only where the variable has the shape of the operand."""
+    frame, node = used.site.frame, used.node
+    function = frame.function
+    scope: ast.AST = function.node if function is not None else analysis.tree(frame.path)
+    source = source_at(analysis, used.site)
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} if node is not None else set()
+    for name in sorted(names):
+        value = frame.names.get(name)
+        if not isinstance(value, Tensor) or value.spec.shape is None or not same_shape(value.spec.shape, used.shape):
+            continue
+        stores = [
+            part
+            for part in ast.walk(scope)
+            if isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load)
+        ]
+        found = [
+            part
+            for part in ast.walk(scope)
+            if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.targets[0], ast.Name)
+            if part.targets[0].id == name
+        ]
+        if len(stores) == len(found) == 1:
+            expression = found[0].value
+            title = message("fix.append", expression=short(written(source, expression)), suffix=suffix)
+            yield Candidate(title, (append(source, expression, suffix),), safe)
+
+
+def batched_by_callers(
+    analysis: Analysis, node: ast.expr | None, frame: Frame, safe: bool = False
+) -> Iterator[Candidate]:
+    """A batch of one where a function is called with one sample: ``model(image.unsqueeze(0))``. `node`: what the function
+    calls the sample."""
+    passed = passed_for(node, frame) if isinstance(node, ast.Name) else None
+    for _ in range(4):
+        if passed is None:
+            return
+        node, frame = passed
+        if not isinstance(node, ast.Constant):
+            yield appended(analysis, Site(frame.source.span(node), node, frame), node, ".unsqueeze(0)", safe)
+        passed = passed_for(node, frame)
+
+
+def appended(analysis: Analysis, site: Site, node: ast.expr, suffix: str, safe: bool = True) -> Candidate:
+    source = source_at(analysis, site)
+    title = message("fix.append", expression=short(written(source, node)), suffix=suffix)
+    return Candidate(title, (append(source, node, suffix),), safe)
+
+
+def append(source: SourceText, node: ast.expr, suffix: str) -> Edit:
+    if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
+        return edits.insert_after_node(source, node, suffix)
+    return edits.replace(source, node, f"({source.segment(node)}){suffix}")
+
+
+def replaced(analysis: Analysis, site: Site, node: ast.AST, new: str, safe: bool = True) -> Candidate:
+    source = source_at(analysis, site)
+    title = message("fix.replace", old=short(source.segment(node)), new=short(new))
+    return Candidate(title, (edits.replace(source, node, new),), safe)
+
+
+def reversed_alone(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
+    """``k.transpose(-2, -1)`` for ``k.T``, which turns all the dimensions around, also that of the batch."""
+    node = used.node
+    if isinstance(node, ast.Attribute) and node.attr == "T" and len(used.shape) > 2:
+        text = f"{source_at(analysis, used.site).segment(node.value)}.transpose(-2, -1)"
+        yield replaced(analysis, used.site, node, text)
+
+
+def exchanged(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
+    """The operands in the other order."""
+    if left.node is None or right.node is None:
+        return
+    source = source_at(analysis, left.site)
+    one, two = source.segment(left.node), source.segment(right.node)
+    first, second = (
+        (two, one)
+        if isinstance(left.site.node, ast.Call)
+        else (written(source, right.node), written(source, left.node))
+    )
+    changes = (edits.replace(source, left.node, first), edits.replace(source, right.node, second))
+    yield Candidate(message("fix.exchange", left=short(one), right=short(two)), changes, safe=False)
+
+
+def package_name(site: Site, path: str) -> str | None:
+    """The name under which a package can be reached where something happens."""
+    best: str | None = None
+    for name, value in site.frame.globals.items():
+        if isinstance(value, Native) and value.kind == "package" and isinstance(name, str):
+            if value.path == path:
+                return name
+            if path.startswith(f"{value.path}."):
+                best = f"{name}{path.removeprefix(value.path)}"
+    return best
+
+
+# -- shapes that fit -------------------------------------------------------------------------------
+
+
+def same(left: Size, right: Size) -> bool:
+    return dims.equal(left, right) is True
+
+
+def same_shape(left: Shape, right: Shape) -> bool:
+    return len(left) == len(right) and all(same(a, b) for a, b in zip(left, right))
+
+
+def broadcast(left: Shape, right: Shape) -> Shape | None:
+    """The shape that two shapes broadcast to, None where they do not or where that is not known."""
+    rank = max(len(left), len(right))
+    sizes: list[Size] = []
+    for a, b in zip((1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right):
+        if same(a, b) or b == 1:
+            sizes.append(a)
+        elif a == 1:
+            sizes.append(b)
+        else:
+            return None
+    return tuple(sizes)
+
+
+def widened(small: Shape, big: Shape) -> Iterator[str]:
+    """Ways to give a tensor the rank of another so that it broadcasts to it, as suffixes; the most natural first: its
+    dimensions keep to the front, as those of a batch do, and the last one to the end."""
+    missing = len(big) - len(small)
+    if missing <= 0:
+        return
+    fits: list[tuple[tuple[int, ...], str]] = []
+    for kept in combinations(range(len(big)), len(small)):
+        if all(same(big[place], size) or size == 1 for place, size in zip(kept, small)):
+            fits.append((kept, _indexing(kept, len(big))))
+    fits.sort(key=lambda item: (item[0][:-1], -item[0][-1]) if len(small) > 1 else (item[0], 0))
+    yield from (text for kept, text in fits if kept[-1] != len(big) - 1 or kept[0] != missing)
+
+
+def _indexing(kept: tuple[int, ...], rank: int) -> str:
+    if rank - len(kept) == 1:
+        place = next(index for index in range(rank) if index not in kept)
+        return f".unsqueeze({place if place < rank - 1 else -1})"
+    inner = ", ".join(":" if index in kept else "None" for index in range(rank))
+    return f"[{inner}]"
+
+
+def transposed(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    """Every exchange of two dimensions, as a suffix, with the shape it gives."""
+    if len(shape) == 2:
+        yield ".T", (shape[1], shape[0])
+        return
+    for first, second in ((len(shape) - 2, len(shape) - 1), *combinations(range(len(shape)), 2)):
+        if first >= 0 and not same(shape[first], shape[second]):
+            order = list(shape)
+            order[first], order[second] = order[second], order[first]
+            yield f".transpose({first}, {second})", tuple(order)
+
+
+def rotated(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    """The last dimension in front, or the first one at the end, the others in their order."""
+    rank = len(shape)
+    for order in ((rank - 1, *range(rank - 1)), (*range(1, rank), 0)) if rank > 2 else ():
+        yield f".permute{order}", tuple(shape[index] for index in order)
+
+
+def squeezed(shape: Shape) -> Iterator[tuple[str, Shape]]:
+    for index in range(len(shape) - 1, -1, -1):
+        if shape[index] == 1:
+            place = -1 if index == len(shape) - 1 and index > 1 else index
+            yield f".squeeze({place})", (*shape[:index], *shape[index + 1 :])
+
+
+# -- where it comes from ---------------------------------------------------------------------------
+
+
+def lineage(analysis: Analysis, tensor: Tensor) -> Iterator[tuple[Tensor, Operation]]:
+    """The operations that a tensor was computed by, the last one first, along the first operand of each."""
+    current = tensor
+    for _ in range(_MAX_STEPS):
+        origin = current.origin
+        if origin is None:
+            return
+        operation = analysis.operations.get(id(origin.site))
+        if operation is not None:
+            yield current, operation
+        if not origin.sources:
+            return
+        current = origin.sources[0]
+
+
+def layers_behind(analysis: Analysis, tensor: Tensor, *prefixes: str) -> Iterator[LibraryModule]:
+    """The layers of these kinds that a tensor came through, the last one first."""
+    for _, operation in lineage(analysis, tensor):
+        if operation.module is not None and operation.module.type_name.startswith(prefixes):
+            yield operation.module
+
+
+@dataclass(frozen=True)
+class Birth:
+    """The call that made a tensor from sizes or data, such as ``torch.zeros(4, 8)``."""
+
+    shape: Shape
+    call: ast.Call
+    site: Site
+    name: str
+
+
+def birth(tensor: Tensor) -> Birth | None:
+    current = tensor
+    for _ in range(_MAX_STEPS):
+        origin = current.origin
+        if origin is None:
+            return None
+        if not origin.sources:
+            name = origin.operator.rpartition(".")[2]
+            call = origin.site.node
+            return Birth(current.spec.shape or (), call, origin.site, name) if isinstance(call, ast.Call) else None
+        current = origin.sources[0]
+    return None
+
+
+def size_nodes(born: Birth) -> list[ast.expr]:
+    """The expressions of the sizes in the call that made a tensor, empty where they are not written one by one."""
+    if born.name == "eye" and len(born.call.args) == 1:
+        return list(born.call.args) * 2
+    if born.name not in _SIZED:
+        return []
+    keyword = next((item.value for item in born.call.keywords if item.arg == "size"), None)
+    args = list(born.call.args)
+    if keyword is None and born.name in ("full", "randint"):
+        keyword = next((item for item in args if isinstance(item, ast.Tuple | ast.List)), None)
+    if keyword is not None:
+        args = [keyword]
+    if len(args) == 1 and isinstance(args[0], ast.Tuple | ast.List):
+        args = list(args[0].elts)
+    exact = len(args) == len(born.shape) and not any(isinstance(item, ast.Starred) for item in args)
+    return args if exact else []
+
+
+def resized(analysis: Analysis, tensor: Tensor, axis: int, wanted: Size) -> Iterator[Candidate]:
+    """Give a tensor another size where it was made; the number, or what holds it there."""
+    born = birth(tensor)
+    if born is None or not isinstance(wanted, int):
+        return
+    nodes = size_nodes(born)
+    if not -len(nodes) <= axis < len(nodes):
+        return
+    site, node, given = born.site, nodes[axis], born.shape[axis]
+    frame, later = site.frame, list[Candidate]()
+    for _ in range(5):
+        constant, number = isinstance(node, ast.Constant), str(wanted)
+        options = [*([] if constant else names_for(frame, wanted, node)), *size_texts(frame, wanted, node)]
+        options += resized_texts(given, node, frame, wanted)
+        outer = passed_for(node, frame)
+        for new in (*options, number):
+            made = replaced(analysis, Site(frame.source.span(node), node, frame), node, new, safe=False)
+            if outer is None or not (new == number or new.endswith(_BY_CHANCE)):
+                yield made
+            else:  # The number is written elsewhere: rather there.
+                later.append(made)
+        if outer is None:
+            break
+        node, frame = outer
+    yield from later
+
+
+def made_wider(analysis: Analysis, used: Operand, missing: int) -> Iterator[Candidate]:
+    """Sizes of 1 behind the others, where a tensor is made: ``torch.rand(8, 1, 1, 1)``."""
+    born = birth(used.tensor)
+    sizes = size_nodes(born) if born is not None else []
+    if born is not None and sizes and same_shape(born.shape, used.shape):
+        source = source_at(analysis, born.site)
+        edit = edits.insert_after_node(source, sizes[-1], ", 1" * missing)
+        old, at = source.segment(born.call), source.offset(edit.start) - source.offset(source.start_of(born.call))
+        new = old[:at] + edit.new_text + old[at:]
+        yield Candidate(message("fix.replace", old=short(old), new=short(new)), (edit,))
+
+
+def sized_otherwise(analysis: Analysis, tensor: Tensor, wrong: Size, wanted: Size) -> Iterator[Candidate]:
+    """The call that made a tensor with sizes of another dimension of what they were taken from: ``x.size(1)`` for
+    ``x.size(0)``, also where a variable is given them."""
+    born = birth(tensor)
+    if born is None:
+        return
+    given = (*born.call.args, *(keyword.value for keyword in born.call.keywords))
+    yield from _of_other_axes(analysis, born.site, given, {}, wrong, wanted, safe=False)
+
+
+def sliced_otherwise(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """A part of a table for as many steps as another dimension of the other operand has: ``self.pe[: x.size(1)]`` for
+    ``self.pe[: x.size(0)]``."""
+    shift = len(other.shape) - len(used.shape)
+    if not isinstance(used.node, ast.Subscript) or shift < 0:
+        return
+    near = {other.node.id: other.shape} if isinstance(other.node, ast.Name) else {}
+    for index, size in enumerate(used.shape):
+        wanted = other.shape[index + shift]
+        if size != 1 and wanted != 1 and not same(size, wanted):
+            yield from _of_other_axes(analysis, used.site, [used.node.slice], near, size, wanted)
+
+
+def _of_other_axes(
+    analysis: Analysis,
+    site: Site,
+    nodes: Iterable[ast.expr],
+    near: Mapping[str, Shape],
+    wrong: Size,
+    wanted: Size,
+    safe: bool = True,
+) -> Iterator[Candidate]:
+    source, changes = source_at(analysis, site), dict[Span, Edit]()
+    for part in (part for node in nodes for part in ast.walk(node)):
+        edit = _of_other_axis(source, site.frame, part, near, wrong, wanted) if isinstance(part, ast.expr) else None
+        if edit is not None:
+            changes[Span(edit.path, edit.start, edit.end)] = edit
+    if changes:
+        first = next(iter(changes))
+        old = source.text[source.offset(first.start) : source.offset(first.end)]
+        title = message("fix.replace", old=short(old), new=changes[first].new_text)
+        yield Candidate(title, tuple(changes.values()), safe)
+
+
+def _of_other_axis(
+    source: SourceText, frame: Frame, node: ast.expr, near: Mapping[str, Shape], wrong: Size, wanted: Size
+) -> Edit | None:
+    """A size of a tensor, where it is wrong, written as that of the dimension which has the wanted size. `near`: shapes
+    of variables at that moment."""
+    place, value = node, node
+    if isinstance(node, ast.Name):
+        scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
+        given = [
+            part
+            for part in ast.walk(scope)
+            if isinstance(part, ast.Assign) and node.id in {ast.unparse(to) for to in _targets(part)}
+        ]
+        if len(given) != 1 or len(given[0].targets) != 1:
+            return None
+        place = value = given[0].value
+        if isinstance(given[0].targets[0], ast.Tuple):
+            names = [ast.unparse(part) for part in given[0].targets[0].elts]
+            owner = _shape_owner(value)
+            shape = _shape_in(frame, owner, near)
+            axis = _axis_of(shape, wanted)
+            if owner is None or axis is None or len(names) != len(shape) or names[axis] == "_":
+                return None
+            return edits.replace(source, node, names[axis]) if same(shape[names.index(node.id)], wrong) else None
+    owner, axis = _size_owner(value)
+    shape = _shape_in(frame, owner, near)
+    other = _axis_of(shape, wanted)
+    if owner is None or other is None or not -len(shape) <= axis < len(shape) or not same(shape[axis], wrong):
+        return None
+    text = ast.unparse(owner)
+    return edits.replace(
+        source, place, f"{text}.shape[{other}]" if isinstance(value, ast.Subscript) else f"{text}.size({other})"
+    )
+
+
+def _targets(statement: ast.Assign) -> Iterator[ast.expr]:
+    for target in statement.targets:
+        yield from target.elts if isinstance(target, ast.Tuple) else (target,)
+
+
+def _shape_owner(node: ast.expr) -> ast.Name | None:
+    """``x`` of ``x.shape`` and ``x.size()``."""
+    if (
+        isinstance(node, ast.Call)
+        and not node.args
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "size"
+    ):
+        node = node.func.value
+    elif isinstance(node, ast.Attribute) and node.attr == "shape":
+        node = node.value
+    return node if isinstance(node, ast.Name) else None
+
+
+def _size_owner(node: ast.expr) -> tuple[ast.Name | None, int]:
+    """The tensor and the dimension of ``x.size(0)``, ``x.shape[0]`` and ``len(x)``."""
+    owner: ast.expr | None = None
+    axis: ast.expr | None = ast.Constant(0)
+    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "size":
+            owner, axis = node.func.value, node.args[0]
+        elif isinstance(node.func, ast.Name) and node.func.id == "len":
+            owner = node.args[0]
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+        owner, axis = node.value.value, node.slice
+    place = axis.value if isinstance(axis, ast.Constant) else None
+    if not isinstance(owner, ast.Name) or not isinstance(place, int):
+        return None, 0
+    return owner, place
+
+
+def _shape_in(frame: Frame, owner: ast.Name | None, near: Mapping[str, Shape]) -> Shape:
+    if owner is not None and owner.id in near:
+        return near[owner.id]
+    value = frame.names.get(owner.id) if owner is not None else None
+    return value.spec.shape or () if isinstance(value, Tensor) else ()
+
+
+def _axis_of(shape: Shape, wanted: Size) -> int | None:
+    return next((axis for axis, size in enumerate(shape) if same(size, wanted)), None)
+
+
+def size_texts(frame: Frame, wanted: Size, before: ast.AST) -> Iterator[str]:
+    """Sizes of tensors that are at hand above an expression, as expressions: ``x.size(0)``."""
+    for name in tensors_above(frame, before):
+        shape = frame.names[name].spec.shape
+        index = next((index for index, size in enumerate(shape or ()) if same(size, wanted)), None)
+        if index is not None:
+            yield f"{name}.size({index})"
+
+
+def tensors_above(frame: Frame, before: ast.AST) -> list[str]:
+    """The names of tensors that are at hand above an expression."""
+    return [name for name in _names_above(frame, before) if isinstance(frame.names.get(name), Tensor)]
+
+
+def _names_above(frame: Frame, before: ast.AST) -> list[str]:
+    """Parameters, loop variables and names assigned above an expression and in the same blocks."""
+    function = frame.function
+    names = [argument.arg for argument in function.node.args.args] if function is not None else []
+    body = function.node.body if function is not None else parse(frame.source).body
+    line = getattr(before, "lineno", 0)
+    while isinstance(body, list):
+        inner: list[ast.stmt] | None = None
+        for statement in body:
+            if statement.lineno > line:
+                break
+            around = statement.lineno <= line <= (statement.end_lineno or 0)
+            targets: list[ast.expr] = []
+            if isinstance(statement, ast.Assign) and not around:
+                targets = statement.targets
+            elif isinstance(statement, ast.For) and around:
+                targets = [statement.target]
+            for target in targets:
+                names += [part.id for part in ast.walk(target) if isinstance(part, ast.Name)]
+            if around:
+                inner = getattr(statement, "body", None)
+        body = inner  # type: ignore[assignment]
+    return list(dict.fromkeys(names))
+
+
+def attribute_module(site: Site, node: ast.expr | None) -> LibraryModule | None:
+    """The layer that an expression ``self.name(…)`` calls."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    receiver = site.frame.receiver
+    owner = node.func.value
+    first = site.frame.function.node.args.args[:1] if site.frame.function is not None else []
+    if not isinstance(receiver, Instance) or not isinstance(owner, ast.Name) or not first or owner.id != first[0].arg:
+        return None
+    found = receiver.slots.get(node.func.attr)
+    return found if isinstance(found, LibraryModule) else None
+
+
+def called_module(site: Site) -> LibraryModule | None:
+    """The library module that a call expression calls: ``model(…)`` or ``self.name(…)``."""
+    node = site.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        scopes = (site.frame.names, *site.frame.closure, site.frame.globals)
+        found = next((names[node.func.id] for names in scopes if node.func.id in names), None)
+        return found if isinstance(found, LibraryModule) else None
+    return attribute_module(site, node if isinstance(node, ast.Call) else None)

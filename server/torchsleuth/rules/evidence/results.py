@@ -1,0 +1,149 @@
+"""Repairs of code that takes a result of several parts for one tensor: values with indices, an output with its state."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import Operation, OperatorFailure
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.activations import place_in_list
+from torchsleuth.rules.evidence.operands import lineage, package_name, replaced, short, source_at
+from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.values import DictValue, NamedResult, Tensor, Value
+
+_SCORES = ("logits", "out")
+_RECURRENT = ("RNN", "LSTM", "GRU")
+
+
+def one_part(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """The part that is meant, where a tuple of tensors is given to an operator: ``x.max(dim=1).values``, ``out, _ = …``."""
+    operation = failure.operation
+    node, source = operation.site.node, source_at(analysis, operation.site)
+    for argument in node.args if isinstance(node, ast.Call) else ():
+        value = _value(operation, argument)
+        suffix = _part(value)
+        if suffix is None:
+            continue
+        if isinstance(argument, ast.Call):
+            edit = edits.insert_after_node(source, argument, suffix)
+            yield Candidate(message("fix.append", expression=short(source.segment(argument)), suffix=suffix), (edit,))
+        for statement in _assignments(analysis, operation):
+            target, made = statement.targets[0], statement.value
+            if not isinstance(target, ast.Name) or not isinstance(argument, ast.Name) or target.id != argument.id:
+                continue
+            if type(value) is not tuple or len(value) != 2:
+                title = message("fix.append", expression=short(source.segment(made)), suffix=suffix)
+                yield Candidate(title, (edits.insert_after_node(source, made, suffix),))
+            else:
+                new = f"{target.id}, _"
+                title = message("fix.replace", old=target.id, new=new)
+                yield Candidate(title, (edits.replace(source, target, new),))
+
+
+def _part(value: Value) -> str | None:
+    """How the tensor that is meant is written after a result that holds several: the scores of a model, where it says
+    so, or else the first."""
+    if isinstance(value, NamedResult) and any(isinstance(item, Tensor) for item in value):
+        return f".{next((name for name in _SCORES if name in value.fields), value.fields[0])}"
+    if isinstance(value, tuple):
+        return "[0]" if value and isinstance(value[0], Tensor) else None
+    if isinstance(value, DictValue) and value.items:
+        tensors = [name for name, item in value.items.items() if isinstance(item, Tensor) and isinstance(name, str)]
+        name = next((name for name in _SCORES if name in tensors), tensors[0] if tensors else None)
+        return None if name is None else f'["{name}"]'
+    return None
+
+
+def state_unpacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """``_, (hidden, _) = lstm(x)`` where the pair of states is taken for one of them."""
+    operation = failure.operation
+    source, path = source_at(analysis, operation.site), operation.site.span.path
+    for statement in _assignments(analysis, operation):
+        target, span = statement.targets[0], source.span(statement.value)
+        if not isinstance(target, ast.Tuple) or len(target.elts) != 2 or not isinstance(target.elts[1], ast.Name):
+            continue
+        name = target.elts[1]
+        value = operation.site.frame.names.get(name.id)
+        made = (
+            other for other in analysis.trace.operations if other.site.span == span and other.site.span.path == path
+        )
+        states = any(other.module is not None and other.module.type_name == "LSTM" for other in made)
+        if states and isinstance(value, tuple) and len(value) == 2:
+            new = f"({name.id}, _)"
+            yield Candidate(message("fix.replace", old=name.id, new=new), (edits.replace(source, name, new),))
+
+
+def pair_in_sequence(analysis: Analysis, failure: OperatorFailure) -> tuple[SourceText, ast.Call] | None:
+    """The recurrent layer in a Sequential that hands its pair of output and state to the layer behind it, which fails."""
+    operation = failure.operation
+    layer = operation.module
+    place = place_in_list(analysis, layer) if layer is not None and "not tuple" in failure.failure.message else None
+    if place is None or operation.written or place[2] == 0:
+        return None
+    source, elements, index = place
+    before = elements[index - 1]
+    recurrent = isinstance(before, ast.Call) and ast.unparse(before.func).endswith(_RECURRENT)
+    return (source, before) if recurrent and isinstance(before, ast.Call) else None
+
+
+def last_step(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """A module between a recurrent layer and the next one of a Sequential, which picks the output of the last step."""
+    found = pair_in_sequence(analysis, failure)
+    if found is None or failure.operation.module is None or failure.operation.module.site is None:
+        return
+    (source, before), site = found, failure.operation.module.site
+    package = package_name(site, "torch.nn")
+    first = any(part.arg == "batch_first" and ast.unparse(part.value) == "True" for part in before.keywords)
+    outer = edits.path_to(analysis.tree(source.path), before)
+    statement = next((part for part in outer if isinstance(part, ast.stmt)), None)
+    if package is None or statement is None or getattr(statement, "decorator_list", []):
+        return
+    last = "[:, -1]" if first else "[-1]"
+    for name, step in (("LastStep", last), ("AllSteps", "")):
+        if name not in site.frame.globals:
+            lines = f"class {name}({package}.Module):", "    def forward(self, result):", "        output, _ = result"
+            text = "\n".join((*lines, f"        return output{step}", "", "", ""))
+            changes = (
+                edits.insert(source, source.start_of(statement), text.replace("\n", edits.line_ending(source))),
+                edits.insert_after_node(source, before, f", {name}()"),
+            )
+            yield Candidate(message("fix.insert", text=f"{name}()"), changes, safe=False)
+
+
+def both_directions(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
+    """``torch.cat([h[-2], h[-1]], dim=-1)`` for the last state of a recurrent layer that runs in both directions."""
+    for _, operation in lineage(analysis, tensor):
+        node, torch = operation.site.node, package_name(operation.site, "torch")
+        if operation.target != "operator.getitem" or not isinstance(node, ast.Subscript):
+            continue
+        state = operation.args[0] if operation.args[1:] in ((-1,), (0,)) else None
+        made = state.origin if isinstance(state, Tensor) else None
+        layer = analysis.operations.get(id(made.site)) if made is not None else None
+        module = layer.module if layer is not None else None
+        if module is not None and module.kwargs.get("bidirectional") is True and torch is not None:
+            source = source_at(analysis, operation.site)
+            states = source.segment(node.value)
+            first, second = ("-2", "-1") if operation.args[1] == -1 else ("0", "1")
+            text = f"{torch}.cat([{states}[{first}], {states}[{second}]], dim=-1)"
+            yield replaced(analysis, operation.site, node, text)
+        return
+
+
+def _value(operation: Operation, argument: ast.expr) -> Value:
+    """What was given for an argument as it is written."""
+    node = operation.site.node
+    place = node.args.index(argument) if isinstance(node, ast.Call) else 0
+    shift = 1 if operation.module is None and operation.target.startswith("Tensor.") else 0
+    return operation.args[place + shift] if place + shift < len(operation.args) else None
+
+
+def _assignments(analysis: Analysis, operation: Operation) -> Iterator[ast.Assign]:
+    """The assignments to one target in the function around an operation, or in the script."""
+    function = operation.site.frame.function
+    scope: ast.AST = function.node if function is not None else analysis.tree(operation.site.span.path)
+    for part in ast.walk(scope):
+        if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.value, ast.Call):
+            yield part

@@ -1,0 +1,224 @@
+"""Repairs of heights and widths: padding for a convolution or pooling, resampling of one operand to another's size."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.interp.trace import Operation
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.constructors import argument_node, kept_in_init, names_for
+from torchsleuth.rules.evidence.describe import layer_text
+from torchsleuth.rules.evidence.operands import (
+    Operand,
+    layers_behind,
+    lineage,
+    package_name,
+    replaced,
+    same,
+    source_at,
+    written,
+)
+from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.schema import Edit
+from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryModule, Site, Tensor
+
+_PADDING = {"Conv": 4, "MaxPool": 2, "AvgPool": 2}
+"""Layer name prefix → position of `padding` in its constructor."""
+
+
+def padded(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """The convolutions behind an operand that is smaller than the other one, padded so that they keep the size."""
+    if len(used.shape) != len(other.shape) or len(used.shape) < 3 or _spatial_equal(used, other):
+        return
+    if all(isinstance(a, int) and isinstance(b, int) and a > b for a, b in zip(used.shape[2:], other.shape[2:])):
+        return
+    yield from _causal(analysis, used.tensor)
+    for layer in layers_behind(analysis, used.tensor, "Conv", "MaxPool", "AvgPool"):
+        if layer.type_name.startswith(("MaxPool", "AvgPool")):
+            if (layer.kwargs.get("stride") or next(iter(layer.args[1:]), None)) == 1:
+                yield from padding(analysis, layer)
+        elif layer.type_name.startswith("ConvTranspose"):
+            yield from _output_padding(analysis, layer, used, other)
+        else:
+            yield from padding(analysis, layer)
+    yield from _padded_together(analysis, used.tensor)
+    yield from _doubled(analysis, used)
+
+
+def _causal(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
+    """A convolution that sees only the past, with as many steps in front of its input as its kernel reaches back:
+    ``(kernel_size - 1) * dilation``."""
+    after: Operation | None = None
+    for _, operation in lineage(analysis, tensor):
+        layer = after.module if after is not None else None
+        if layer is not None and after is not None and operation.target.endswith("functional.pad"):
+            call, amounts = operation.site.node, operation.args[1] if len(operation.args) > 1 else None
+            given = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
+            front = isinstance(amounts, tuple) and len(amounts) == 2 and amounts[1] == 0
+            if front and isinstance(given, ast.Tuple | ast.List) and len(given.elts) == 2:
+                yield from _reach(analysis, operation.site, given.elts[0], after.site, layer)
+        after = operation if operation.module is not None and operation.module.type_name == "Conv1d" else None
+
+
+def _reach(analysis: Analysis, site: Site, amount: ast.expr, called: Site, layer: LibraryModule) -> Iterator[Candidate]:
+    """What a convolution reaches back, where the steps in front are counted: in ``__init__``, by what the layer is built
+    with there, else by what the layer says of itself."""
+    nodes = [argument_node(layer, place, name) for place, name in ((2, "kernel_size"), (5, "dilation"))]
+    kept = kept_in_init(amount, site.frame) if isinstance(amount, ast.Attribute) else None
+    built = kept is not None and layer.site is not None and layer.site.node in ast.walk(kept[0])
+    if kept is not None and built and all(nodes):
+        source = source_at(analysis, site)
+        kernel, dilation = (source.segment(node) for node in nodes if node is not None)
+        yield replaced(analysis, site, kept[1], f"({kernel} - 1) * {dilation}")
+    elif isinstance(called.node, ast.Call) and isinstance(called.node.func, ast.Attribute | ast.Name):
+        name = ast.unparse(called.node.func)
+        yield replaced(analysis, site, amount, f"({name}.kernel_size[0] - 1) * {name}.dilation[0]")
+
+
+def _doubled(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
+    """The transposed convolutions of stride 2 behind an operand, each with ``output_padding=1``: twice the size exactly."""
+    changes: dict[Edit, LibraryModule] = {}
+    for layer in layers_behind(analysis, used.tensor, "ConvTranspose"):
+        given = "output_padding" in layer.kwargs or len(layer.args) > 5
+        stride = layer.kwargs.get("stride", layer.args[3] if len(layer.args) > 3 else 1)
+        if layer.site is not None and isinstance(layer.site.node, ast.Call) and stride == 2 and not given:
+            source = source_at(analysis, layer.site)
+            changes.setdefault(edits.add_argument(source, layer.site.node, "output_padding=1"), layer)
+    if 0 < len(changes) <= 6:
+        yield Candidate(message("fix.add_argument", argument="output_padding=1"), tuple(changes))
+
+
+def _padded_together(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
+    """The convolutions on all ways to an operand, such as that of a value and that of its gate, padded at once."""
+    found: dict[int, LibraryModule] = {}
+    pending, seen = [tensor], 0
+    while pending and seen < 40:
+        origin, seen = pending.pop(0).origin, seen + 1
+        operation = analysis.operations.get(id(origin.site)) if origin is not None else None
+        layer = operation.module if operation is not None else None
+        if layer is not None and layer.type_name.startswith("Conv") and "Transpose" not in layer.type_name:
+            found.setdefault(id(layer), layer)
+        pending += origin.sources if origin is not None else ()
+    made = [next(padding(analysis, layer), None) for layer in found.values()]
+    changes = tuple(dict.fromkeys(edit for one in made if one is not None for edit in one.edits))
+    titles = list(dict.fromkeys(one.title for one in made if one is not None))
+    if 1 < len(changes) <= 4:
+        yield Candidate("; ".join(titles), changes)
+
+
+def padded_steps(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+    """Padding along the last dimension, written for the first one of two: ``F.pad(x, (0, 0, 0, n))``. `site`: where what
+    the function has padded is joined."""
+    function, source = site.frame.function, source_at(analysis, site)
+    for part in ast.walk(function.node if function is not None else analysis.tree(site.span.path)):
+        named = isinstance(part, ast.Call) and ast.unparse(part.func).rpartition(".")[2] == "pad"
+        amounts = part.args[1] if isinstance(part, ast.Call) and named and len(part.args) > 1 else None
+        if isinstance(amounts, ast.Tuple | ast.List) and len(amounts.elts) == 2:
+            old = ", ".join(source.segment(element) for element in amounts.elts)
+            edit = edits.insert(source, source.start_of(amounts.elts[0]), "0, 0, ")
+            yield Candidate(message("fix.replace", old=old, new=f"0, 0, {old}"), (edit,))
+
+
+def strided(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """The convolution behind an operand that is a whole number of times as large as the other one, with that stride."""
+    factors = {
+        -(-a // b) for a, b in zip(used.shape[2:], other.shape[2:]) if isinstance(a, int) and isinstance(b, int) and b
+    }
+    if len(used.shape) != len(other.shape) or len(factors) != 1 or (factor := factors.pop()) < 2:
+        return
+    for layer in layers_behind(analysis, used.tensor, "Conv", "MaxPool", "AvgPool"):
+        site = layer.site
+        given = "stride" in layer.kwargs or len(layer.args) > 3
+        if site is None or not isinstance(site.node, ast.Call) or given:
+            continue
+        for amount in (*names_for(site.frame, factor), str(factor)):
+            text = f"stride={amount}"
+            edit = edits.add_argument(source_at(analysis, site), site.node, text)
+            yield Candidate(message("fix.add_argument", argument=text), (edit,))
+
+
+def _output_padding(analysis: Analysis, layer: LibraryModule, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """A transposed convolution with the row and column that its stride leaves open."""
+    short = {b - a for a, b in zip(used.shape[2:], other.shape[2:]) if isinstance(a, int) and isinstance(b, int)}
+    site = layer.site
+    given = "output_padding" in layer.kwargs or len(layer.args) > 5
+    stride = layer.kwargs.get("stride", layer.args[3] if len(layer.args) > 3 else 1)
+    if (
+        len(short) == 1
+        and isinstance(stride, int)
+        and 0 < (missing := short.pop()) < stride
+        and not given
+        and site is not None
+    ):
+        if isinstance(site.node, ast.Call):
+            text = f"output_padding={missing}"
+            edit = edits.add_argument(source_at(analysis, site), site.node, text)
+            yield Candidate(message("fix.add_argument", argument=text), (edit,))
+
+
+def _spatial_equal(used: Operand, other: Operand) -> bool:
+    return all(same(a, b) for a, b in zip(used.shape[2:], other.shape[2:]))
+
+
+def padding(analysis: Analysis, layer: LibraryModule, amount: int | None = None) -> Iterator[Candidate]:
+    """The layer with padding; half of its kernel, if no amount is given."""
+    site = layer.site
+    if site is None or not isinstance(site.node, ast.Call):
+        return
+    prefix = next((prefix for prefix in _PADDING if layer.type_name.startswith(prefix)), None)
+    kernel = layer.kwargs.get("kernel_size", layer.args[2 if prefix == "Conv" else 0 :][:1])
+    kernel = kernel[0] if isinstance(kernel, tuple) and kernel else kernel
+    if prefix is None or not isinstance(kernel, int):
+        return
+    source = source_at(analysis, site)
+    wanted = _half(analysis, layer, kernel // 2) if amount is None else str(amount)
+    node = argument_node(layer, _PADDING[prefix], "padding")
+    if node is not None:
+        if source.segment(node) != wanted:
+            yield replaced(analysis, site, node, wanted)
+    elif wanted != "0":
+        text = f"padding={wanted}"
+        title = message("fix.add_argument_to", argument=text, layer=layer_text(layer))
+        yield Candidate(title, (edits.add_argument(source, site.node, text),))
+
+
+def _half(analysis: Analysis, layer: LibraryModule, half: int) -> str:
+    """The padding that keeps the size, for a layer whose kernel reaches so far to each side; more where it is dilated."""
+    given = argument_node(layer, 5 if layer.type_name.startswith("Conv") else 3, "dilation")
+    if given is None or half == 0 or layer.site is None:
+        return str(half)
+    if isinstance(given, ast.Constant) and isinstance(given.value, int):
+        return str(half * given.value)
+    text = source_at(analysis, layer.site).segment(given)
+    if half == 1:
+        return text
+    return f"{half} * {text}" if isinstance(given, ast.Name | ast.Attribute) else f"{half} * ({text})"
+
+
+def resampled_at_birth(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """The same where a feature map is computed, for one in a list: its call, with the size of the other by its name."""
+    origin, frame = used.tensor.origin, used.site.frame
+    functional = package_name(used.site, "torch.nn.functional")
+    if used.node is not None or origin is None or functional is None or len(used.shape) != 4 != len(other.shape):
+        return
+    name = next((name for name, value in frame.names.items() if value is other.tensor and isinstance(name, str)), None)
+    call = origin.site.node
+    if name is not None and isinstance(call, ast.Call) and origin.site.frame.function is frame.function:
+        text = f"{functional}.interpolate({source_at(analysis, origin.site).segment(call)}, size={name}.shape[2:])"
+        yield replaced(analysis, origin.site, call, text, safe=False)
+
+
+def resampled(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """One feature map brought to the height and width of another: ``F.interpolate(x, size=skip.shape[2:])``."""
+    if used.node is None or other.node is None or len(used.shape) != len(other.shape) or len(used.shape) < 3:
+        return
+    if _spatial_equal(used, other) or isinstance(used.site.node, ast.AugAssign):
+        return
+    functional = package_name(used.site, "torch.nn.functional")
+    if functional is None:
+        return
+    source = source_at(analysis, used.site)
+    text = f"{functional}.interpolate({source.segment(used.node)}, size={written(source, other.node)}.shape[2:])"
+    yield replaced(analysis, used.site, used.node, text, safe=False)

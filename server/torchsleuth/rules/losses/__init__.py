@@ -1,0 +1,1 @@
+"""Rules about dtypes and the contracts of losses (TS3xx)."""

@@ -1,0 +1,190 @@
+"""dtype-mismatch: operands of different dtypes where the operator wants one.
+
+What it finds
+    float32 against float64, half or integer operands of matmul, Linear, convolutions and recurrent layers; integers where
+    a mean or a softmax is taken; a mask of numbers where one of booleans is wanted; integers that shall require a gradient.
+Why it hurts
+    PyTorch stops with "mat1 and mat2 must have the same dtype, but got Double and Float". Arrays of NumPy are float64,
+    and so is what is made of them.
+Example
+    x = torch.from_numpy(np.random.rand(8, 4))
+    nn.Linear(4, 2)(x)
+Use instead
+    x = torch.from_numpy(np.random.rand(8, 4)).float()
+    nn.Linear(4, 2)(x)
+Fix safety
+    Safe: the tensor is converted to the dtype of the others, where it is made or where it is used.
+References
+    torch.Tensor.to, torch.from_numpy
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import Operation, OperatorFailure
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.activations import losses
+from torchsleuth.rules.evidence.casts import METHODS, born_as, casts
+from torchsleuth.rules.evidence.constructors import argument_node, constructor_related, given_argument
+from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text, operator_text
+from torchsleuth.rules.evidence.operands import (
+    Operand,
+    appended,
+    operand,
+    operands,
+    replaced,
+    short,
+    source_at,
+    suffixed,
+    written,
+)
+from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Span
+from torchsleuth.values import LibraryModule, Tensor
+
+CODE = "TS301"
+_MASKED = re.compile(r"boolean|bitwise")
+_FLOATING = {"float64", "float32", "float16", "bfloat16"}
+_RANK = {
+    "bool": 0,
+    "uint8": 1,
+    "int8": 1,
+    "int16": 1,
+    "int32": 2,
+    "int64": 3,
+    "float64": 4,
+    "float16": 5,
+    "bfloat16": 5,
+}
+"""How likely an operand is the one to convert, where float32 (not listed) is none; lower is likelier."""
+
+
+_WEIGHTED = tuple(f"torch.nn.{name}" for name in ("CrossEntropyLoss", "NLLLoss"))
+"""Losses that want the weights of the classes in the dtype of the scores."""
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[Span] = set()
+    for operation, scores in losses(analysis, _WEIGHTED):
+        weight = _odd_weight(operation, scores)
+        if weight is not None and operation.site.span not in seen:
+            seen.add(operation.site.span)
+            yield _of_weight(analysis, operation, scores, weight)
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        given = [used for used in operands(failure.operation) if used.spec.dtype is not None]
+        if failure.operation.site.span not in seen:
+            yield _finding(analysis, failure, given) if given else plain
+
+
+def _odd_weight(operation: Operation, scores: Tensor) -> Tensor | None:
+    """The weights of the classes that a loss of class indices was built with, if they have another floating dtype."""
+    module, target = operation.module, operand(operation, 1, "target")
+    weight = given_argument(module, 0, "weight") if module is not None and module.slots["dtype"] is None else None
+    if target is None or target.spec.dtype != "int64" or not isinstance(weight, Tensor):
+        return None
+    dtypes = weight.spec.dtype, scores.spec.dtype
+    return weight if None not in dtypes and dtypes[0] != dtypes[1] and set(dtypes) <= _FLOATING else None
+
+
+def _of_weight(analysis: Analysis, operation: Operation, scores: Tensor, weight: Tensor) -> Finding:
+    module, wanted = operation.module, scores.spec.dtype or ""
+    node = argument_node(module, 0, "weight") if module is not None else None
+    text = message(
+        "dtype.weight",
+        weight=expression_text(node, "the weight"),
+        dtype=weight.spec.dtype,
+        loss=layer_text(module) if module is not None else operator_text(operation),
+        wanted=wanted,
+        cast=f"{METHODS[wanted]}()",
+    )
+    candidates: list[Candidate] = []
+    if node is not None and module is not None and module.site is not None:
+        candidates.append(appended(analysis, module.site, node, f".{METHODS[wanted]}()"))
+    candidates += born_as(analysis, weight, wanted)
+    places = constructor_related(analysis, module, None, None) if isinstance(module, LibraryModule) else []
+    return Finding(operation.site.span, text, (*places, *call_trail(operation.site.frame, limit=1)), candidates)
+
+
+def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -> Finding:
+    operation = failure.operation
+    module = operation.module
+    error = failure.failure.message
+    odd, wanted = _odd(failure, given)
+    user = layer_text(module) if module is not None else operator_text(operation)
+    if _MASKED.search(error):
+        key = "dtype.mask"
+    elif module is not None or len(given) > 1:
+        key = "dtype.operand"
+    else:
+        key = "dtype.floating"
+    others = [used.text("the other operand") for used in given if used is not odd]
+    text = message(
+        key,
+        tensor=_asked(analysis, operation) if "require" in error else odd.text("the input"),
+        dtype=odd.spec.dtype,
+        user=user,
+        wanted=wanted,
+        other=f"the weights of {user} are" if module is not None else f"{(others or ['the other operand'])[0]} is",
+        cast="abs()"
+        if (odd.spec.dtype or "").startswith("complex")
+        else f"{METHODS[wanted]}()"
+        if wanted in METHODS
+        else f"to(torch.{wanted})",
+    )
+    candidates = _candidates(analysis, failure, given, odd, wanted)
+    return Finding(operation.site.span, text, trail(analysis, failure), candidates)
+
+
+def _asked(analysis: Analysis, operation: Operation) -> str:
+    """The tensor that is to require gradients: what `requires_grad_()` is called on, or what is made so."""
+    node = operation.site.node
+    owner = node.func if isinstance(node, ast.Call) else node
+    if isinstance(owner, ast.Attribute) and owner.attr.startswith("requires_grad"):
+        node = owner.value
+    return f"`{short(analysis.source_of(operation.site.span.path).segment(node))}`"
+
+
+def _candidates(
+    analysis: Analysis, failure: OperatorFailure, given: list[Operand], odd: Operand, wanted: str
+) -> Iterator[Candidate]:
+    node = failure.operation.site.node
+    if odd.spec.dtype == "bool" and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        if isinstance(node.left, ast.Constant) and node.left.value == 1 and odd.node is node.right:
+            source = source_at(analysis, odd.site)
+            yield replaced(analysis, odd.site, node, f"~{written(source, node.right)}")
+    if "require" in failure.failure.message:
+        yield from born_as(analysis, odd.tensor, "float32")
+    else:
+        yield from casts(analysis, odd, wanted)
+    if failure.operation.module is None and odd.spec.dtype is not None and odd.node is not None:
+        for used in given:
+            if used is not odd:
+                yield from suffixed(analysis, used, f".to({odd.text('').strip('`')}.dtype)", safe=False)
+
+
+def _odd(failure: OperatorFailure, given: list[Operand]) -> tuple[Operand, str]:
+    """The operand to convert, and the dtype it should have."""
+    module = failure.operation.module
+    error = failure.failure.message
+    if _MASKED.search(error):
+        wrong = [used for used in given if used.spec.dtype != "bool"]
+        name = failure.operation.target
+        if "where" in name:
+            return given[0], "bool"
+        return (wrong[-1] if "masked_fill" in name else wrong[0]) if wrong else given[0], "bool"
+    if module is not None:
+        wanted = module.slots["dtype"] or module.kwargs.get("dtype") or "float32"
+        wanted = wanted if isinstance(wanted, str) else str(wanted).removeprefix("torch.")
+        return next((used for used in given if used.spec.dtype != wanted), given[0]), wanted
+    odd = min(given, key=lambda used: _RANK.get(used.spec.dtype or "", 6))
+    others = [used.spec.dtype for used in given if used is not odd and used.spec.dtype != odd.spec.dtype]
+    fitting = [dtype for dtype in others if dtype and dtype.startswith(("float", "bfloat"))]
+    return odd, fitting[0] if fitting else "float32"
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,330 @@
+"""index-out-of-range: an index beyond the table.
+
+What it finds
+    Indices that are known to go beyond what they pick from: tokens of `torch.randint(0, 5000, …)` for an embedding of
+    1000 rows, class numbers up to 10 for a prediction of 10 classes (0 to 9), numbers of padding or of what has no label that
+    the loss is not told to ignore, `one_hot` with too few classes, a fixed position outside of a dimension.
+Why it hurts
+    PyTorch stops with "index out of range in self" or "Target 10 is out of bounds"; on the accelerator, with a
+    device-side assertion that takes the process down.
+Example
+    embedding = nn.Embedding(1000, 64)
+    embedding(torch.randint(0, 5000, (8, 20)))
+Use instead
+    embedding = nn.Embedding(5000, 64)
+Fix safety
+    Unsafe: the table may be right and the indices wrong. For class numbers that start at 1, subtracting 1 comes first;
+    for padding, `ignore_index`.
+References
+    torch.nn.Embedding, torch.nn.CrossEntropyLoss
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import Operation
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.constructors import argument_node, change_argument, constructor_related, given_argument
+from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text, operator_text
+from torchsleuth.rules.evidence.operands import (
+    Operand,
+    birth,
+    layers_behind,
+    operand,
+    operands,
+    replaced,
+    source_at,
+    suffixed,
+)
+from torchsleuth.rules.evidence.operators import failures, trail
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Related
+from torchsleuth.syntax import edits
+from torchsleuth.values import Bounds, Ends, Instance, LibraryModule, Site, Value, is_int
+from torchsleuth.values.frames import Frame
+
+CODE = "TS310"
+DEFAULT_IGNORED = -100
+MAX_SPECIAL = 4
+"""Special tokens, such as those of padding and of the start, that a vocabulary may lack."""
+_EMBEDDINGS = ("torch.nn.Embedding", "torch.nn.EmbeddingBag", "torch.nn.functional.embedding")
+_CLASSES = (
+    "torch.nn.CrossEntropyLoss",
+    "torch.nn.NLLLoss",
+    "torch.nn.functional.cross_entropy",
+    "torch.nn.functional.nll_loss",
+)
+_OUT = re.compile(r"index (\d+) is out of bounds for dimension \d+ with size (\d+)")
+_DRAWS = ("randint", "integers")
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """An index, the number of things it picks from, and what they are."""
+
+    index: Operand
+    size: int
+    kind: str
+    layer: LibraryModule | None = None
+    ignored: int | None = None
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[tuple[str, int, int]] = set()
+    failed = {(failure.operation.site.span, failure.operation.target) for failure in analysis.trace.failures}
+    for operation in analysis.trace.operations:
+        lookup = _lookup(operation) if (operation.site.span, operation.target) not in failed else None
+        bounds = _bounds(lookup.index) if lookup is not None else None
+        start = operation.site.span.start
+        key = (operation.site.span.path, start.line, start.column)
+        if lookup is None or bounds is None or key in seen or not _beyond(lookup, bounds):
+            continue
+        seen.add(key)
+        yield _finding(analysis, operation, lookup, bounds)
+    for failure in failures(analysis, CODE):
+        yield _fixed(analysis, failure.operation, failure.failure.message, trail(analysis, failure))
+
+
+def _bounds(used: Operand) -> Bounds | Ends | None:
+    return next((tag for tag in used.tensor.tags if isinstance(tag, Bounds | Ends)), None)
+
+
+def _beyond(lookup: Lookup, bounds: Bounds | Ends) -> bool:
+    if lookup.ignored is not None and (lookup.ignored in (bounds.low, bounds.high)):
+        return False
+    lowest = 0 if lookup.kind != "dimension" else -lookup.size
+    return bounds.high >= lookup.size or bounds.low < lowest
+
+
+def _lookup(operation: Operation) -> Lookup | None:
+    """What an operation looks up by an index."""
+    if operation.target in _EMBEDDINGS:
+        used = operand(operation, 0, "input")
+        rows = _rows(operation)
+        return Lookup(used, rows, "table", operation.module) if used is not None and rows is not None else None
+    if operation.target in _CLASSES:
+        used, prediction = operand(operation, 1, "target"), operand(operation, 0, "input")
+        shape = prediction.spec.shape if prediction is not None else None
+        size = (shape[1] if len(shape) > 1 else shape[0]) if shape else None
+        if used is None or not isinstance(size, int) or used.spec.dtype not in ("int64", "uint8"):
+            return None
+        return Lookup(used, size, "classes", operation.module, _ignored(operation))
+    name = operation.target.rpartition(".")[2]
+    if name == "one_hot":
+        used = operand(operation, 0, "tensor", "input")
+        count = operation.kwargs.get("num_classes", operation.args[1] if len(operation.args) > 1 else -1)
+        return Lookup(used, count, "one_hot") if used is not None and isinstance(count, int) and count > 0 else None
+    if name in ("gather", "index_select", "take_along_dim"):
+        return _picked(operation)
+    if name == "getitem" and len(operation.args) == 2:
+        found = operands(operation)
+        shape = found[0].spec.shape if found else None
+        index = next((used for used in found[1:] if used.name == 1), None)
+        integers = index is not None and (index.spec.dtype or "").startswith("int")
+        if shape and isinstance(shape[0], int) and index is not None and integers and operation.args[1] is index.tensor:
+            return Lookup(index, shape[0], "dimension")
+    return None
+
+
+def _rows(operation: Operation) -> int | None:
+    if operation.module is not None:
+        size = given_argument(operation.module, 0, "num_embeddings")
+        return size if isinstance(size, int) else None
+    weight = operand(operation, 1, "weight")
+    rows = weight.spec.shape[0] if weight is not None and weight.spec.shape else None
+    return rows if isinstance(rows, int) else None
+
+
+def _ignored(operation: Operation) -> int:
+    options = operation.module.kwargs if operation.module is not None else operation.kwargs
+    value = options.get("ignore_index", DEFAULT_IGNORED)
+    return value if isinstance(value, int) else DEFAULT_IGNORED
+
+
+def _picked(operation: Operation) -> Lookup | None:
+    table, index = operand(operation, 0, "input"), operand(operation, 2, "index", "indices")
+    dim: Value = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
+    shape = table.spec.shape if table is not None else None
+    if index is None or not shape or not isinstance(dim, int) or not -len(shape) <= dim < len(shape):
+        return None
+    size = shape[dim]
+    return Lookup(index, size, "table") if isinstance(size, int) else None
+
+
+def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> Finding:
+    user = layer_text(operation.module) if operation.module is not None else operator_text(operation)
+    text = message(
+        f"index.{lookup.kind}",
+        index=lookup.index.text("the index"),
+        values=message("index.held" if bounds.low == bounds.high else "index.range", low=bounds.low, high=bounds.high),
+        user=user,
+        size=lookup.size,
+        last=lookup.size - 1,
+    )
+    places: list[Related] = []
+    born = birth(lookup.index.tensor)
+    if born is not None:
+        places.append(related(analysis.source_of(born.site.span.path), born.call, message("index.born")))
+    if lookup.layer is not None and lookup.kind == "table":
+        places += constructor_related(analysis, lookup.layer, "num_embeddings", lookup.size)
+    places += call_trail(operation.site.frame, limit=1)
+    unsafe = (
+        Candidate(made.title, made.edits, safe=False) for made in _candidates(analysis, operation, lookup, bounds)
+    )
+    return Finding(operation.site.span, text, tuple(places), unsafe)
+
+
+def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> Iterator[Candidate]:
+    wanted = bounds.high + 1
+    if lookup.kind == "table" and lookup.layer is not None and lookup.layer.site is not None:
+        rows = argument_node(lookup.layer, 0, "num_embeddings")
+        few = 0 < wanted - lookup.size <= MAX_SPECIAL
+        if few and rows is not None and not isinstance(rows, ast.Constant):
+            source = analysis.source_of(lookup.layer.site.span.path)
+            text = f"{source.segment(rows)} + {wanted - lookup.size}"
+            yield replaced(analysis, lookup.layer.site, rows, text)
+    if isinstance(bounds, Bounds) and bounds.low == 1 and bounds.high == lookup.size:
+        yield from suffixed(analysis, lookup.index, " - 1")
+    ignoring = list(_ignoring(analysis, operation, lookup, bounds)) if lookup.ignored == DEFAULT_IGNORED else []
+    if ignoring:
+        yield from ignoring
+        return
+    if bounds.high >= lookup.size:
+        if lookup.kind == "table" and lookup.layer is not None:
+            yield from change_argument(analysis, lookup.layer, 0, "num_embeddings", wanted)
+        prediction = operand(operation, 0, "input") if lookup.kind == "classes" else None
+        if prediction is not None:
+            for layer in layers_behind(analysis, prediction.tensor, "Linear", "Conv"):
+                name = "out_features" if layer.type_name == "Linear" else "out_channels"
+                yield from change_argument(analysis, layer, 1, name, wanted)
+                break
+        if lookup.kind == "one_hot" and isinstance(operation.site.node, ast.Call):
+            call = operation.site.node
+            node = next((item.value for item in call.keywords if item.arg == "num_classes"), None)
+            node = node or (call.args[1] if len(call.args) > 1 else None)
+            if node is not None:
+                yield replaced(analysis, operation.site, node, str(wanted))
+        yield from _drawn_lower(analysis, lookup)
+
+
+def _ignoring(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> Iterator[Candidate]:
+    """``ignore_index=`` for a number that stands for no class: a negative one, or one that targets were filled with."""
+    made = operation.site if operation.module is None else operation.module.site
+    filled = isinstance(bounds, Ends) and bounds.low == bounds.high
+    if made is None or not isinstance(made.node, ast.Call) or not (bounds.low < 0 or filled):
+        return
+    number = bounds.low if bounds.low < 0 else bounds.high
+    born, text = birth(lookup.index.tensor), str(number)
+    for part in ast.walk(born.call) if born is not None else ():
+        if isinstance(part, ast.Name) and made.frame.globals.get(part.id) == number:
+            text = part.id
+    edit = edits.add_argument(source_at(analysis, made), made.node, f"ignore_index={text}")
+    yield Candidate(message("fix.add", text=f"ignore_index={text}"), (edit,))
+
+
+def _drawn_lower(analysis: Analysis, lookup: Lookup) -> Iterator[Candidate]:
+    """The end of randint, PyTorch's or NumPy's, set to the size of the table."""
+    born = birth(lookup.index.tensor)
+    if born is None:
+        return
+    calls = [born.call] if born.name == "randint" else [part for part in ast.walk(born.call) if _draws(part)]
+    if len(calls) != 1 or not isinstance(calls[0], ast.Call):
+        return
+    numbers = [node for node in calls[0].args if not isinstance(node, ast.Tuple | ast.List)]
+    numbers = numbers if born.name == "randint" else numbers[:2]
+    end = numbers[-1] if 0 < len(numbers) < 3 else None
+    layer = lookup.layer
+    written = argument_node(layer, 0, "num_embeddings") if layer is not None and lookup.kind == "table" else None
+    if end is not None and isinstance(end, ast.Constant | ast.Name):
+        new = str(lookup.size)
+        if isinstance(written, ast.Name) and written.id in born.site.frame.names:
+            new = written.id
+        yield replaced(analysis, born.site, end, new)
+
+
+def _draws(node: ast.AST) -> bool:
+    """``np.random.randint(…)`` or ``rng.integers(…)``."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _DRAWS
+
+
+def _fixed(analysis: Analysis, operation: Operation, error: str, places: tuple[Related, ...]) -> Finding:
+    """A constant position that a dimension does not have."""
+    given = operands(operation)
+    text = message(
+        "index.constant",
+        tensor=given[0].described() if given else "the tensor",
+        error=error.strip().split("\n")[0],
+    )
+    return Finding(operation.site.span, text, places, _last(analysis, operation, error))
+
+
+def _last(analysis: Analysis, operation: Operation, error: str) -> Iterator[Candidate]:
+    """The last position in place of one that is not there; or fewer positions asked for."""
+    node = operation.site.node
+    found = _OUT.search(error)
+    if found is not None and int(found[1]) >= int(found[2]):
+        excess = int(found[1]) - int(found[2]) + 1
+        yield from _shorter(analysis, operation.site.frame, excess)
+        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Tuple):
+            yield from _not_beyond(analysis, operation.site, node, excess)
+    if isinstance(node, ast.Subscript):
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        for part in parts:
+            if expression_text(part, "").strip("`").lstrip("-").isdigit() and f"index {ast.unparse(part)} " in error:
+                yield replaced(analysis, operation.site, part, "-1", safe=False)
+
+
+def _shorter(analysis: Analysis, frame: Frame, excess: int) -> Iterator[Candidate]:
+    """A ``__len__`` without the positions for which ``__getitem__`` goes over the end."""
+    owner, function = frame.receiver, frame.function
+    if not isinstance(owner, Instance) or function is None or function.name != "__getitem__":
+        return
+    source = analysis.source_of(owner.cls.path)
+    methods = [part for part in owner.cls.node.body if isinstance(part, ast.FunctionDef) and part.name == "__len__"]
+    for part in (inner for method in methods for inner in ast.walk(method)):
+        if not isinstance(part, ast.Return) or part.value is None:
+            continue
+        first = function.node.args.args[0].arg if function.node.args.args else "self"
+        whole, value = source.segment(part.value), part.value
+        names = [f"{first}.{name}" for name, held in owner.slots.items() if is_int(held) and held == excess > 1]
+        ahead = [f"{first}.{name}" for name, held in owner.slots.items() if is_int(held) and held == excess + 1 > 2]
+        read = {source.segment(part) for part in ast.walk(function.node) if isinstance(part, ast.Attribute)}
+        counts = [f"{whole} - {size}" for size in names]
+        counts += [f"{whole} - {size} + 1" for size in ahead if size in read]
+        counts.append(f"{whole} - {excess}")
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and isinstance(value.right, ast.Constant):
+            if value.right.value == excess:
+                counts = [source.segment(value.left)]
+        for count in counts:
+            yield Candidate(message("fix.replace", old=whole, new=count), (edits.replace(source, value, count),))
+
+
+def _not_beyond(analysis: Analysis, site: Site, node: ast.Subscript, excess: int) -> Iterator[Candidate]:
+    """``x[t + 1]`` in a loop over all positions: nothing behind the last one, or a loop that ends before it."""
+    source = source_at(analysis, site)
+    names = {part.id for part in ast.walk(node.slice) if isinstance(part, ast.Name)}
+    around = edits.path_to(analysis.tree(site.span.path), node)
+    loops = [part for part in around if isinstance(part, ast.For | ast.comprehension)]
+    loops += [part.generators[0] for part in around if isinstance(part, ast.ListComp | ast.GeneratorExp)]
+    loop = next((one for one in reversed(loops) if isinstance(one.target, ast.Name) and one.target.id in names), None)
+    if loop is None or isinstance(node.slice, ast.Name):
+        return
+    ends: list[Candidate] = []
+    for part in ast.walk(loop.iter):
+        if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "range" and part.args:
+            end = part.args[min(len(part.args), 2) - 1]
+            ends.append(replaced(analysis, site, end, f"{source.segment(end)} - {excess}", safe=False))
+    index, text = source.segment(node.slice), source.segment(node)
+    held = f"({text} if {index} < len({source.segment(node.value)}) else 0)"
+    outer = around[-2] if len(around) > 1 else None
+    factor = isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Mult)
+    nothing = [replaced(analysis, site, node, held, safe=False)]
+    yield from (*nothing, *ends) if factor else (*ends, *nothing)
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,131 @@
+"""likelihood-parameter: a likelihood gets its rate or variance in another form than it takes.
+
+What it finds
+    PoissonNLLLoss of a rate (the result of softplus or exp) where it takes the logarithm of the rate, or of the raw output
+    of a layer with `log_input=False`; GaussianNLLLoss with the raw output of a layer for its variance.
+Why it hurts
+    The Poisson loss takes exp() of a rate once more, and fits another rate. A variance may not be negative: the Gaussian
+    loss stops with "var has negative entry/entries" as soon as one is.
+Example
+    loss = nn.GaussianNLLLoss()(mean, y, log_variance)
+Use instead
+    loss = nn.GaussianNLLLoss()(mean, y, log_variance.exp())
+Fix safety
+    Safe for the Poisson loss. Unsafe for a variance: the layer may have been meant for the variance or its logarithm.
+References
+    torch.nn.PoissonNLLLoss, torch.nn.GaussianNLLLoss
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.marks import KEPT_BY
+from torchsleuth.interp.trace import Operation
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.activations import losses, short_name, written_call
+from torchsleuth.rules.evidence.describe import call_trail
+from torchsleuth.rules.evidence.operands import operand, source_at, suffixed
+from torchsleuth.rules.losses.bce_on_logits import layer_places
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Related
+from torchsleuth.syntax import edits
+from torchsleuth.values import Tensor
+
+CODE = "TS314"
+_POISSON = ("torch.nn.PoissonNLLLoss", "torch.nn.functional.poisson_nll_loss")
+_GAUSSIAN = ("torch.nn.GaussianNLLLoss", "torch.nn.functional.gaussian_nll_loss")
+_RATES = ("softplus", "Softplus", "exp")
+_MAX_STEPS = 12
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for operation, rate in losses(analysis, _POISSON):
+        logarithm, made = _takes_logarithm(operation), _made_by(analysis, rate, _RATES)
+        if logarithm and made is not None:
+            yield _of_rate(analysis, operation, made)
+        elif logarithm is False and "logits" in rate.tags:
+            yield _of_logits(analysis, operation, rate)
+    for operation, _ in losses(analysis, _GAUSSIAN):
+        variance = operand(operation, 2, "var")
+        if variance is not None and "logits" in variance.tensor.tags:
+            places, layer = layer_places(analysis, variance.tensor)
+            text = message("likelihood.variance", variance=variance.text("the variance"), layer=layer)
+            candidates = suffixed(analysis, variance, ".exp()", safe=False)
+            trail = (*places, *call_trail(operation.site.frame, limit=1))
+            yield Finding(operation.site.span, text, trail, candidates)
+
+
+def _takes_logarithm(operation: Operation) -> bool | None:
+    """Whether the loss takes the logarithm of the rate, None where that is not known."""
+    module = operation.module
+    options, given, place = (
+        (module.kwargs, module.args, 0) if module is not None else (operation.kwargs, operation.args, 2)
+    )
+    value = options.get("log_input", given[place] if place < len(given) else True)
+    return value if isinstance(value, bool) else None
+
+
+def _made_by(analysis: Analysis, tensor: Tensor, names: tuple[str, ...]) -> Operation | None:
+    """The operation of one of these names whose very values a tensor holds."""
+    for _ in range(_MAX_STEPS):
+        origin = tensor.origin
+        name = origin.operator.rpartition(".")[2] if origin is not None else ""
+        if origin is None or name in names:
+            return None if origin is None else analysis.operations.get(id(origin.site))
+        if name not in KEPT_BY or not origin.sources:
+            return None
+        tensor = origin.sources[0]
+    return None
+
+
+def _of_rate(analysis: Analysis, operation: Operation, made: Operation) -> Finding:
+    rate, name, span = operand(operation, 0, "input"), short_name(made), made.site.span
+    text = message(
+        "likelihood.rate",
+        rate=rate.text("the prediction") if rate is not None else "the prediction",
+        function=name,
+        loss=short_name(operation),
+    )
+    here = Related(span.path, span.start, span.end, message("activation.here", activation=name))
+    trail = (here, *call_trail(operation.site.frame, limit=1))
+    return Finding(operation.site.span, text, trail, _option(analysis, operation, "log_input=False"))
+
+
+def _of_logits(analysis: Analysis, operation: Operation, rate: Tensor) -> Finding:
+    places, layer = layer_places(analysis, rate)
+    used = operand(operation, 0, "input")
+    text = message(
+        "likelihood.logits",
+        rate=used.text("the prediction") if used is not None else "the prediction",
+        layer=layer,
+        loss=short_name(operation),
+    )
+    trail = (*places, *call_trail(operation.site.frame, limit=1))
+    return Finding(operation.site.span, text, trail, _without_option(analysis, operation))
+
+
+def _option(analysis: Analysis, operation: Operation, text: str) -> Iterator[Candidate]:
+    site = written_call(operation)
+    if site is None or not isinstance(site.node, ast.Call):
+        return
+    call, source = site.node, source_at(analysis, site)
+    name = text.partition("=")[0]
+    given = next((keyword for keyword in call.keywords if keyword.arg == name), None)
+    if given is not None:
+        yield Candidate(message("fix.insert", text=text), (edits.replace(source, given.value, text.partition("=")[2]),))
+    elif len(call.args) <= (0 if operation.module is not None else 2):
+        yield Candidate(message("fix.insert", text=text), (edits.add_argument(source, call, text),))
+
+
+def _without_option(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
+    site = written_call(operation)
+    for keyword in site.node.keywords if site is not None and isinstance(site.node, ast.Call) else ():
+        if keyword.arg == "log_input" and site is not None and isinstance(site.node, ast.Call):
+            edit = edits.remove_keyword(source_at(analysis, site), site.node, keyword)
+            yield Candidate(message("fix.remove", text="log_input=False"), (edit,))
+
+
+RULE = Rule(FAULTS[CODE], find)

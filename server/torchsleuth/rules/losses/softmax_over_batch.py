@@ -1,0 +1,258 @@
+"""softmax-over-batch: probabilities that sum to 1 over the samples instead of the classes.
+
+What it finds
+    softmax and log_softmax along the dimension of the batch: dimension 0 of what a loader batched, of what a loss takes
+    as its prediction, also after further layers that keep it, or of what argmax then picks classes from in another
+    dimension. Also softmax without `dim`, where PyTorch guesses: dimension 0 of a tensor with three dimensions, 1 of a
+    matrix.
+Why it hurts
+    Every sample competes with the others of its batch. Nothing is raised, the loss hardly moves, and a prediction depends
+    on what else is in the batch.
+Example
+    probabilities = torch.softmax(logits, dim=0)         # (32, 10)
+Use instead
+    probabilities = torch.softmax(logits, dim=1)
+Fix safety
+    Safe: the classes are in dimension 1, or in the last one.
+References
+    torch.nn.Softmax, torch.nn.functional.softmax
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.batch import batch_of, follow
+from torchsleuth.interp.trace import Operation
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.activations import written_call
+from torchsleuth.rules.evidence.constructors import constructor_related
+from torchsleuth.rules.evidence.describe import call_trail, shape_text
+from torchsleuth.rules.evidence.operands import Operand, operand, replaced, source_at
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Related
+from torchsleuth.syntax import edits
+from torchsleuth.tensors import dims
+from torchsleuth.values import LibraryObject, Site, Tensor, Value
+
+CODE = "TS308"
+_NAMES = ("softmax", "log_softmax", "Softmax", "LogSoftmax", "softmin", "Softmin")
+_KEEPS = (
+    "log",
+    "clamp",
+    "add",
+    "mul",
+    "neg",
+    "dropout",
+    "Dropout",
+    "to",
+    "float",
+    "contiguous",
+    "clone",
+    "detach",
+    "div",
+)
+"""What may come between the softmax and its use without moving a dimension."""
+_PREDICTIONS = tuple(
+    "CrossEntropyLoss NLLLoss BCELoss MSELoss KLDivLoss cross_entropy nll_loss binary_cross_entropy mse_loss "
+    "kl_div".split()
+)
+_LOSSES = (*_PREDICTIONS, "BCEWithLogitsLoss", "binary_cross_entropy_with_logits")
+_MAX_STEPS = 60
+_PICKS = ("argmax", "max", "topk")
+_CHOICES = ("Categorical", "OneHotCategorical", "RelaxedOneHotCategorical")
+"""Distributions over the last dimension of their probabilities."""
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    uses = list(_uses(analysis))
+    refused = {misuse.site.span for misuse in analysis.misuses("misfit")}
+    losses = [item for item in analysis.trace.operations if item.target.rpartition(".")[2] in _LOSSES]
+    seen: set[tuple[str, int, int]] = set()
+    for operation in analysis.trace.operations:
+        if operation.target.rpartition(".")[2] not in _NAMES or operation.site.span in refused:
+            continue
+        used = operand(operation, 0, "input", "self")
+        start = operation.site.span.start
+        key = (operation.site.span.path, start.line, start.column)
+        if used is None or used.spec.rank is None or used.spec.rank < 2 or key in seen:
+            continue
+        dim = _dim(operation)
+        if isinstance(dim, int) and dim in (0, -used.spec.rank):
+            proof = _proof(analysis, operation, used, uses, losses)
+            if proof is not None:
+                seen.add(key)
+                yield _finding(analysis, operation, used, proof)
+        elif dim is None:
+            seen.add(key)
+            yield _finding(analysis, operation, used, None)
+
+
+def _dim(operation: Operation) -> Value:
+    """The `dim` argument; None where it is not given."""
+    if operation.module is not None:
+        return operation.module.kwargs.get("dim", operation.module.args[0] if operation.module.args else None)
+    return operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
+
+
+def _uses(analysis: Analysis) -> Iterator[tuple[Site, Operation]]:
+    """Where a softmax goes to a loss, an argmax, a draw or a batched product with its dimensions in place."""
+    for operation in analysis.trace.operations:
+        name = operation.target.rpartition(".")[2]
+        if name in (*_PREDICTIONS, *_PICKS, "bmm", "matmul", "multinomial"):
+            used = operand(operation, 0, "input", "self")
+            given = used.tensor if used is not None else None
+        elif _chooses(operation):
+            given = operation.args[0].argument(0, "probs")
+        else:
+            continue
+        source = _softmax_behind(given) if isinstance(given, Tensor) else None
+        if source is not None:
+            yield source, operation
+
+
+def _softmax_behind(tensor: Tensor) -> Site | None:
+    current = tensor
+    for _ in range(6):
+        origin = current.origin
+        if origin is None:
+            return None
+        name = origin.operator.rpartition(".")[2].strip("_")
+        if name in _NAMES:
+            return origin.site
+        if name not in _KEEPS or not origin.sources:
+            return None
+        current = origin.sources[0]
+    return None
+
+
+def _proof(
+    analysis: Analysis,
+    operation: Operation,
+    used: Operand,
+    uses: list[tuple[Site, Operation]],
+    losses: list[Operation],
+) -> Operation | str | None:
+    """Why dimension 0 is that of the samples: a loader made it, or a later operation takes it as that."""
+    axis = batch_of(used.tensor)
+    if axis is not None:
+        return "loader" if axis == 0 else None
+    if used.spec.rank != 2 or used.shape[0] != used.shape[1]:
+        lost = next((use for use in losses if _reaches(analysis, operation, use)), None)
+        if lost is not None:
+            return lost
+    for source, use in uses:
+        if source is not operation.site:
+            continue
+        name = use.target.rpartition(".")[2]
+        if name in _PICKS and used.spec.rank == 2 and _picked(use, name) in (1, -1):
+            return use
+        if name in _PREDICTIONS and _is_prediction(use, used):
+            return use
+        if (
+            name == "bmm"
+            or (name == "matmul" and _is_batched(use))
+            or (used.spec.rank == 2 and (name == "multinomial" or _chooses(use)))
+        ):
+            return use
+    return None
+
+
+def _is_batched(use: Operation) -> bool:
+    """Whether a product is one of many matrices: dimension 0 is none of those that are summed over."""
+    return len(use.specs) == 2 and all(spec.rank is not None and spec.rank > 2 for spec in use.specs)
+
+
+def _reaches(analysis: Analysis, operation: Operation, loss: Operation) -> bool:
+    """Whether dimension 0 of a softmax is still that of a prediction, of which a loss takes one for each sample."""
+    prediction, target = operand(loss, 0, "input"), operand(loss, 1, "target")
+    if prediction is None or target is None or not prediction.spec.shape or not target.spec.shape:
+        return False
+    if prediction.shape[0] != target.shape[0] or target.shape[1:] not in ((), (1,)):
+        return False
+    pending: list[tuple[Tensor, tuple[tuple[Operation, Tensor], ...]]] = [(prediction.tensor, ())]
+    seen: set[int] = set()
+    for _ in range(_MAX_STEPS):
+        if not pending:
+            return False
+        tensor, path = pending.pop()
+        origin = tensor.origin
+        if origin is None or id(origin) in seen:
+            continue
+        seen.add(id(origin))
+        if origin.site is operation.site:
+            return _keeps_first(tensor, path)
+        step = analysis.operations.get(id(origin.site))
+        if step is not None:
+            pending += [(source, ((step, tensor), *path)) for source in origin.sources]
+    return False
+
+
+def _keeps_first(tensor: Tensor, path: tuple[tuple[Operation, Tensor], ...]) -> bool:
+    """Whether dimension 0 of a tensor is dimension 0 of what these operations make of it, one after the other."""
+    axis: int | None = 0
+    for operation, result in path:
+        before, shape = tensor.spec.shape, result.spec.shape
+        if axis is None or before is None or shape is None:
+            return False
+        axis, tensor = follow(operation, axis, before, shape, 0), result
+    return axis == 0
+
+
+def _chooses(use: Operation) -> bool:
+    chosen = use.args[0] if use.args else None
+    return isinstance(chosen, LibraryObject) and chosen.type_name in _CHOICES
+
+
+def _picked(use: Operation, name: str) -> Value:
+    position = 2 if name == "topk" else 1
+    return use.kwargs.get("dim", use.args[position] if len(use.args) > position else None)
+
+
+def _is_prediction(use: Operation, used: Operand) -> bool:
+    """Whether a loss takes dimension 0 as the samples: one target for each, or a row of targets."""
+    target = operand(use, 1, "target")
+    return target is not None and bool(target.spec.shape) and target.spec.shape[0] == used.shape[0]  # type: ignore[index]
+
+
+def _finding(analysis: Analysis, operation: Operation, used: Operand, proof: Operation | str | None) -> Finding:
+    name = operation.target.rpartition(".")[2]
+    places: list[Related] = []
+    if isinstance(proof, Operation):
+        places.append(related(source_at(analysis, proof.site), proof.site.node, message("softmax.samples")))
+    if operation.module is not None:
+        places += constructor_related(analysis, operation.module, None, None)
+    places += call_trail(operation.site.frame, limit=1)
+    text = message(
+        "softmax.batch" if proof is not None else "softmax.no_dim",
+        softmax=name,
+        tensor=used.text("the input"),
+        shape=shape_text(used.spec),
+        size=dims.text(used.shape[0]),
+        guess=0 if len(used.shape) == 3 else 1,
+    )
+    return Finding(operation.site.span, text, tuple(places), _candidates(analysis, operation, used))
+
+
+def _candidates(analysis: Analysis, operation: Operation, used: Operand) -> Iterator[Candidate]:
+    site = written_call(operation)
+    if site is None or not isinstance(site.node, ast.Call):
+        return
+    source, call = source_at(analysis, site), site.node
+    position = 0 if operation.module is not None or operation.target.startswith("Tensor.") else 1
+    node = next((item.value for item in call.keywords if item.arg == "dim"), None)
+    if node is None and len(call.args) > position:
+        node = call.args[position]
+    last_first = len(used.shape) != 2 and used.shape[-1] != 1
+    for dim in (-1, 1) if last_first else (1, -1):
+        if node is not None:
+            yield replaced(analysis, site, node, str(dim))
+        else:
+            text = f"dim={dim}"
+            edit = edits.add_argument(source, call, text)
+            yield Candidate(message("fix.add_argument", argument=text), (edit,))
+
+
+RULE = Rule(FAULTS[CODE], find)

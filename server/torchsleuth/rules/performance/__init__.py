@@ -1,0 +1,1 @@
+"""Rules about memory and speed (TS7xx)."""

@@ -1,0 +1,1 @@
+"""Rules about shapes (TS1xx)."""

@@ -1,0 +1,221 @@
+"""batch-first-confusion: a sequence layer that takes the samples for time steps.
+
+What it finds
+    RNN, LSTM, GRU, MultiheadAttention and Transformer layers built without `batch_first=True` that get the batch in
+    dimension 0, and layers built with it that get it in dimension 1. Which dimension is the batch is known from the loader,
+    or from the loss, which compares that many predictions with as many targets.
+Why it hurts
+    Nothing is raised. The layer runs along the samples, so that each prediction depends on the others of its batch, and
+    never on the order in time.
+Example
+    lstm = nn.LSTM(16, 32)
+    out, _ = lstm(batch)                                 # (64, 20, 16): 64 samples of 20 steps
+Use instead
+    lstm = nn.LSTM(16, 32, batch_first=True)
+Fix safety
+    Safe where all that follows still fits.
+References
+    torch.nn.LSTM, torch.nn.TransformerEncoderLayer
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.batch import batch_of
+from torchsleuth.interp.trace import Operation
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.constructors import constructor_related
+from torchsleuth.rules.evidence.describe import call_trail, layer_text
+from torchsleuth.rules.evidence.operands import Operand, operand, source_at, suffixed
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Related
+from torchsleuth.syntax import edits
+from torchsleuth.tensors import dims
+from torchsleuth.values import LibraryModule, Tensor
+
+CODE = "TS119"
+_LAYERS = (
+    "RNN",
+    "LSTM",
+    "GRU",
+    "MultiheadAttention",
+    "TransformerEncoderLayer",
+    "TransformerDecoderLayer",
+    "Transformer",
+    "TransformerEncoder",
+    "TransformerDecoder",
+)
+_LOSSES = tuple(
+    "CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss MSELoss L1Loss cross_entropy nll_loss binary_cross_entropy "
+    "binary_cross_entropy_with_logits mse_loss l1_loss".split()
+)
+_MAX_STEPS = 60
+_PACKING = "torch.nn.utils.rnn.pack_padded_sequence"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[tuple[str, int, int]] = set()
+    losses = [
+        (item, operand(item, 0, "input"), operand(item, 1, "target"))
+        for item in analysis.trace.operations
+        if item.target.rpartition(".")[2] in _LOSSES
+    ]
+    for operation in analysis.trace.operations:
+        module = operation.module
+        if module is None or module.type_name not in _LAYERS:
+            continue
+        used = operand(operation, 0, "input", "query", "src")
+        first = _is_batch_first(module)
+        if used is None or used.spec.shape is None or len(used.shape) != 3 or first is None:
+            continue
+        start = operation.site.span.start
+        key = (operation.site.span.path, start.line, start.column)
+        axis, loss = batch_of(used.tensor), None
+        if axis is None:
+            axis, loss = _by_loss(losses, operation, used, first)
+        if axis in (0, 1) and axis != (0 if first else 1) and 1 not in used.shape[:2] and key not in seen:
+            seen.add(key)
+            yield _finding(analysis, operation, module, used, axis, loss)
+    yield from _packed(analysis)
+
+
+def _packed(analysis: Analysis) -> Iterator[Finding]:
+    """Sequences that are packed along the wrong dimension."""
+    seen: set[object] = set()
+    for call in analysis.calls.get(_PACKING, ()):
+        padded, first = call.get(0, "input"), call.get(2, "batch_first", False)
+        shape = padded.spec.shape if isinstance(padded, Tensor) else None
+        axis = batch_of(padded) if isinstance(padded, Tensor) else None
+        if shape is None or axis is None or not isinstance(first, bool) or axis == (0 if first else 1) or axis > 1:
+            continue
+        if call.site.span in seen or 1 in shape[:2] or not isinstance(call.site.node, ast.Call):
+            continue
+        seen.add(call.site.span)
+        node = call.site.node.args[0] if call.site.node.args else None
+        used = Operand(padded, padded.spec, node, call.site, 0)
+        text = message(
+            "batch.first",
+            tensor=used.described("the input"),
+            layer="pack_padded_sequence",
+            axis=axis,
+            samples=dims.text(shape[axis]),
+            built=axis == 1,
+            other=1 - axis,
+        )
+        places = tuple(call_trail(call.site.frame, limit=1))
+        yield Finding(call.site.span, text, places, tuple(_at_padding(analysis, padded)))
+
+
+def _layer(module: LibraryModule) -> LibraryModule:
+    """The layer that a stack repeats, or else the module itself."""
+    if module.type_name in ("TransformerEncoder", "TransformerDecoder"):
+        given = module.args[0] if module.args else None
+        for value in (given, module.kwargs.get("encoder_layer"), module.kwargs.get("decoder_layer")):
+            if isinstance(value, LibraryModule):
+                return value
+    return module
+
+
+def _is_batch_first(module: LibraryModule) -> bool | None:
+    module = _layer(module)
+    if module.type_name in ("TransformerEncoder", "TransformerDecoder"):
+        return None
+    position = 3 if module.type_name in ("RNN", "LSTM", "GRU") else 99
+    value = module.kwargs.get("batch_first", module.args[position + 1] if len(module.args) > position + 1 else False)
+    return value if isinstance(value, bool) else None
+
+
+def _by_loss(
+    losses: list[tuple[Operation, Operand | None, Operand | None]], operation: Operation, used: Operand, first: bool
+) -> tuple[int | None, Operation | None]:
+    """The dimension that a loss takes for the samples: the time of the layer, though targets come one for each."""
+    time, batch = (used.shape[1], used.shape[0]) if first else (used.shape[0], used.shape[1])
+    if time == batch:
+        return None, None
+    for loss, prediction, target in losses:
+        if prediction is None or target is None or not prediction.spec.shape or not target.spec.shape:
+            continue
+        single = target.shape[1:] in ((), (1,)) and len(prediction.shape) <= 2
+        if single and prediction.shape[0] == time == target.shape[0] and _comes_from(prediction.tensor, operation):
+            return (1 if first else 0), loss
+    return None, None
+
+
+def _comes_from(tensor: Tensor, operation: Operation) -> bool:
+    """Whether a tensor was computed from what an operation returned."""
+    pending, seen = [tensor], set()
+    for _ in range(_MAX_STEPS):
+        if not pending:
+            return False
+        current = pending.pop()
+        origin = current.origin
+        if origin is None or id(origin) in seen:
+            continue
+        seen.add(id(origin))
+        if origin.site is operation.site:
+            return True
+        pending += origin.sources
+    return False
+
+
+def _finding(
+    analysis: Analysis, operation: Operation, module: LibraryModule, used: Operand, axis: int, loss: Operation | None
+) -> Finding:
+    text = message(
+        "batch.first",
+        tensor=used.described("the input"),
+        layer=layer_text(module),
+        axis=axis,
+        samples=dims.text(used.shape[axis]),
+        built=axis == 1,
+        other=1 - axis,
+    )
+    places: list[Related] = constructor_related(analysis, module, "batch_first", axis == 1)
+    if loss is not None:
+        places.append(related(source_at(analysis, loss.site), loss.site.node, message("batch.loss")))
+    places += call_trail(operation.site.frame, limit=1)
+    return Finding(operation.site.span, text, tuple(places), _candidates(analysis, module, used, axis))
+
+
+def _candidates(analysis: Analysis, module: LibraryModule, used: Operand, axis: int) -> Iterator[Candidate]:
+    yield from _at_padding(analysis, used.tensor)
+    site = _layer(module).site
+    if site is not None and isinstance(site.node, ast.Call):
+        source = source_at(analysis, site)
+        written = next((item for item in site.node.keywords if item.arg == "batch_first"), None)
+        text = f"batch_first={axis == 0}"
+        if written is not None:
+            yield Candidate(
+                message("fix.replace", old=source.segment(written), new=text), (edits.replace(source, written, text),)
+            )
+        else:
+            edit = edits.add_argument(source, site.node, text)
+            yield Candidate(message("fix.add_argument", argument=text), (edit,))
+    yield from suffixed(analysis, used, ".transpose(0, 1)", safe=False)
+
+
+def _at_padding(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
+    """The other layout where pad_sequence makes it."""
+    origin = tensor.origin
+    for _ in range(_MAX_STEPS):
+        if origin is None or origin.operator.endswith("pad_sequence"):
+            break
+        origin = origin.sources[0].origin if origin.sources else None
+    call = origin.site.node if origin is not None else None
+    if origin is None or not isinstance(call, ast.Call) or not origin.operator.endswith("pad_sequence"):
+        return
+    source = source_at(analysis, origin.site)
+    written = next((item for item in call.keywords if item.arg == "batch_first"), None)
+    if written is None and len(call.args) == 1:
+        edit = edits.add_argument(source, call, "batch_first=True")
+        yield Candidate(message("fix.add_argument_to", argument="batch_first=True", layer="pad_sequence"), (edit,))
+    elif written is not None and isinstance(written.value, ast.Constant):
+        text = f"batch_first={not written.value.value}"
+        title = message("fix.replace", old=source.segment(written), new=text)
+        yield Candidate(title, (edits.replace(source, written, text),))
+
+
+RULE = Rule(FAULTS[CODE], find)

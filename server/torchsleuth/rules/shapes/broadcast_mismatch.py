@@ -1,0 +1,305 @@
+"""broadcast-mismatch: element-wise operands whose sizes do not broadcast.
+
+What it finds
+    Operators such as +, *, where and masked_fill on tensors whose sizes, aligned from the right, are neither equal nor 1:
+    a mask without the dimension of the heads, a positional encoding of another length, a residual connection around a
+    block that changes the number of channels.
+Why it hurts
+    PyTorch stops with "The size of tensor a (96) must match the size of tensor b (48)".
+Example
+    x * mask                # (8, 20, 64) and (8, 20)
+Use instead
+    x * mask.unsqueeze(-1)
+Fix safety
+    Safe where a dimension of size 1 is inserted. Changing a layer, or where a tensor is made, is offered as unsafe, for
+    it is not evident which of the operands is meant.
+References
+    Broadcasting semantics in the PyTorch notes
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.constructors import change_argument, names_for
+from torchsleuth.rules.evidence.describe import operator_text
+from torchsleuth.rules.evidence.extents import cut_to_part, kept_dimension, reduced_otherwise, trimmed
+from torchsleuth.rules.evidence.operands import (
+    Operand,
+    Shape,
+    assigned,
+    attribute_module,
+    birth,
+    broadcast,
+    layers_behind,
+    made_wider,
+    operands,
+    replaced,
+    resized,
+    reversed_alone,
+    rotated,
+    same,
+    same_shape,
+    short,
+    size_texts,
+    sized_otherwise,
+    sliced_otherwise,
+    source_at,
+    squeezed,
+    suffixed,
+    transposed,
+    widened,
+)
+from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.spatial import padded, resampled, strided
+from torchsleuth.rules.losses.mse_on_class_indices import class_indices
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.shapes.reshape_size_mismatch import batch_kept
+from torchsleuth.syntax import edits
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
+from torchsleuth.values import LibraryModule, Site
+
+CODE = "TS103"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        if class_indices(analysis, failure.operation) is not None:
+            continue
+        pair = _clash(failure)
+        yield plain if pair is None else _finding(analysis, failure, *pair)
+
+
+def _clash(failure: OperatorFailure) -> tuple[Operand, Operand] | None:
+    """The first two operands that do not broadcast."""
+    given = [used for used in operands(failure.operation) if used.spec.shape is not None]
+    for index, left in enumerate(given):
+        for right in given[index + 1 :]:
+            if broadcast(left.shape, right.shape) is None:
+                return left, right
+    return None
+
+
+def _finding(analysis: Analysis, failure: OperatorFailure, left: Operand, right: Operand) -> Finding:
+    dim, a, b = _place(left.shape, right.shape)
+    text = message(
+        "broadcast.operands",
+        left=left.described("the left operand"),
+        right=right.described("the right operand"),
+        operator=operator_text(failure.operation),
+        a=a,
+        b=b,
+        dim=dim,
+    )
+    candidates = _candidates(analysis, failure, left, right)
+    return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
+
+
+def _place(left: Shape, right: Shape) -> tuple[int, str, str]:
+    """The last dimension, counted from the end, at which two shapes clash, and the sizes there."""
+    for back in range(1, min(len(left), len(right)) + 1):
+        a, b = left[-back], right[-back]
+        if not same(a, b) and a != 1 and b != 1:
+            return -back, dims.text(a), dims.text(b)
+    return -1, "?", "?"
+
+
+def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, right: Operand) -> Iterator[Candidate]:
+    node = failure.operation.site.node
+    yield from cut_to_part(analysis, failure.operation)
+    for used in (right, left):
+        yield from reversed_alone(analysis, used)
+    sides = ((right, left), (left, right)) if isinstance(node, ast.AugAssign) else _smaller_first(left, right)
+    usable = [(used, other) for used, other in sides if used.node is not None and not _is_target(node, used.node)]
+    for used, other in sides:
+        if used.shape and other.shape and not same(used.shape[0], other.shape[0]):
+            yield from batch_kept(analysis, used.tensor, other.shape[0])
+    for used, other in usable:
+        yield from sliced_otherwise(analysis, used, other)
+    for used, other in sides:
+        yield from kept_dimension(analysis, used, other)
+        yield from reduced_otherwise(analysis, used, other)
+    for used, other in usable:
+        missing = len(other.shape) - len(used.shape)
+        fits = missing > 0 and broadcast((*used.shape, *(1,) * missing), other.shape) is not None
+        if fits and used.shape and (missing > 1 or used.shape[-1] == 1):
+            yield from made_wider(analysis, used, missing)
+        for suffix in widened(used.shape, other.shape):
+            yield from suffixed(analysis, used, suffix)
+            yield from assigned(analysis, used, suffix)
+    for used, other in usable:
+        for suffix, shape in squeezed(used.shape):
+            if broadcast(shape, other.shape) is not None:
+                yield from suffixed(analysis, used, suffix, safe=False)
+    yield from _projections(analysis, failure, left, right)
+    for used, other in usable:
+        if len(used.shape) == len(other.shape):
+            for suffix, shape in transposed(used.shape):
+                if same_shape(shape, other.shape):
+                    yield from suffixed(analysis, used, suffix)
+    yield from _regrouped(analysis, usable)
+    yield from _sliced(analysis, usable)
+    for used, other in usable:
+        yield from trimmed(analysis, used, other)
+    for used, other in ((left, right), (right, left)):
+        yield from strided(analysis, used, other)
+        yield from padded(analysis, used, other)
+    for used, other in sorted(sides, key=lambda pair: pair[0].spec.requires_grad is False):
+        yield from _layer(analysis, used, other)
+    for used, other in sides:
+        yield from _born(analysis, used, other)
+    for used, other in usable:
+        yield from resampled(analysis, used, other)
+    for used, other in usable:
+        for suffix, shape in (*rotated(used.shape), *transposed(used.shape)):
+            if broadcast(shape, other.shape) is not None:
+                yield from suffixed(analysis, used, suffix, safe=False)
+
+
+def _smaller_first(left: Operand, right: Operand) -> tuple[tuple[Operand, Operand], ...]:
+    pair = ((right, left), (left, right))
+    return pair if len(right.shape) <= len(left.shape) else pair[::-1]
+
+
+def _is_target(node: ast.AST, part: ast.AST) -> bool:
+    """What is assigned to cannot be rewritten."""
+    return part is node or (isinstance(node, ast.AugAssign) and part is node.target)
+
+
+def _regrouped(analysis: Analysis, sides: list[tuple[Operand, Operand]]) -> Iterator[Candidate]:
+    """As many elements in other dimensions: (5, 40) and (200,)."""
+    for used, other in sides:
+        if not same(dims.product(used.shape), dims.product(other.shape)) or len(used.shape) == len(other.shape):
+            continue
+        if len(other.shape) == 1 < len(used.shape):
+            yield from suffixed(analysis, used, ".flatten()")
+        elif isinstance(other.node, ast.Name | ast.Attribute):
+            yield from suffixed(analysis, used, f".view_as({ast.unparse(other.node)})")
+
+
+def _sliced(analysis: Analysis, sides: list[tuple[Operand, Operand]]) -> Iterator[Candidate]:
+    """A table that is longer than what is added to it, cut to its length: ``self.pos[:, :x.size(1)]``."""
+    for used, other in sides:
+        shift = len(other.shape) - len(used.shape)
+        table = used.tensor.origin is None or not used.tensor.origin.sources or used.tensor.parameter
+        if shift < 0 or not isinstance(used.node, ast.Name | ast.Attribute) or not table:
+            continue
+        longer = [index for index, size in enumerate(used.shape) if _is_longer(size, other.shape[index + shift])]
+        for index in longer if len(longer) == 1 else ():
+            before = ":, " * index
+            wanted = other.shape[index + shift]
+            texts = [f"{ast.unparse(other.node)}.size({index + shift})"] if isinstance(other.node, ast.Name) else []
+            for text in (*texts, *list(size_texts(used.site.frame, wanted, used.node))[:1]):
+                yield from suffixed(analysis, used, f"[{before}:{text}]")
+
+
+def _is_longer(size: Size, wanted: Size) -> bool:
+    return isinstance(size, int) and isinstance(wanted, int) and size > wanted > 1
+
+
+def _layer(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    """The layer that an operand comes from, given the size of the other operand."""
+    shapes = len(used.shape) == len(other.shape) >= 2
+    if not shapes:
+        return
+    for layer in layers_behind(analysis, used.tensor, "Linear", "Conv", "Embedding"):
+        convolution = layer.type_name.startswith("Conv")
+        axis = (1 if len(used.shape) > 1 else 0) if convolution else -1
+        wanted = other.shape[axis]
+        if not same(used.shape[axis], wanted) and isinstance(wanted, int):
+            name = (
+                "out_channels" if convolution else "embedding_dim" if layer.type_name == "Embedding" else "out_features"
+            )
+            ways = list(change_argument(analysis, layer, 1, name, wanted))
+            if layer.type_name == "Linear":  # A number of outputs, where it was written, before a multiple of it.
+                ways.sort(key=lambda made: any(sign in made.edits[0].new_text for sign in "*/"))
+            for made in ways:
+                yield Candidate(made.title, made.edits, safe=False)
+        return
+
+
+def _born(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+    shift = len(other.shape) - len(used.shape)
+    born = birth(used.tensor)
+    if born is None or not same_shape(born.shape, used.shape):
+        return
+    for index, size in enumerate(used.shape):
+        if 0 <= index + shift and not same(size, other.shape[index + shift]) and size != 1:
+            yield from sized_otherwise(analysis, used.tensor, size, other.shape[index + shift])
+            yield from resized(analysis, used.tensor, index, other.shape[index + shift])
+
+
+def _projections(analysis: Analysis, failure: OperatorFailure, left: Operand, right: Operand) -> Iterator[Candidate]:
+    """A shortcut that is the identity although its block changes the width: project it, also where it is chosen."""
+    for used, other in ((left, right), (right, left)):
+        layer = attribute_module(used.site, used.node)
+        if layer is None or layer.site is None or not _is_identity(layer) or len(used.shape) != len(other.shape):
+            continue
+        axis = 1 if len(used.shape) > 2 else -1
+        inside, outside = used.shape[axis], other.shape[axis]
+        if not isinstance(inside, int) or not isinstance(outside, int):
+            continue
+        frame = layer.site.frame
+        names = [next(names_for(frame, size), str(size)) for size in (inside, outside)]
+        yield from _condition(analysis, layer.site, names)
+        source = source_at(analysis, layer.site)
+        call = layer.site.node
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            package = source.segment(call.func.value)
+            kind = {4: "Conv2d", 3: "Conv1d", 5: "Conv3d"}.get(len(used.shape), "Linear")
+            more = ", kernel_size=1" if kind != "Linear" else ""
+            yield replaced(analysis, layer.site, call, f"{package}.{kind}({names[0]}, {names[1]}{more})", safe=False)
+
+
+def _is_identity(layer: LibraryModule) -> bool:
+    return layer.type_name == "Identity" or (layer.type_name == "Sequential" and not layer.children)
+
+
+def _condition(analysis: Analysis, site: Site, names: list[str]) -> Iterator[Candidate]:
+    """The test that decides between a projection and the identity: it forgot the width."""
+    source, tree = source_at(analysis, site), analysis.tree(site.span.path)
+    line = site.span.start.line
+    inside, outside = names
+    for node in ast.walk(tree):
+        test: ast.expr | None = None
+        negated = False
+        if isinstance(node, ast.IfExp) and node.lineno <= line <= (node.end_lineno or 0):
+            test, negated = node.test, _holds(node.body, site)
+        elif isinstance(node, ast.If) and _assigns_like(node, tree, site):
+            test, negated = node.test, any(_holds(part, site) for part in node.body)
+        if test is None:
+            continue
+        old = source.segment(test)
+        text = f"({old})" if isinstance(test, ast.BoolOp) else old
+        new = f"{text} and {inside} == {outside}" if negated else f"{text} or {inside} != {outside}"
+        title = message("fix.replace", old=short(old), new=short(new))
+        yield Candidate(title, (edits.replace(source, test, new),))
+
+
+def _holds(node: ast.AST, site: Site) -> bool:
+    at = (getattr(site.node, "lineno", 0), getattr(site.node, "col_offset", 0))
+    start = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+    end = (getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0))
+    return start <= at < end
+
+
+def _assigns_like(node: ast.If, tree: ast.AST, site: Site) -> bool:
+    """Whether the statement assigns the attribute that the layer at `site` is first assigned to."""
+    targets = {
+        ast.unparse(part.targets[0])
+        for part in ast.walk(tree)
+        if isinstance(part, ast.Assign) and _holds(part.value, site)
+    }
+    return any(
+        isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) in targets
+        for statement in (*node.body, *node.orelse)
+        for part in ast.walk(statement)
+    )
+
+
+RULE = Rule(FAULTS[CODE], find)

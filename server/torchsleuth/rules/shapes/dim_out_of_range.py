@@ -1,0 +1,130 @@
+"""dim-out-of-range: a dimension that the tensor does not have.
+
+What it finds
+    A `dim` argument beyond the number of dimensions of the tensor: softmax(dim=2) of a matrix, transpose(1, 2) of one,
+    size(3) of an image without a batch.
+Why it hurts
+    PyTorch stops with "Dimension out of range (expected to be in range of [-2, 1], but got 2)".
+Example
+    torch.randn(8, 10).softmax(dim=2)
+Use instead
+    torch.randn(8, 10).softmax(dim=-1)
+Fix safety
+    Safe: the last dimension is what a number one too high stands for. Other dimensions are offered as unsafe.
+References
+    torch.Tensor.dim
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.constructors import passed_for
+from torchsleuth.rules.evidence.describe import operator_text
+from torchsleuth.rules.evidence.operands import operands, package_name, replaced, same_shape, suffixed
+from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.values import Site
+from torchsleuth.values.frames import Frame
+
+CODE = "TS107"
+_RANGE = re.compile(r"range of \[(-?\d+), (-?\d+)\], but got (-?\d+)")
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        found = _RANGE.search(failure.failure.message)
+        given = operands(failure.operation)
+        if found is None or not given:
+            yield plain
+            continue
+        low, high, got = (int(part) for part in found.groups())
+        text = message(
+            "dim.range",
+            tensor=given[0].described(),
+            rank=len(given[0].shape),
+            operator=operator_text(failure.operation),
+            dim=got,
+            low=low,
+            high=high,
+        )
+        candidates = _candidates(analysis, failure, low, high, got)
+        yield Finding(failure.operation.site.span, text, trail(analysis, failure, "dim", got), candidates)
+
+
+def _candidates(analysis: Analysis, failure: OperatorFailure, low: int, high: int, got: int) -> Iterator[Candidate]:
+    operation = failure.operation
+    yield from _stacked(analysis, failure, got)
+    sites: list[Site] = [operation.site]
+    if operation.module is not None and operation.module.site is not None:
+        sites = [operation.module.site]
+    for site in sites:
+        for node in _arguments(site):
+            if not isinstance(node, ast.Constant):
+                yield from _where_written(analysis, node, site.frame, high, got)
+        written = [node for node in _arguments(site) if _number(node) == got]
+        for node in written:
+            for new in (-1, *range(high, low - 1, -1)):
+                if new != got and (new < 0) <= (new == -1):
+                    yield replaced(analysis, site, node, str(new), safe=new == -1)
+        if len(written) == 1 and operation.target.endswith("transpose") and high == 1:
+            call = site.node
+            if isinstance(call, ast.Call):
+                yield replaced(analysis, site, call.args[-2], "0", safe=False)
+    given = operands(operation)
+    if len(given) == 1 and got == high + 1:
+        for index in (0, 1):
+            yield from suffixed(analysis, given[0], f".unsqueeze({index})", safe=False)
+
+
+def _stacked(analysis: Analysis, failure: OperatorFailure, got: int) -> Iterator[Candidate]:
+    """Vectors of one length as the columns of a matrix: ``torch.stack([x, t], dim=1)`` for ``torch.cat([x, t], dim=1)``."""
+    operation = failure.operation
+    call, given = operation.site.node, operands(operation)
+    torch = package_name(operation.site, "torch")
+    if (
+        not operation.target.endswith((".cat", ".concat", ".concatenate"))
+        or not isinstance(call, ast.Call)
+        or not torch
+    ):
+        return
+    if got == 1 and len(given) > 1 and all(len(used.shape) == 1 for used in given):
+        if all(same_shape(used.shape, given[0].shape) for used in given):
+            yield replaced(analysis, operation.site, call.func, f"{torch}.stack")
+
+
+def _where_written(analysis: Analysis, node: ast.expr, frame: Frame, high: int, got: int) -> Iterator[Candidate]:
+    """Another dimension where it was written that came to the call by name: a default, an argument."""
+    place: tuple[ast.expr, Frame] | None = (node, frame)
+    for _ in range(4):
+        place = passed_for(*place) if place is not None else None
+        if place is not None and _number(place[0]) == got:
+            for new in (-1, high):
+                yield replaced(
+                    analysis, Site(place[1].source.span(place[0]), *place), place[0], str(new), safe=new == -1
+                )
+            return
+
+
+def _arguments(site: Site) -> list[ast.expr]:
+    node = site.node
+    if not isinstance(node, ast.Call):
+        return []
+    found = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return [inner for part in found for inner in (part.elts if isinstance(part, ast.Tuple | ast.List) else [part])]
+
+
+def _number(node: ast.expr) -> int | None:
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, SyntaxError):
+        return None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+RULE = Rule(FAULTS[CODE], find)

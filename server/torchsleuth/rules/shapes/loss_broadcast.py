@@ -1,0 +1,167 @@
+"""loss-broadcast: a loss that compares every prediction with every target.
+
+What it finds
+    MSELoss, L1Loss, SmoothL1Loss, HuberLoss and their like on (N, 1) against (N,), or on other sizes that broadcast to
+    more elements than either side has; and the same written out, as `((prediction - target) ** 2).mean()`.
+Why it hurts
+    (N, 1) and (N,) broadcast to (N, N): each sample is drawn towards the targets of all, and the model learns their mean.
+    PyTorch only warns, once: "Using a target size that is different to the input size".
+Example
+    loss = nn.MSELoss()(model(x), y)                    # (32, 1) and (32,)
+Use instead
+    loss = nn.MSELoss()(model(x), y.unsqueeze(1))
+Fix safety
+    Safe: sample by sample is what a loss compares.
+References
+    torch.nn.MSELoss, Broadcasting semantics in the PyTorch notes
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import Operation
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.describe import call_trail, origin_trail
+from torchsleuth.rules.evidence.operands import (
+    Operand,
+    Shape,
+    broadcast,
+    operand,
+    operands,
+    same_shape,
+    squeezed,
+    suffixed,
+    transposed,
+)
+from torchsleuth.rules.losses.mse_on_class_indices import class_indices
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.tensors import dims
+from torchsleuth.values import Tensor
+
+CODE = "TS114"
+_LOSSES = frozenset(
+    "MSELoss L1Loss SmoothL1Loss HuberLoss PoissonNLLLoss SoftMarginLoss mse_loss l1_loss smooth_l1_loss huber_loss "
+    "poisson_nll_loss soft_margin_loss".split()
+)
+_DIFFERENCES = ("operator.sub", "Tensor.sub", "torch.sub")
+_DISTANCES = frozenset("pow square abs __pow__ __abs__".split())
+_REDUCTIONS = frozenset("mean sum".split())
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[tuple[str, int, int]] = set()
+    for operation in analysis.trace.operations:
+        pair = _pair(analysis, operation)
+        start = operation.site.span.start
+        key = (operation.site.span.path, start.line, start.column)
+        if pair is None or key in seen:
+            continue
+        prediction, target = pair
+        made = broadcast(prediction.shape, target.shape)
+        if made is None or not _grows(prediction.shape, target.shape, made):
+            continue
+        if operation.target in _DIFFERENCES and not _is_error(analysis, operation, prediction.tensor, target.tensor):
+            continue
+        seen.add(key)
+        yield _finding(analysis, operation, prediction, target, made)
+
+
+def _grows(left: Shape, right: Shape, made: Shape) -> bool:
+    """Whether both sides are repeated: neither has the shape of the result, whatever dimensions of size 1 it lacks."""
+
+    def bare(shape: Shape) -> list[object]:
+        return [size for size in shape if size != 1]
+
+    return bare(made) != bare(left) and bare(made) != bare(right)
+
+
+def _pair(analysis: Analysis, operation: Operation) -> tuple[Operand, Operand] | None:
+    """What is compared, where the operation is a loss, or a difference, of which a distance may be computed."""
+    name = operation.target.rpartition(".")[2]
+    if name in _LOSSES and operation.target.startswith("torch.nn."):
+        if class_indices(analysis, operation) is not None:
+            return None
+        prediction, target = operand(operation, 0, "input"), operand(operation, 1, "target")
+    elif operation.target in _DIFFERENCES and len(operands(operation)) == 2:
+        prediction, target = operands(operation)
+    else:
+        return None
+    if prediction is None or target is None or prediction.spec.shape is None or target.spec.shape is None:
+        return None
+    return prediction, target
+
+
+def _is_error(analysis: Analysis, operation: Operation, left: Tensor, right: Tensor) -> bool:
+    """Whether a difference of prediction and target is squared, or made positive, and averaged: a loss written out.
+    Distances of all pairs are not: there, sizes of 1 are put in on purpose, and some dimensions are left."""
+    predicted = [bool(side.history) and side.spec.requires_grad is True for side in (left, right)]
+    if predicted[0] == predicted[1]:
+        return False
+    widened = [_is_widened(side) for side in (left, right)]
+    for reduced in analysis.trace.operations:
+        if reduced.target.rpartition(".")[2] not in _REDUCTIONS or not reduced.tensors:
+            continue
+        whole = len(reduced.args) == 1 and not reduced.kwargs
+        if widened[0] and widened[1] or any(widened) and not whole:
+            continue
+        distance = reduced.tensors[0].origin
+        if distance is None or distance.operator.rpartition(".")[2] not in _DISTANCES or not distance.sources:
+            continue
+        origin = distance.sources[0].origin
+        if origin is not None and origin.site is operation.site:
+            return True
+    return False
+
+
+def _is_widened(tensor: Tensor) -> bool:
+    """Whether a dimension of size 1 was put in right there: ``x.unsqueeze(1)``, ``x[:, None]``."""
+    origin = tensor.origin
+    if origin is None:
+        return False
+    if origin.operator.rpartition(".")[2] == "unsqueeze":
+        return True
+    key = origin.site.node.slice if isinstance(origin.site.node, ast.Subscript) else None
+    parts = key.elts if isinstance(key, ast.Tuple) else [key]
+    return any(isinstance(part, ast.Constant) and part.value is None for part in parts)
+
+
+def _finding(analysis: Analysis, operation: Operation, prediction: Operand, target: Operand, made: Shape) -> Finding:
+    text = message(
+        "loss.broadcast",
+        prediction=prediction.described("the prediction"),
+        target=target.described("the target"),
+        made=f"({', '.join(dims.text(size) for size in made)})",
+    )
+    places = [
+        *origin_trail(prediction.tensor, prediction.text("the prediction")),
+        *origin_trail(target.tensor, target.text("the target")),
+        *call_trail(operation.site.frame, limit=1),
+    ]
+    own = operation.site.span
+    kept = tuple(place for place in places if (place.path, place.start, place.end) != (own.path, own.start, own.end))
+    return Finding(own, text, kept, _candidates(analysis, prediction, target))
+
+
+def _candidates(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:
+    for used, other in ((target, prediction), (prediction, target)):
+        for index in range(len(used.shape), 0, -1):
+            if same_shape((*used.shape[:index], 1, *used.shape[index:]), other.shape):
+                yield from suffixed(analysis, used, f".unsqueeze({index})")
+    for used, other in ((prediction, target), (target, prediction)):
+        for suffix, shape in squeezed(used.shape):
+            if same_shape(shape, other.shape):
+                yield from suffixed(analysis, used, suffix)
+    for used, other in ((target, prediction), (prediction, target)):
+        for suffix, shape in transposed(used.shape):
+            if same_shape(shape, other.shape):
+                yield from suffixed(analysis, used, suffix)
+    if prediction.node is not None and target.node is not None:
+        text = target.text("").strip("`")
+        if text:
+            yield from suffixed(analysis, prediction, f".view_as({text})")
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,369 @@
+"""loss-shape-mismatch: a prediction and a target that do not fit together.
+
+What it finds
+    Losses whose prediction and target differ in the batch or in another dimension: classes in the last dimension instead
+    of dimension 1, a target with a dimension too many, a transposed prediction, a weight for another number of classes.
+Why it hurts
+    PyTorch stops with "Expected target size [8, 5], got [8, 20]" or "Expected input batch_size (5) to match target
+    batch_size (60)".
+Example
+    nn.CrossEntropyLoss()(logits, tags)                      # (8, 20, 5) and (8, 20)
+Use instead
+    nn.CrossEntropyLoss()(logits.transpose(1, 2), tags)
+Fix safety
+    Safe where only the order of dimensions or a dimension of size 1 is at stake. Picking one time step of several is
+    offered as unsafe.
+References
+    torch.nn.CrossEntropyLoss, torch.nn.BCEWithLogitsLoss
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.constructors import change_argument
+from torchsleuth.rules.evidence.operands import (
+    Operand,
+    Shape,
+    append,
+    layers_behind,
+    lineage,
+    operand,
+    operands,
+    package_name,
+    replaced,
+    resized,
+    same,
+    same_shape,
+    source_at,
+    squeezed,
+    suffixed,
+    tensors_above,
+    transposed,
+    written,
+)
+from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.spatial import resampled
+from torchsleuth.rules.losses.mse_on_class_indices import holds_integers
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.shapes.cat_mismatch import joined_otherwise
+from torchsleuth.rules.shapes.reshape_size_mismatch import batch_kept
+from torchsleuth.syntax import edits
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
+from torchsleuth.values import LibraryModule, Tensor
+
+CODE = "TS113"
+_CLASSES = ("CrossEntropyLoss", "NLLLoss", "NLLLoss2d", "cross_entropy", "nll_loss")
+_ELEMENTWISE = tuple(
+    "BCELoss BCEWithLogitsLoss MSELoss L1Loss SmoothL1Loss HuberLoss binary_cross_entropy "
+    "binary_cross_entropy_with_logits mse_loss l1_loss smooth_l1_loss huber_loss".split()
+)
+Rewriting = tuple[str, Shape, bool]
+"""A suffix, the shape it gives, and whether it keeps all that the tensor holds."""
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        name = failure.operation.target.rpartition(".")[2]
+        prediction, target = (
+            operand(failure.operation, position, word) for position, word in ((0, "input"), (1, "target"))
+        )
+        known = (
+            prediction is not None and target is not None and prediction.spec.shape and target.spec.shape is not None
+        )
+        if not known or name not in (*_CLASSES, *_ELEMENTWISE):
+            yield replace(plain, candidates=tuple(_rearranged(analysis, failure)))
+            continue
+        assert prediction is not None and target is not None
+        if "weight tensor should" in failure.failure.message:
+            yield _weight(analysis, failure, prediction, plain)
+        else:
+            yield _finding(analysis, failure, prediction, target, name)
+
+
+def _rearranged(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """Operands of any other loss: without a dimension of size 1, or with the batch in the other of the first two places."""
+    given = operands(failure.operation)
+    for used in reversed(given):
+        for suffix, _ in squeezed(used.shape):
+            yield from suffixed(analysis, used, suffix)
+    for used in given:
+        if len(used.shape) == 3:
+            yield from suffixed(analysis, used, ".transpose(0, 1)")
+
+
+def _finding(analysis: Analysis, failure: OperatorFailure, prediction: Operand, target: Operand, name: str) -> Finding:
+    classes = name in _CLASSES
+    text = message(
+        "loss.classes" if classes else "loss.elements",
+        loss=name,
+        prediction=prediction.described("the prediction"),
+        target=target.described("the target"),
+        wanted=_text(_expected(prediction.shape) if classes else prediction.shape),
+    )
+    candidates = _candidates(analysis, prediction, target, classes)
+    return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
+
+
+def _text(shape: Shape) -> str:
+    inner = ", ".join(dims.text(size) for size in shape)
+    return f"({inner},)" if len(shape) == 1 else f"({inner})"
+
+
+def _expected(prediction: Shape) -> Shape:
+    """The shape of class indices for a prediction with its classes in dimension 1."""
+    return (prediction[0], *prediction[2:]) if len(prediction) > 1 else ()
+
+
+def _fits(prediction: Shape, target: Shape, classes: bool) -> bool:
+    return same_shape(_expected(prediction) if classes else prediction, target)
+
+
+def _candidates(analysis: Analysis, prediction: Operand, target: Operand, classes: bool) -> Iterator[Candidate]:
+    if classes and len(prediction.shape) == 3 and len(target.shape) == 1:
+        yield from _last_step(analysis, prediction)
+    yield from _shifted(analysis, prediction, target)
+    for_prediction = list(_of_prediction(prediction.shape, classes))
+    for_target = list(_of_target(target.shape, prediction.shape, classes))
+    for suffix, shape, keeps in for_prediction:
+        if _fits(shape, target.shape, classes):
+            yield from suffixed(analysis, prediction, suffix, keeps)
+    for suffix, shape, keeps in for_target:
+        if _fits(prediction.shape, shape, classes):
+            yield from suffixed(analysis, target, suffix, keeps)
+    for suffix, shape, keeps in for_prediction:
+        for other, wanted, kept in for_target:
+            if _fits(shape, wanted, classes):
+                yield from _both(analysis, prediction, suffix, target, other, keeps and kept)
+    yield from resampled(analysis, prediction, target)
+    if classes:
+        yield from _to_mask(analysis, prediction, target)
+    yield from _kept_batch(analysis, prediction.tensor, target.shape)
+    if target.shape:
+        yield from batch_kept(analysis, prediction.tensor, target.shape[0])
+    if prediction.shape and target.shape and not same(prediction.shape[0], target.shape[0]):
+        yield from joined_otherwise(analysis, prediction.tensor)
+    if not classes:
+        yield from _one_hot(analysis, prediction, target)
+        yield from _one_output(analysis, prediction, target)
+
+
+def _to_mask(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:
+    """Scores for each pixel brought to the height and width of the mask; where a variable is given them, if that is so,
+    as they are used elsewhere too."""
+    functional, node = package_name(prediction.site, "torch.nn.functional"), prediction.node
+    spatial = len(target.shape) - 1
+    if functional is None or node is None or not isinstance(target.node, ast.Name | ast.Attribute) or spatial != 2:
+        return
+    if len(prediction.shape) != spatial + 2 or not same(prediction.shape[0], target.shape[0]):
+        return
+    source, frame = source_at(analysis, prediction.site), prediction.site.frame
+    scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
+    places = [node]
+    if isinstance(node, ast.Name):
+        given = [
+            part.value
+            for part in ast.walk(scope)
+            if isinstance(part, ast.Assign) and [ast.unparse(target) for target in part.targets] == [node.id]
+        ]
+        known = isinstance(target.node, ast.Attribute) or (given and target.node.id in tensors_above(frame, given[0]))
+        places = [*(given if len(given) == 1 and known else []), node]
+    for place in places:
+        size = f"{source.segment(target.node)}.shape[-2:]"
+        text = f'{functional}.interpolate({source.segment(place)}, size={size}, mode="bilinear", align_corners=False)'
+        yield replaced(analysis, prediction.site, place, text, safe=False)
+
+
+def _shifted(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:
+    """Each next token as the target: the first one left out where the last prediction is, before both are flattened."""
+    before = _flattened_from(analysis, target)
+    scores = next((used for used in (_flattened_from(analysis, prediction), prediction) if used is not None), None)
+    tokens = before or target
+    if scores is None or len(tokens.shape) < 2 or len(scores.shape) < 2 or tokens.node is None:
+        return
+    longer = dims.subtract(tokens.shape[1], scores.shape[1])
+    if same(tokens.shape[0], scores.shape[0]) and longer == 1 and isinstance(tokens.node, ast.Name | ast.Attribute):
+        yield from suffixed(analysis, tokens, "[:, 1:]")
+    if same(tokens.shape[0], scores.shape[0]) and longer == -1 and scores.node is not None:
+        yield from suffixed(analysis, scores, "[:, :-1]")
+
+
+def _flattened_from(analysis: Analysis, used: Operand) -> Operand | None:
+    """What an operand was before it was flattened to one row for each token."""
+    for _, operation in lineage(analysis, used.tensor):
+        if operation.target.rpartition(".")[2] in ("reshape", "view", "flatten"):
+            return operand(operation, 0, "input")
+        return None
+    return None
+
+
+def _of_prediction(shape: Shape, classes: bool) -> Iterator[Rewriting]:
+    rank = len(shape)
+    if rank == 3:
+        yield ".transpose(1, 2)", (shape[0], shape[2], shape[1]), True
+        yield ".flatten(0, 1)", (dims.multiply(shape[0], shape[1]), shape[2]), True
+    if rank == 4:
+        yield ".permute(0, 3, 1, 2)", (shape[0], shape[3], shape[1], shape[2]), True
+        yield ".flatten(0, 2)", (dims.product(shape[:3]), shape[3]), True
+    for suffix, made in squeezed(shape):
+        yield suffix, made, True
+    if rank > 2:
+        yield ".flatten(1)", (shape[0], dims.product(shape[1:])), not classes
+    if rank > 1 and not classes:
+        yield ".flatten()", (dims.product(shape),), True
+    for suffix, made in transposed(shape):
+        if not (rank == 3 and suffix == ".transpose(1, 2)"):
+            yield suffix, made, rank == 2
+    if rank == 3:
+        yield "[:, -1]", (shape[0], shape[2]), False
+        yield ".mean(dim=1)", (shape[0], shape[2]), False
+    if rank == 4:
+        yield ".mean(dim=(2, 3))", shape[:2], False
+
+
+def _last_step(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
+    """One prediction for a sequence: of the last step of a recurrent layer, or of the mean of what a Transformer makes."""
+    layer: Operand | None = None
+    for _, operation in lineage(analysis, prediction.tensor):
+        kind = operation.module.type_name if operation.module is not None else ""
+        if kind == "Linear":
+            layer = operand(operation, 0, "input")
+        elif kind.startswith(("LSTM", "GRU", "RNN", "Transformer", "MultiheadAttention")):
+            first = operation.module is not None and operation.module.kwargs.get("batch_first") is True
+            if layer is not None and kind.startswith(("LSTM", "GRU", "RNN")):
+                yield from suffixed(analysis, layer, "[:, -1]" if first else "[-1]", safe=False)
+            elif layer is not None:
+                yield from suffixed(analysis, layer, ".mean(dim=1)", safe=False)
+            return
+
+
+def _of_target(shape: Shape, prediction: Shape, classes: bool) -> Iterator[Rewriting]:
+    for suffix, made in squeezed(shape):
+        yield suffix, made, True
+    if len(shape) > 1:
+        yield ".flatten()", (dims.product(shape),), True
+    if len(shape) == len(prediction) == 2 and classes:
+        yield ".argmax(dim=1)", shape[:1], True
+    if not classes:
+        for index in (*range(1, len(shape) + 1), 0):
+            yield f".unsqueeze({index})", (*shape[:index], 1, *shape[index:]), True
+    for suffix, made in transposed(shape):
+        yield suffix, made, True
+
+
+def _both(
+    analysis: Analysis, prediction: Operand, suffix: str, target: Operand, other: str, safe: bool
+) -> Iterator[Candidate]:
+    if prediction.node is None or target.node is None:
+        return
+    source = source_at(analysis, prediction.site)
+    changes = (append(source, prediction.node, suffix), append(source, target.node, other))
+    flat = suffix.startswith(".flatten") and other.startswith(".flatten")
+    names = (source.segment(prediction.node), source.segment(target.node))
+    title = (
+        message("fix.flatten_both")
+        if flat
+        else message("fix.append", expression=names[0], suffix=f"{suffix}, {names[1]}{other}")
+    )
+    yield Candidate(title, changes, safe)
+
+
+def _kept_batch(analysis: Analysis, tensor: Tensor, target: Shape) -> Iterator[Candidate]:
+    """A view on the way that merged something into the batch: flatten(1), with the next layer built for its size."""
+    following: LibraryModule | None = None
+    for _, operation in lineage(analysis, tensor):
+        name = operation.target.rpartition(".")[2]
+        if operation.module is not None and operation.module.type_name == "Linear":
+            following = operation.module
+        if name not in ("view", "reshape") or not operation.specs or not target:
+            continue
+        before = operation.specs[0].shape or ()
+        found = operand(operation, 0)
+        if len(before) < 3 or not same(before[0], target[0]) or found is None or found.node is None:
+            continue
+        source = source_at(analysis, operation.site)
+        flat = edits.replace(source, operation.site.node, f"{source.segment(found.node)}.flatten(1)")
+        yield Candidate(message("fix.flatten"), (flat,))
+        features = dims.product(before[1:])
+        if following is not None and isinstance(features, int):
+            for made in change_argument(analysis, following, 0, "in_features", features):
+                yield Candidate(f"{message('fix.flatten')}; {made.title}", (flat, *made.edits))
+        return
+
+
+def _one_hot(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:
+    """A class index for each sample where there is one output for each class: ``one_hot(labels, scores.size(1)).float()``."""
+    functional, node = package_name(target.site, "torch.nn.functional"), target.node
+    fits = len(prediction.shape) == 2 and len(target.shape) == 1 and same(prediction.shape[0], target.shape[0])
+    if (
+        functional is None
+        or node is None
+        or not fits
+        or prediction.shape[1] == 1
+        or not holds_integers(analysis, target)
+    ):
+        return
+    integers, scores = target.spec.dtype == "int64", prediction.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "float":
+        node, integers = node.func.value, True
+    labels = written(source_at(analysis, target.site), node) + ("" if integers else ".long()")
+    size = f"{scores.id}.size(1)" if isinstance(scores, ast.Name) else dims.text(prediction.shape[1])
+    text = f"{functional}.one_hot({labels}, {size}).float()"
+    yield replaced(analysis, target.site, target.node or node, text, safe=False)
+
+
+def _one_output(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:
+    """One output instead of several where there is one target for each sample."""
+    if len(prediction.shape) != 2 or prediction.node is None or not target.shape:
+        return
+    single = len(target.shape) == 1 and same(target.shape[0], prediction.shape[0])
+    wide = len(target.shape) == 2 and same(target.shape[0], prediction.shape[0])
+    for layer in layers_behind(analysis, prediction.tensor, "Linear"):
+        wanted = 1 if single else target.shape[1] if wide else None
+        if isinstance(wanted, int):
+            for made in change_argument(analysis, layer, 1, "out_features", wanted):
+                squeeze = (append(source_at(analysis, prediction.site), prediction.node, ".squeeze(1)"),)
+                yield Candidate(made.title, made.edits + (squeeze if single else ()), safe=False)
+        return
+
+
+def _weight(analysis: Analysis, failure: OperatorFailure, prediction: Operand, plain: Finding) -> Finding:
+    """A weight for another number of classes than the prediction has."""
+    operation = failure.operation
+    module = operation.module
+    given = (
+        module.kwargs.get("weight", module.args[0] if module.args else None)
+        if module is not None
+        else operation.kwargs.get("weight")
+    )
+    if not isinstance(given, Tensor) or not given.spec.shape or len(prediction.shape) < 2:
+        return plain
+    classes, weights = prediction.shape[1], given.spec.shape[0]
+    text = message(
+        "loss.weight",
+        prediction=prediction.described("the prediction"),
+        classes=dims.text(classes),
+        weights=dims.text(weights),
+    )
+    places = trail(analysis, failure, "weight", _text(given.spec.shape)) if module is not None else plain.related
+    return Finding(operation.site.span, text, places, _as_many_classes(analysis, prediction, given, classes, weights))
+
+
+def _as_many_classes(
+    analysis: Analysis, prediction: Operand, given: Tensor, classes: Size, weights: Size
+) -> Iterator[Candidate]:
+    if isinstance(weights, int):
+        for layer in layers_behind(analysis, prediction.tensor, "Linear", "Conv"):
+            name = "out_features" if layer.type_name == "Linear" else "out_channels"
+            yield from change_argument(analysis, layer, 1, name, weights)
+            break
+    yield from resized(analysis, given, 0, classes)
+
+
+RULE = Rule(FAULTS[CODE], find)

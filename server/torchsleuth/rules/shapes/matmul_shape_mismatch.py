@@ -1,0 +1,423 @@
+"""matmul-shape-mismatch: a matrix product whose inner sizes differ.
+
+What it finds
+    Linear, mm, bmm, matmul, addmm or einsum applied to operands whose contracted sizes are not equal, with the
+    sizes followed from where they are known to the failing line.
+Why it hurts
+    PyTorch stops with "mat1 and mat2 shapes cannot be multiplied", far from the line that is wrong.
+Example
+    fc = nn.Linear(8192, 10)
+    fc(torch.randn(64, 16384))
+Use instead
+    fc = nn.Linear(16384, 10)
+Fix safety
+    Changing `in_features` where the layer is built is safe: the weights have to have that size. A transposition is
+    offered only where it makes the product fit.
+References
+    torch.nn.Linear, torch.matmul
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import combinations, islice, permutations, product
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import Operation, OperatorFailure
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.activations import place_in_list
+from torchsleuth.rules.evidence.constructors import change_argument, given_argument, names_for
+from torchsleuth.rules.evidence.describe import expression_text, layer_text, shape_text
+from torchsleuth.rules.evidence.operands import (
+    Operand,
+    Shape,
+    appended,
+    batched_by_callers,
+    exchanged,
+    layers_behind,
+    lineage,
+    operand,
+    operands,
+    replaced,
+    resized,
+    reversed_alone,
+    same,
+    source_at,
+    squeezed,
+    suffixed,
+    suffixed_at_birth,
+    transposed,
+    written,
+)
+from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.orders import permuted_before
+from torchsleuth.rules.evidence.results import both_directions, state_unpacked
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.shapes.cat_mismatch import joined_otherwise
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors import dims
+from torchsleuth.values import LibraryModule, Tensor
+
+CODE = "TS101"
+_UNBATCHED = {"Conv1d": 2, "Conv2d": 3, "Conv3d": 4}
+"""Convolutions, and the dimensions of what they take without a batch."""
+_FLATTENS = ("flatten", "view", "reshape", "ravel")
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        operation = failure.operation
+        given = operands(operation)
+        known = bool(given) and all(used.spec.shape for used in given[:2])
+        if known and operation.module is not None and operation.module.path == "torch.nn.Linear":
+            yield _linear(analysis, failure, operation.module, given[0])
+        elif known and operation.target == "torch.einsum":
+            text = _of_letters(operation, given) or plain.message
+            yield Finding(plain.at, text, plain.related, _equations(analysis, operation, given))
+        elif known and operation.module is not None and operation.module.type_name == "MultiheadAttention":
+            widths = _key_widths(analysis, operation.module, given)
+            yield Finding(plain.at, plain.message, plain.related, widths)
+        elif known and len(given) >= 2 and operation.module is None:
+            yield _product(analysis, failure, *given[-2:])
+        else:
+            yield plain
+
+
+# -- layers ----------------------------------------------------------------------------------------
+
+
+def _linear(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, used: Operand) -> Finding:
+    replacement = layer.slots["attributes"].get("weight")
+    if isinstance(replacement, Tensor):
+        return _other_weight(analysis, failure, layer, used, replacement)
+    got, wanted = used.shape[-1], given_argument(layer, 0, "in_features")
+    text = message(
+        "matmul.linear",
+        tensor=expression_text(used.node, "the input"),
+        shape=shape_text(used.spec),
+        got=dims.text(got),
+        layer=layer_text(layer),
+        wanted=wanted if isinstance(wanted, int) else "another size",
+    )
+    candidates = _for_linear(analysis, failure, layer, used, wanted)
+    return Finding(failure.operation.site.span, text, trail(analysis, failure, "in_features", wanted), candidates)
+
+
+def _other_weight(
+    analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, used: Operand, weight: Tensor
+) -> Finding:
+    """A layer whose weight was replaced, as by that of an embedding: the embedding with vectors of the layer's width."""
+    got, owner = used.shape[-1], weight.owner
+    text = message(
+        "matmul.replaced_weight",
+        tensor=expression_text(used.node, "the input"),
+        shape=shape_text(used.spec),
+        got=dims.text(got),
+        layer=layer_text(layer),
+        weight=shape_text(weight.spec),
+    )
+    candidates: Iterator[Candidate] = iter(())
+    if owner is not None and owner.path == "torch.nn.Embedding" and isinstance(got, int):
+        candidates = change_argument(analysis, owner, 1, "embedding_dim", got)
+    return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
+
+
+def _for_linear(
+    analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, used: Operand, wanted: object
+) -> Iterator[Candidate]:
+    shape, got = used.shape, used.shape[-1]
+    yield from _one_sample(analysis, used)
+    if isinstance(wanted, int):
+        yield from _before_parts(analysis, used.tensor, wanted)
+        if not isinstance(got, int) or wanted > got:
+            yield from joined_otherwise(analysis, used.tensor)
+    if isinstance(wanted, int) and same(dims.multiply(got, 2), wanted):
+        yield from both_directions(analysis, used.tensor)
+    if isinstance(wanted, int):
+        if len(shape) == 1 or shape[0] == 1:
+            yield from _keep_batch(analysis, layer, used)
+        if len(shape) > 2 and same(dims.product(shape[1:]), wanted):
+            yield from _flattened(analysis, layer, used)
+        if len(shape) > 2 and same(shape[1], wanted):
+            last = (0, *range(2, len(shape)), 1)
+            yield from permuted_before(analysis, used, last)
+            if len(shape) > 3:  # Channels last; exchanged with one of height and width, they would turn the image.
+                yield from suffixed(analysis, used, f".permute{last}", safe=False)
+        for suffix, other in transposed(shape):
+            if same(other[-1], wanted):
+                yield from suffixed(analysis, used, suffix, safe=False)
+                yield from suffixed_at_birth(analysis, used, suffix)
+        for suffix, other in squeezed(shape):
+            if same(other[-1], wanted):
+                yield from suffixed(analysis, used, suffix)
+        if same(dims.multiply(got, 2), wanted):
+            yield from both_directions(analysis, used.tensor)
+    if isinstance(got, int):
+        yield from change_argument(analysis, layer, 0, "in_features", got)
+    if isinstance(wanted, int):
+        if len(shape) == 4 and same(shape[1], wanted):
+            yield from suffixed(analysis, used, ".mean(dim=(2, 3))", safe=False)
+        yield from _previous_layer(analysis, used.tensor, wanted)
+    yield from state_unpacked(analysis, failure)
+    if len(shape) == 4:
+        features = dims.product(shape[1:])
+        for flat in _flattened(analysis, layer, used):
+            for made in (
+                change_argument(analysis, layer, 0, "in_features", features) if isinstance(features, int) else ()
+            ):
+                yield Candidate(f"{flat.title}; {made.title}", (*flat.edits, *made.edits))
+
+
+def _one_sample(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
+    """Images or signals without a batch, which convolutions take, and a flatten that keeps the first dimension does not."""
+    convolved = [
+        item
+        for _, item in lineage(analysis, used.tensor)
+        if item.module is not None and item.module.type_name in _UNBATCHED
+    ]
+    if convolved and convolved[-1].module is not None:
+        given = operand(convolved[-1], 0, "input")
+        if given is None or len(given.shape) != _UNBATCHED[convolved[-1].module.type_name]:
+            return
+        site, node = given.site, given.node
+        if node is None and isinstance(site.node, ast.Call) and len(site.node.args) == 1:
+            node = site.node.args[0]  # Of a Sequential.
+        method = site.frame.function is not None and site.frame.function.name == "forward"
+        if node is not None and not method:
+            yield appended(analysis, site, node, ".unsqueeze(0)")
+        yield from batched_by_callers(analysis, node, site.frame, safe=True)
+
+
+def _before_parts(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator[Candidate]:
+    """Features that are divided into parts, such as means and variances: the layer in front gives all the parts."""
+    parts = [
+        item for _, item in lineage(analysis, tensor) if item.target.rpartition(".")[2] in ("chunk", "tensor_split")
+    ]
+    whole = operand(parts[0], 0, "input") if parts else None
+    count = parts[0].args[1] if whole is not None and len(parts[0].args) > 1 else None
+    if whole is not None and whole.shape and isinstance(count, int) and not same(whole.shape[-1], count * wanted):
+        for layer in islice(layers_behind(analysis, whole.tensor, "Linear"), 1):
+            yield from islice(change_argument(analysis, layer, 1, "out_features", count * wanted), 2)
+
+
+def _flattened(analysis: Analysis, layer: LibraryModule, used: Operand) -> Iterator[Candidate]:
+    """The input flattened where it is written, or by a layer in front where the layers stand in a list."""
+    yield from suffixed(analysis, used, ".flatten(1)")
+    place = place_in_list(analysis, layer)
+    if place is not None and used.node is None:
+        source, elements, index = place
+        element = elements[index]
+        if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute):
+            text = f"{source.segment(element.func.value)}.Flatten()"
+            before = source.text[: source.offset(source.start_of(element))]
+            alone = not before[before.rfind("\n") + 1 :].strip()
+            indent = before[before.rfind("\n") + 1 :] if alone else ""
+            separator = f",\n{indent}" if alone else ", "
+            edit = edits.insert(source, source.start_of(element), text + separator)
+            yield Candidate(message("fix.insert", text=text), (edit,))
+
+
+def _keep_batch(analysis: Analysis, layer: LibraryModule, used: Operand) -> Iterator[Candidate]:
+    """A flatten that swallowed the batch: flatten(1) instead, with the layer's size where that is wrong too."""
+    for _, operation in lineage(analysis, used.tensor):
+        name, node = operation.target.rpartition(".")[2], operation.site.node
+        given = operand(operation, 0, "input")
+        if operation.module is not None and operation.module.type_name == "Flatten":
+            return
+        if name not in _FLATTENS or operation.module is not None or not isinstance(node, ast.Call):
+            continue
+        if given is None or given.node is None or len(given.shape) < 2:
+            return
+        source = source_at(analysis, operation.site)
+        edit = edits.replace(
+            source, node, _flat_text(operation, written(source, given.node), source.segment(node.func))
+        )
+        yield Candidate(message("fix.flatten"), (edit,))
+        features = dims.product(given.shape[1:])
+        if isinstance(features, int):
+            for made in change_argument(analysis, layer, 0, "in_features", features):
+                yield Candidate(f"{message('fix.flatten')}; {made.title}", (edit, *made.edits))
+        return
+
+
+def _flat_text(operation: Operation, tensor: str, function: str) -> str:
+    return f"{function}({tensor}, 1)" if operation.target == "torch.flatten" else f"{tensor}.flatten(1)"
+
+
+def _previous_layer(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator[Candidate]:
+    """Where the input is the output of another layer: that one may have the wrong size."""
+    for layer in layers_behind(analysis, tensor, "Linear", "Embedding"):
+        name = "out_features" if layer.type_name == "Linear" else "embedding_dim"
+        for made in list(change_argument(analysis, layer, 1, name, wanted))[:2]:
+            yield Candidate(made.title, made.edits, safe=False)
+        return
+
+
+def _key_widths(analysis: Analysis, layer: LibraryModule, given: list[Operand]) -> Iterator[Candidate]:
+    """Attention to what has another width than the queries: ``kdim`` and ``vdim``."""
+    site, built = layer.site, given_argument(layer, 0, "embed_dim")
+    widths = [used.shape[-1] for used in given[1:3]]
+    if site is None or not isinstance(site.node, ast.Call) or len(widths) != 2 or {"kdim", "vdim"} & set(layer.kwargs):
+        return
+    if not same(given[0].shape[-1], built if isinstance(built, int) else -1):
+        return
+    if isinstance(widths[0], int) and isinstance(widths[1], int):
+        names = [next(names_for(site.frame, width), str(width)) for width in widths if isinstance(width, int)]
+        text = f"kdim={names[0]}, vdim={names[1]}"
+        edit = edits.add_argument(source_at(analysis, site), site.node, text)
+        yield Candidate(message("fix.add_argument", argument=text), (edit,))
+
+
+# -- products --------------------------------------------------------------------------------------
+
+
+def _product(analysis: Analysis, failure: OperatorFailure, left: Operand, right: Operand) -> Finding:
+    inner = _inner(right.shape)
+    text = message(
+        "matmul.operands",
+        left=left.text("the left operand"),
+        left_shape=shape_text(left.spec),
+        right=right.text("the right operand"),
+        right_shape=shape_text(right.spec),
+        a=dims.text(left.shape[-1]),
+        b=dims.text(right.shape[inner]),
+    )
+    candidates = _for_product(analysis, left, right)
+    return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
+
+
+def _inner(shape: Shape) -> int:
+    return -2 if len(shape) > 1 else -1
+
+
+def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
+    inner = left.shape[-1], right.shape[_inner(right.shape)]
+    for used in (right, left):
+        yield from reversed_alone(analysis, used)
+    for used, mine, wanted in ((left, *inner), (right, *inner[::-1])):
+        if same(dims.multiply(mine, 2), wanted):
+            yield from both_directions(analysis, used.tensor)
+    if len(left.shape) > 1 < len(right.shape) and same(right.shape[-1], left.shape[-2]):
+        yield from exchanged(analysis, left, right)
+    for used, other, mine, wanted in (
+        (right, left, right.shape[-1], left.shape[-1]),
+        (left, right, left.shape[_inner(left.shape)], right.shape[_inner(right.shape)]),
+    ):
+        if len(used.shape) > 1 and same(mine, wanted) and other.shape:
+            yield from suffixed(analysis, used, ".T" if len(used.shape) == 2 else ".transpose(-2, -1)", safe=False)
+    if isinstance(left.shape[-1], int) and isinstance(right.shape[_inner(right.shape)], int):
+        yield from resized(analysis, right.tensor, _inner(right.shape), left.shape[-1])
+        yield from resized(analysis, left.tensor, -1, right.shape[_inner(right.shape)])
+        for used, wanted in ((left, right.shape[_inner(right.shape)]), (right, left.shape[-1])):
+            if isinstance(wanted, int):
+                yield from _previous_layer(analysis, used.tensor, wanted)
+    for used, other in ((right, left), (left, right)):
+        for suffix, shape in transposed(used.shape):
+            pair = (other.shape, shape) if used is right else (shape, other.shape)
+            if len(used.shape) > 2 and same(pair[0][-1], pair[1][_inner(pair[1])]):
+                yield from suffixed(analysis, used, suffix, safe=False)
+
+
+def _of_letters(operation: Operation, given: list[Operand]) -> str | None:
+    """What is wrong with an equation that names more or fewer dimensions than an operand has."""
+    equation = operation.args[0] if operation.args else None
+    terms = equation.replace(" ", "").partition("->")[0].split(",") if isinstance(equation, str) else []
+    for term, used in zip(terms, given):
+        if len(terms) == len(given) and term.isalpha() and len(term) != len(used.shape):
+            operand = used.described("the operand")
+            return message("matmul.letters", operand=operand, rank=len(used.shape), letters=term, count=len(term))
+    return None
+
+
+def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -> Iterator[Candidate]:
+    """The equation of einsum with the letters of one operand in another order, so that all sizes agree."""
+    node = operation.site.node
+    equation = operation.args[0] if operation.args else None
+    if not isinstance(equation, str) or not isinstance(node, ast.Call) or not isinstance(node.args[0], ast.Constant):
+        return
+    inputs, arrow, output = equation.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(given):
+        return
+    if any(len(term) != len(used.shape) for term, used in zip(terms, given)):
+        for changed, result in (*_shortened(terms, given, output, bool(arrow)), *_lengthened(terms, given, output)):
+            text = _quoted(source_at(analysis, operation.site), node.args[0], ",".join(changed) + arrow + result)
+            yield replaced(analysis, operation.site, node.args[0], text, safe=False)
+        return
+    for index in range(len(terms) - 1, -1, -1):
+        for letters in _letters(terms, given, index, output if arrow else ""):
+            changed = [*terms[:index], letters, *terms[index + 1 :]]
+            if _agree(changed, given):
+                text = _quoted(source_at(analysis, operation.site), node.args[0], ",".join(changed) + arrow + output)
+                yield replaced(analysis, operation.site, node.args[0], text, safe=False)
+
+
+def _quoted(source: SourceText, node: ast.expr, text: str) -> str:
+    quote = source.segment(node)[0]
+    return f"{quote}{text}{quote}"
+
+
+def _shortened(terms: list[str], given: list[Operand], output: str, arrow: bool) -> Iterator[tuple[list[str], str]]:
+    """The terms of an equation without the letters that operands have no dimension for, where the result still can be."""
+    if not "".join(terms).isalpha() or any(len(term) < len(used.shape) for term, used in zip(terms, given)):
+        return
+    for kept in product(*(combinations(term, len(used.shape)) for term, used in zip(terms, given))):
+        changed = ["".join(letters) for letters in kept]
+        if _agree(changed, given) and set(output) <= set("".join(changed)) and (output or not arrow):
+            yield changed, output
+
+
+def _lengthened(terms: list[str], given: list[Operand], output: str) -> Iterator[tuple[list[str], str]]:
+    """The terms of an equation with one letter more where an operand has one dimension more, and its result. That is
+    rather a small dimension behind the batch, as that of heads is."""
+    missing = [len(used.shape) - len(term) for term, used in zip(terms, given)]
+    free = next((letter for letter in "hnsacdefgijklmopqrtuvwxyz" if letter not in "".join(terms) + output), None)
+    if free is None or set(missing) - {0, 1} or not "".join(terms).isalpha():
+        return
+    ways: list[list[str]] = []
+    for term, lacks, used in zip(terms, missing, given):
+        sizes = [size if isinstance(size, int) else 0 for size in used.shape]
+        places = sorted(range(len(term) + 1), key=lambda place: (place == 0, sizes[place])) if lacks else []
+        ways.append([term[:place] + free + term[place:] for place in places] or [term])
+    for changed in product(*ways):
+        if _agree(list(changed), given):
+            for place in (min(1, len(output)), *range(2, len(output) + 1)):
+                yield list(changed), output[:place] + free + output[place:]
+            yield list(changed), output
+
+
+def _letters(terms: list[str], given: list[Operand], index: int, output: str) -> Iterator[str]:
+    """Letters for one operand: its own in another order, or those that dimensions of these sizes have elsewhere, the
+    fewest of them changed first. A letter of the result stays."""
+    term = terms[index]
+    if len(term) > 5 or not term.isalpha():
+        return
+    yield from ("".join(letters) for letters in permutations(term))
+    others = [(part, used) for place, (part, used) in enumerate(zip(terms, given)) if place != index]
+    choices: list[list[str]] = []
+    for letter, size in zip(term, given[index].shape):
+        fitting = [
+            name
+            for part, used in others
+            for name, other in zip(part, used.shape)
+            if name.isalpha() and same(other, size)
+        ]
+        choices.append(list(dict.fromkeys([letter, *fitting])))
+    options = ["".join(letters) for letters in product(*choices) if len(set(letters)) == len(letters)]
+    kept = "".join(part for part, _ in others)
+    whole = [text for text in options if all(letter in kept + text for letter in output)]
+    yield from sorted(whole, key=lambda text: sum(old != new for old, new in zip(term, text)))
+
+
+def _agree(terms: list[str], given: list[Operand]) -> bool:
+    sizes: dict[str, dims.Size] = {}
+    return all(
+        same(sizes.setdefault(letter, size), size)
+        for term, used in zip(terms, given)
+        for letter, size in zip(term, used.shape)
+    )
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,209 @@
+"""norm-features-mismatch: a normalisation layer built for another number of features.
+
+What it finds
+    BatchNorm, LayerNorm, GroupNorm and InstanceNorm whose `num_features`, `normalized_shape` or `num_groups` does not fit
+    the input.
+Why it hurts
+    PyTorch stops with "running_mean should contain 24 elements not 48".
+Example
+    nn.BatchNorm2d(48)(torch.randn(4, 24, 8, 8))
+Use instead
+    nn.BatchNorm2d(24)
+Fix safety
+    Safe: the layer is given the size that its input has. Where the features are in another dimension of the input, the
+    input is transposed for the layer and back.
+References
+    torch.nn.BatchNorm2d, torch.nn.LayerNorm
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.constructors import (
+    argument_node,
+    change_argument,
+    given_argument,
+    names_for,
+    resized_texts,
+)
+from torchsleuth.rules.evidence.describe import expression_text, layer_text, shape_text
+from torchsleuth.rules.evidence.operands import (
+    Operand,
+    Shape,
+    append,
+    layers_behind,
+    operands,
+    replaced,
+    same,
+    short,
+    source_at,
+    suffixed_at_birth,
+)
+from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.orders import permuted_before
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.tensors import dims
+from torchsleuth.values import LibraryModule, ListValue
+
+CODE = "TS109"
+_ARGUMENT = {
+    "BatchNorm": ("num_features", 0, 1),
+    "InstanceNorm": ("num_features", 0, 1),
+    "LayerNorm": ("normalized_shape", 0, -1),
+    "RMSNorm": ("normalized_shape", 0, -1),
+    "GroupNorm": ("num_channels", 1, 1),
+}
+"""Layer name prefix → the argument at fault, its position, and the dimension of the input that it must equal."""
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        module, given = failure.operation.module, operands(failure.operation)
+        found = _argument(module)
+        if module is None or found is None:
+            yield plain
+        elif not given:
+            yield _groups(analysis, failure, module, plain)
+        elif given[0].spec.shape is None:
+            yield plain
+        else:
+            yield _finding(analysis, failure, module, given[0], found)
+
+
+def _argument(module: LibraryModule | None) -> tuple[str, int, int] | None:
+    if module is None:
+        return None
+    return next((found for prefix, found in _ARGUMENT.items() if module.type_name.startswith(prefix)), None)
+
+
+def _finding(
+    analysis: Analysis, failure: OperatorFailure, module: LibraryModule, used: Operand, argument: tuple[str, int, int]
+) -> Finding:
+    name, position, axis = argument
+    shape = used.shape
+    features = shape[axis] if axis < len(shape) else "?"
+    built = given_argument(module, position, name)
+    text = message(
+        "norm.features",
+        tensor=expression_text(used.node, "the input"),
+        shape=shape_text(used.spec),
+        features=features if isinstance(features, str) else dims.text(features),
+        dim=axis,
+        layer=layer_text(module),
+        argument=name,
+        built=_sizes(built),
+    )
+    candidates = _candidates(analysis, failure, module, used, argument)
+    places = trail(analysis, failure, name, _sizes(built))
+    return Finding(failure.operation.site.span, text, places, candidates)
+
+
+def _sizes(built: object) -> object:
+    """The sizes that a layer was built for, as they are shown."""
+    items = built.items if isinstance(built, ListValue) else built
+    whole = isinstance(items, tuple) and all(isinstance(item, int) for item in items)
+    return items if whole or isinstance(items, int) else "another size"
+
+
+def _candidates(
+    analysis: Analysis, failure: OperatorFailure, module: LibraryModule, used: Operand, argument: tuple[str, int, int]
+) -> Iterator[Candidate]:
+    name, position, axis = argument
+    features = used.shape[axis] if axis < len(used.shape) else None
+    built = given_argument(module, position, name)
+    if len(used.shape) == 3 and isinstance(built, int) and same(used.shape[1 if axis == -1 else 2], built):
+        yield from permuted_before(analysis, used, (0, 2, 1))
+        if axis == -1:
+            yield from suffixed_at_birth(analysis, used, ".transpose(1, 2)")
+        yield from _turned(analysis, failure, used)
+    rank = len(used.shape)
+    elsewhere = rank > 2 and isinstance(built, int) and same(used.shape[1 if axis == -1 else -1], built)
+    if rank > 3 and elsewhere:
+        last, first = (0, *range(2, rank), 1), (0, rank - 1, *range(1, rank - 1))
+        yield from permuted_before(analysis, used, last if axis == -1 else first)
+        yield from _turned(analysis, failure, used, *((last, first) if axis == -1 else (first, last)))
+    node = argument_node(module, position, name)
+    if isinstance(features, int):
+        written = source_at(analysis, module.site).segment(node) if node is not None and module.site else ""
+        if isinstance(node, ast.List | ast.Tuple) and module.site is not None:
+            yield from _each_size(analysis, module, node, used.shape)
+        if written.startswith(("(", "[")) and node is not None and module.site is not None:
+            sizes = used.shape[-len(getattr(node, "elts", [0])) :]
+            yield replaced(analysis, module.site, node, f"[{', '.join(dims.text(size) for size in sizes)}]")
+        for made in change_argument(analysis, module, position, name, features):
+            yield Candidate(made.title, made.edits, safe=not elsewhere)
+    for layer in layers_behind(analysis, used.tensor, "Conv", "Linear"):
+        other = "out_features" if layer.type_name == "Linear" else "out_channels"
+        if isinstance(built, int):
+            for made in change_argument(analysis, layer, 1, other, built):
+                yield Candidate(made.title, made.edits, safe=False)
+        break
+
+
+def _each_size(
+    analysis: Analysis, module: LibraryModule, node: ast.List | ast.Tuple, shape: Shape
+) -> Iterator[Candidate]:
+    """The sizes of a normalized shape by which it differs, each out of what is written there: ``side // stride``."""
+    built = given_argument(module, 0, "normalized_shape")
+    items = built.items if isinstance(built, ListValue) else built
+    if not isinstance(items, tuple) or len(items) != len(node.elts) or len(items) > len(shape) or module.site is None:
+        return
+    frame, changes = module.site.frame, {}
+    for part, old, new in zip(node.elts, items, shape[-len(items) :]):
+        if isinstance(new, int) and not same(new, old):
+            text = next(iter((*names_for(frame, new, part), *resized_texts(old, part, frame, new))), None)
+            if text is None:
+                return
+            changes[part] = edits.replace(source_at(analysis, module.site), part, text)
+    source = source_at(analysis, module.site)
+    old_text = source.segment(node)
+    new_text = ", ".join(changes[part].new_text if part in changes else source.segment(part) for part in node.elts)
+    yield Candidate(message("fix.replace", old=old_text, new=f"[{new_text}]"), tuple(changes.values()))
+
+
+def _turned(
+    analysis: Analysis,
+    failure: OperatorFailure,
+    used: Operand,
+    there: tuple[int, ...] | None = None,
+    back: tuple[int, ...] | None = None,
+) -> Iterator[Candidate]:
+    """(batch, length, features) turned for a layer that wants (batch, features, length), and back; or in these orders."""
+    if used.node is None:
+        return
+    source = source_at(analysis, failure.operation.site)
+    node = failure.operation.site.node
+    first, second = (".transpose(1, 2)" if order is None else f".permute{order}" for order in (there, back))
+    changes = (append(source, used.node, first), edits.insert_after_node(source, node, second))
+    yield Candidate(message("fix.turned", tensor=short(source.segment(used.node))), changes)
+
+
+def _groups(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, plain: Finding) -> Finding:
+    """num_groups that does not divide num_channels."""
+    groups, channels = given_argument(module, 0, "num_groups"), given_argument(module, 1, "num_channels")
+    if not isinstance(groups, int) or not isinstance(channels, int) or channels < 1:
+        return plain
+    divisors = sorted((n for n in range(1, channels + 1) if channels % n == 0), key=lambda n: abs(n - groups))
+    if not isinstance(argument_node(module, 0, "num_groups"), ast.Constant):
+        divisors.insert(0, math.gcd(groups, channels))  # Layers of other sizes have the same number.
+
+    def ways(near: int) -> list[Candidate]:
+        """A number, where it was written, before what is computed of another."""
+        return sorted(
+            change_argument(analysis, module, 0, "num_groups", near),
+            key=lambda made: not made.edits[0].new_text.isdigit(),
+        )
+
+    candidates = (made for near in divisors[:3] for made in ways(near)[:1])
+    text = message("norm.groups", layer=layer_text(module), groups=groups, channels=channels)
+    return Finding(failure.operation.site.span, text, plain.related, candidates)
+
+
+RULE = Rule(FAULTS[CODE], find)

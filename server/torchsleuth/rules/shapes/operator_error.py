@@ -1,0 +1,254 @@
+"""operator-error: an operator that PyTorch refuses.
+
+What it finds
+    Any other error that the installed PyTorch raises for these shapes, dtypes and arguments; lists, texts and None in
+    arithmetic, dtypes by their names, conditions and texts of several numbers.
+Why it hurts
+    The script stops at this line.
+Example
+    torch.eye(3)[5]
+Use instead
+    an index that exists
+Fix safety
+    Most have no fix, as it is not evident which of the operands is meant.
+References
+    the documentation of the operator
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence import kinds
+from torchsleuth.rules.evidence.constructors import change_argument
+from torchsleuth.rules.evidence.describe import layer_text, shape_text
+from torchsleuth.rules.evidence.operands import (
+    appended,
+    layers_behind,
+    lineage,
+    operands,
+    replaced,
+    resized,
+    same,
+    short,
+    source_at,
+    suffixed,
+    written,
+)
+from torchsleuth.rules.evidence.operators import failures, generic
+from torchsleuth.rules.evidence.results import last_step, one_part, pair_in_sequence, state_unpacked
+from torchsleuth.rules.evidence.returns import returned
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryModule, Tensor
+
+CODE = "TS199"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for failure, finding in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+        if "ambiguous" in failure.failure.message and _is_made(failure):
+            name = failure.operation.target.rpartition(".")[2]
+            finding = replace(
+                finding, message=message("constructed", name=name, given=operands(failure.operation)[0].text())
+            )
+        finding = replace(finding, message=kinds.explained(analysis, failure) or finding.message)
+        if _holds_tensors(failure):
+            parts = operands(failure.operation)
+            text = message("tensor.of_tensors", count=len(parts), shape=shape_text(parts[0].spec))
+            finding = replace(finding, message=text)
+        layer = _made_of_tensors(failure)
+        if layer is not None and layer.site is not None and isinstance(layer.site.node, ast.Call):
+            source, node = analysis.source_of(layer.site.span.path), layer.site.node
+            given = f"`{short(source.segment(node.args[0]))}`" if node.args else "the tensor"
+            text = message("constructed", name=layer.type_name, given=given)
+            places = (related(source, node, message("constructed.here")), *finding.related)
+            finding = replace(finding, message=text, related=places)
+        before = pair_in_sequence(analysis, failure)
+        if before is not None and failure.operation.module is not None:
+            kind, user = ast.unparse(before[1].func).rpartition(".")[2], layer_text(failure.operation.module)
+            finding = replace(finding, message=message("sequential.pair", layer=kind, user=user))
+        yield replace(finding, candidates=_candidates(analysis, failure, finding))
+
+
+def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) -> Iterator[Candidate]:
+    yield from kinds.converted(analysis, failure)
+    yield from _called(analysis, failure)
+    yield from last_step(analysis, failure)
+    yield from one_part(analysis, failure)
+    yield from _stacked(analysis, failure)
+    if "NoneType" in finding.message:
+        yield from returned(analysis, finding.at.path)
+    yield from state_unpacked(analysis, failure)
+    yield from _made_plain(analysis, failure)
+    yield from _folded_alike(analysis, failure)
+    yield from _gathered(analysis, failure)
+    yield from _with_offsets(analysis, failure)
+    yield from _wide_as_added(analysis, failure)
+    yield from _enough_for_shuffle(analysis, failure)
+
+
+def _holds_tensors(failure: OperatorFailure) -> bool:
+    """``torch.tensor([x, y])`` of tensors that are no numbers."""
+    plain = failure.operation.target == "torch.tensor" and "only one element" in failure.failure.message
+    return plain and len({given.spec.shape for given in operands(failure.operation)}) == 1
+
+
+def _stacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """``torch.stack([x, y])``"""
+    call = failure.operation.site.node
+    if _holds_tensors(failure) and isinstance(call, ast.Call) and len(call.args) == 1:
+        name = source_at(analysis, failure.operation.site).segment(call.func)
+        if name.endswith("tensor"):
+            yield replaced(analysis, failure.operation.site, call.func, f"{name.removesuffix('tensor')}stack")
+
+
+def _enough_for_shuffle(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """A pixel shuffle makes a block of pixels out of each group of channels: a block's worth of them before it."""
+    found = re.search(r"input\.size\(-3\)=(\d+) is not divisible by (\d+)", failure.failure.message)
+    if found is None or not failure.operation.tensors:
+        return
+    channels, block = int(found[1]), int(found[2])
+    side = math.isqrt(block)
+    wanted = [channels * side] if channels % side == 0 and channels % block else []
+    for layer in layers_behind(analysis, failure.operation.tensors[0], "Conv"):
+        for count in (*wanted, channels * block, -(-channels // block) * block):
+            yield from change_argument(analysis, layer, 1, "out_channels", count)
+        return
+
+
+def _gathered(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """gather for an index_select with positions of their own for each sample."""
+    operation, call = failure.operation, failure.operation.site.node
+    given = operands(operation)
+    dim = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
+    if operation.target != "Tensor.index_select" or len(given) != 2 or dim != 1 or not isinstance(call, ast.Call):
+        return
+    table, index = given
+    rest = len(table.shape) - len(index.shape)
+    if len(index.shape) != 2 or rest < 0 or table.node is None or index.node is None:
+        return
+    source = source_at(analysis, operation.site)
+    rows, places = written(source, table.node), written(source, index.node)
+    if rest:
+        sizes = ", ".join(f"{rows}.size({axis})" for axis in range(2, len(table.shape)))
+        places = f"{places}{'.unsqueeze(-1)' * rest}.expand(-1, -1, {sizes})"
+    yield replaced(analysis, operation.site, call, f"{rows}.gather(1, {places})", safe=False)
+
+
+def _wide_as_added(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """What rows are added to, such as a sum for each graph, made as wide as the rows."""
+    operation, given = failure.operation, operands(failure.operation)
+    dim = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
+    if "source tensor shape must match" in failure.failure.message and len(given) == 3:
+        for axis, (size, wanted) in enumerate(zip(given[0].shape, given[2].shape)):
+            if axis != dim and not same(size, wanted):
+                yield from resized(analysis, given[0].tensor, axis, wanted)
+
+
+def _with_offsets(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """The offsets that are at hand, for an EmbeddingBag that is given all bags in one row."""
+    call, frame = failure.operation.site.node, failure.operation.site.frame
+    if "offsets has to be" in failure.failure.message and isinstance(call, ast.Call):
+        for name in (name for name, held in frame.names.items() if isinstance(held, Tensor) and "offset" in str(name)):
+            edit = edits.add_argument(source_at(analysis, failure.operation.site), call, str(name))
+            yield Candidate(message("fix.add_argument", argument=str(name)), (edit,))
+
+
+def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """``nn.CrossEntropyLoss()(output, target)`` where tensors are given to the constructor: of the module that fails, or
+    of one that is given to it."""
+    operation, given = failure.operation, _made_of_tensors(failure)
+    made = operation.module.site if operation.module is not None else None
+    if given is not None:
+        site = given.site
+    else:
+        site = made if made is not None and made.span == operation.site.span and operation.tensors else None
+    node = site.node if site is not None else None
+    if not isinstance(node, ast.Call) or site is None:
+        return
+    source, name = analysis.source_of(site.span.path), ast.unparse(node.func)
+    title = message("fix.replace", old=name, new=f"{name}()")
+    function = site.frame.function.node if site.frame.function is not None else None
+    alike = [
+        part
+        for part in ast.walk(function if given is not None and function is not None else node)
+        if isinstance(part, ast.Call) and len(part.args) == 1 and ast.unparse(part.func) == name
+    ]
+    if len(alike) > 1:
+        title = message("fix.together", title=title, count=len(alike) - 1)
+    found = alike if len(alike) > 1 else [node]
+    yield Candidate(title, tuple(edits.insert_after_node(source, part.func, "()") for part in found))
+
+
+def _made_of_tensors(failure: OperatorFailure) -> LibraryModule | None:
+    """``nn.ReLU(x)`` where its result is wanted: a module that was given a tensor for an option."""
+    given = failure.operation.args[0] if failure.operation.args else None
+    fits = isinstance(given, LibraryModule) and any(isinstance(value, Tensor) for value in given.args)
+    return given if fits and isinstance(given, LibraryModule) else None
+
+
+def _is_made(failure: OperatorFailure) -> bool:
+    """Whether it is the constructor of a module that tensors are given to."""
+    module = failure.operation.module
+    return module is not None and module.site is not None and module.site.span == failure.operation.site.span
+
+
+def _folded_alike(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """The blocks put together as they were taken: with the stride, the padding and the kernel of the ``unfold``."""
+    fold, given = failure.operation, operands(failure.operation)
+    node = fold.site.node
+    if fold.target != "torch.nn.functional.fold" or not given or not isinstance(node, ast.Call):
+        return
+    made = (before for _, before in lineage(analysis, given[0].tensor) if before.target == "torch.nn.functional.unfold")
+    unfold = next(made, None)
+    call = unfold.site.node if unfold is not None else None
+    if not isinstance(call, ast.Call) or unfold is None or unfold.site.frame is not fold.site.frame:
+        return
+    source = source_at(analysis, fold.site)
+    for place, name in ((4, "stride"), (3, "padding"), (2, "dilation"), (1, "kernel_size")):
+        old, new = _argument(node, place + 1, name), _argument(call, place, name)
+        if new is not None and (old is None or ast.dump(old) != ast.dump(new)):
+            text = source.segment(new)
+            if old is not None:
+                yield replaced(analysis, fold.site, old, text)
+            else:
+                edit = edits.add_argument(source, node, f"{name}={text}")
+                yield Candidate(message("fix.add_argument", argument=f"{name}={text}"), (edit,))
+
+
+def _argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
+    keyword = next((part.value for part in call.keywords if part.arg == name), None)
+    return call.args[place] if keyword is None and place < len(call.args) else keyword
+
+
+def _made_plain(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """Of several elements, what a condition or a number can be made of; of an array that is a view, a copy."""
+    error, given = failure.failure.message, operands(failure.operation)
+    node = failure.operation.site.node
+    if "array.copy()" in error and isinstance(node, ast.Call) and node.args:
+        yield appended(analysis, failure.operation.site, node.args[0], ".copy()")
+    if not given or given[0].node is None:
+        return
+    if "must be tuple of Tensors" in error and isinstance(node, ast.Call) and all(used.node for used in given):
+        source, parts = source_at(analysis, failure.operation.site), [used.node for used in given]
+        if parts == node.args[: len(parts)]:
+            text = f"[{', '.join(source.segment(part) for part in node.args[: len(parts)])}]"
+            title = message("fix.replace", old=text[1:-1], new=text)
+            yield Candidate(title, (edits.replace_between(source, node.args[0], node.args[len(parts) - 1], text),))
+    if "Boolean value of Tensor" in error:
+        for suffix in (".any()", ".all()"):
+            yield from suffixed(analysis, given[0], suffix, safe=False)
+    elif any(part in error for part in ("only one element tensors", "cannot be converted to Scalar", "format string")):
+        for suffix in (".mean()", ".sum()"):
+            yield from suffixed(analysis, given[0], suffix, safe=False)
+
+
+RULE = Rule(FAULTS[CODE], find)

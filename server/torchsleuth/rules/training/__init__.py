@@ -1,0 +1,1 @@
+"""Rules about training loops and modules (TS5xx)."""

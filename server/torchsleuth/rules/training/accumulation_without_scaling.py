@@ -1,0 +1,147 @@
+"""accumulation-without-scaling: gradients of several batches are added up, and the loss is not divided.
+
+What it finds
+    backward() in every iteration, step() only in every k-th (`if (i + 1) % k == 0`), and a loss that is a mean over the
+    batch and goes backward as it is.
+Why it hurts
+    The gradient is k times that of the large batch it stands for: the learning rate is k times too high. Adam and its like
+    divide by the size of the gradient, so that there it is a hint, unless the gradient is clipped.
+Example
+    loss = criterion(model(x), y)
+    loss.backward()
+    if (i + 1) % 4 == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+Use instead
+    loss = criterion(model(x), y)
+    (loss / 4).backward()
+    if (i + 1) % 4 == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+Fix safety
+    Unsafe: a learning rate that was tuned with the sum has to be tuned again.
+References
+    torch.amp, "Gradient accumulation"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import TypeGuard
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import Event
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.gradients import changes_gradients, feeds
+from torchsleuth.rules.evidence.loops import own_blocks, statement_of
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject
+from torchsleuth.values.graph import GraphNode
+
+CODE = "TS514"
+_MEANS = frozenset(
+    "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy kl_div "
+    "binary_cross_entropy_with_logits CrossEntropyLoss NLLLoss MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss "
+    "BCEWithLogitsLoss KLDivLoss mean".split()
+)
+_ADAPTIVE = frozenset("Adam AdamW RMSprop Adagrad Adadelta Adamax NAdam RAdam SparseAdam Adafactor Rprop Muon".split())
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    found: dict[object, tuple[Event, Event, ast.BinOp]] = {}
+    for step in analysis.events("step"):
+        if not step.loops or not isinstance(step.subject, LibraryObject):
+            continue
+        condition = _every_kth(analysis, step)
+        backward = _accumulated(analysis, step) if condition is not None else None
+        if backward is not None and condition is not None and _is_unscaled(backward.node):
+            found.setdefault(backward.site.span, (backward, step, condition))
+    if found and not changes_gradients(analysis):
+        clipped = bool(analysis.events("clip"))
+        for backward, step, condition in found.values():
+            adaptive = isinstance(step.subject, LibraryObject) and step.subject.type_name in _ADAPTIVE
+            yield _finding(analysis, backward, step, condition, hidden=adaptive and not clipped)
+
+
+def _every_kth(analysis: Analysis, step: Event) -> ast.BinOp | None:
+    """The ``i % k`` that decides whether the optimizer steps."""
+    statement = statement_of(analysis, step.site)
+    if statement is None:
+        return None
+    inner: ast.AST = statement
+    for part in reversed(edits.path_to(analysis.tree(step.site.span.path), statement)):
+        block = next((body for body in own_blocks(part) if inner in body), [])
+        skipping = [one for one in takewhile(lambda one: one is not inner, block) if _skips(one)]
+        tests = [one.test for one in skipping if isinstance(one, ast.If)]
+        if isinstance(part, ast.If) and inner in part.body:
+            tests.append(part.test)
+        found = [node for test in tests for node in ast.walk(test) if _is_modulo(node)]
+        if found:
+            return found[0]
+        if isinstance(part, ast.For | ast.While | ast.FunctionDef | ast.If):
+            return None
+        inner = part if isinstance(part, ast.stmt) else inner
+    return None
+
+
+def _skips(statement: ast.AST) -> bool:
+    return isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Continue) and not statement.orelse
+
+
+def _is_modulo(node: ast.AST) -> TypeGuard[ast.BinOp]:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+
+
+def _accumulated(analysis: Analysis, step: Event) -> Event | None:
+    """A backward() of each iteration of the same loop, whose gradients are still there at the next one."""
+    point = step.loops[-1]
+    passes = [
+        event
+        for event in analysis.events("backward")
+        if event.certain
+        and event.loops[-1:]
+        and event.loops[-1].execution == point.execution
+        and feeds(event, step.subject) is True
+    ]
+    for first, second in zip(passes, passes[1:]):
+        between = analysis.trace.events[first.index : second.index]
+        if not any(event.kind in ("zero_grad", "step") and event.certain for event in between):
+            return first
+    return None
+
+
+def _is_unscaled(node: GraphNode | None) -> bool:
+    """Whether a loss is a mean, or a sum with one, and nothing was multiplied."""
+    if node is None:
+        return False
+    if node.operator in ("add", "neg"):
+        return any(_is_unscaled(part) for part in node.inputs)
+    given = node.site.node.keywords if isinstance(node.site.node, ast.Call) else []
+    return node.operator in _MEANS and not any(_changes_mean(keyword) for keyword in given)
+
+
+def _changes_mean(keyword: ast.keyword) -> bool:
+    if keyword.arg == "reduction":
+        return not isinstance(keyword.value, ast.Constant) or keyword.value.value != "mean"
+    return keyword.arg in ("weight", "size_average")
+
+
+def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.BinOp, hidden: bool) -> Finding:
+    """`hidden`: the optimizer divides by the size of the gradient."""
+    source = analysis.source_of(backward.site.span.path)
+    times = source.segment(condition.right)
+    places = (related(source, step.site.node, message("accumulate.step", times=times)),)
+    candidates: list[Candidate] = []
+    node = backward.site.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        text = f"({source.segment(node.func.value)} / {times})"
+        title = message("fix.replace", old=source.segment(node.func.value), new=text)
+        candidates.append(Candidate(title, (edits.replace(source, node.func.value, text),), safe=False))
+    text = message("accumulate.hidden" if hidden else "accumulate.unscaled", times=times)
+    return Finding(backward.site.span, text, places, tuple(candidates), severity="hint" if hidden else None)
+
+
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

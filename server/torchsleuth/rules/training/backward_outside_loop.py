@@ -1,0 +1,186 @@
+"""backward-outside-loop: a pass over the data that trains on its last batch alone.
+
+What it finds
+    A loop over batches that computes a loss in every iteration, while backward() stands below the loop: by then the loss
+    is that of the last batch, and those of all the others are forgotten.
+Why it hurts
+    One batch an epoch is trained on. The loop runs at full cost, and learns next to nothing.
+Example
+    for x, y in loader:
+        loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step()
+Use instead
+    for x, y in loader:
+        loss = criterion(model(x), y)
+        loss.backward()
+        optimizer.step()
+Fix safety
+    Unsafe: the lines move into the loop; whoever meant to sum the losses up writes `loss = loss + …`.
+References
+    torch.Tensor.backward
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import Event
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import common_loop, draws_again, statement_of, trained_by
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.syntax import edits
+
+CODE = "TS523"
+_TRAINING = frozenset("zero_grad backward step clip scale unscale scaler_step scaler_update".split())
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[object] = set()
+    for backward in analysis.events("backward"):
+        if backward.site.span in seen or not backward.certain:
+            continue
+        seen.add(backward.site.span)
+        loop = _loop_above(analysis, backward)
+        if loop is not None and _forgets(analysis, backward, loop):
+            source = analysis.source_of(backward.site.span.path)
+            text = message("backward.outside", loss=f"`{_receiver(backward)}`", line=loop.lineno)
+            place = related(source, loop.iter if isinstance(loop, ast.For) else loop, message("backward.outside.loop"))
+            yield Finding(backward.site.span, text, (place,), tuple(_moved(analysis, backward, loop)))
+
+
+def _receiver(backward: Event) -> str | None:
+    """The variable that goes backward."""
+    node = backward.site.node
+    held = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    if isinstance(held, ast.Call) and isinstance(held.func, ast.Attribute) and held.func.attr == "scale" and held.args:
+        held = held.args[0]
+    return held.id if isinstance(held, ast.Name) else None
+
+
+def _loop_above(analysis: Analysis, backward: Event) -> ast.For | None:
+    """The loop in the same block, above the backward(), that sets the loss anew in every iteration."""
+    name, statement = _receiver(backward), statement_of(analysis, backward.site)
+    around = edits.path_to(analysis.tree(backward.site.span.path), statement) if statement is not None else []
+    if name is None or statement is None or len(around) < 2:
+        return None
+    found: ast.For | None = None
+    for part in getattr(around[-2], "body", []):
+        if part is statement:
+            return found
+        sets = [node for node in ast.walk(part) if isinstance(node, ast.Name) and node.id == name and _is_set(node)]
+        if sets:
+            plain = [one for one in ast.walk(part) if isinstance(one, ast.Assign) and _is_plain(one, name)]
+            found = (
+                part if isinstance(part, ast.For) and len(plain) == len(sets) and _always(part.body, plain) else None
+            )
+    return None
+
+
+def _always(block: list[ast.stmt], wanted: list[ast.Assign]) -> bool:
+    """Whether every way through a block goes over one of these statements."""
+    for part in block:
+        if part in wanted:
+            return True
+        if isinstance(part, ast.With | ast.For) and _always(part.body, wanted):
+            return True
+        if isinstance(part, ast.If) and _always(part.body, wanted) and _always(part.orelse, wanted):
+            return True
+    return False
+
+
+def _is_set(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)
+
+
+def _is_plain(assignment: ast.Assign, name: str) -> bool:
+    """Whether an assignment sets the name to something that its old value is no part of."""
+    targets = [part for target in assignment.targets for part in ast.walk(target)]
+    sets = any(isinstance(part, ast.Name) and part.id == name for part in targets)
+    return sets and not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(assignment.value))
+
+
+def _forgets(analysis: Analysis, backward: Event, loop: ast.For) -> bool:
+    """Whether the loop runs a model that is then trained in every iteration, on its own data, with a graph of its own, and
+    nothing else in it takes that graph."""
+    steps = [event for event in analysis.events("step") if event.index > backward.index]
+    inside = [event for event in analysis.trace.events[: backward.index] if _is_in(event, loop, backward)]
+    if any(event.kind in ("backward", "step") for event in inside):
+        return False
+    last = {event.loops[len(backward.loops)].execution for event in inside}
+    forwards = [event for event in inside if event.kind == "forward" and event.grad is True and event.certain]
+    forwards = [event for event in forwards if event.loops[len(backward.loops)].execution == max(last)]
+    if not any(trained_by(step.subject, event.subject) for step in steps[:1] for event in forwards):
+        return False
+    first, *others = forwards
+    again = [event for event in others if event.site.span == first.site.span and common_loop(first, event)]
+    own = [event for event in again if event.tensor is not None and first.forward_id not in event.history]
+    if not own or any(map(draws_again, (first, *own))) or _carries_on(loop):
+        return False
+    return not _collects(loop, str(_receiver(backward)))
+
+
+def _is_in(event: Event, loop: ast.For, backward: Event) -> bool:
+    """Whether an event happened in an iteration of the loop, right below the loops around the backward()."""
+    depth = len(backward.loops)
+    if len(event.loops) <= depth:
+        return False
+    outer = [(point.execution, point.iteration) for point in backward.loops]
+    if [(point.execution, point.iteration) for point in event.loops[:depth]] != outer:
+        return False
+    node = event.loops[depth].node
+    return (node.lineno, node.col_offset) == (loop.lineno, loop.col_offset)
+
+
+def _carries_on(loop: ast.For) -> bool:
+    """Whether something that one iteration gives is an argument in the next."""
+    set_at: dict[str, int] = {}
+    for part in ast.walk(loop):
+        if isinstance(part, ast.Assign):
+            for name in (name for target in part.targets for name in ast.walk(target) if isinstance(name, ast.Name)):
+                set_at[name.id] = min(part.lineno, set_at.get(name.id, part.lineno))
+    given = [one for part in ast.walk(loop) if isinstance(part, ast.Call) for one in part.args]
+    return any(isinstance(one, ast.Name) and one.lineno <= set_at.get(one.id, 0) for one in given)
+
+
+def _collects(loop: ast.For, name: str) -> bool:
+    """Whether the loss is kept, with its graph, where it may be used as well: in a sum, a list, another function."""
+    for part in ast.walk(loop):
+        if isinstance(part, ast.AugAssign | ast.Assign) and not isinstance(part.value, ast.Call):
+            if any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(part.value)):
+                if ".item" not in ast.unparse(part.value) and ".detach" not in ast.unparse(part.value):
+                    return True
+        if isinstance(part, ast.Call) and any(isinstance(one, ast.Name) and one.id == name for one in part.args):
+            if ast.unparse(part.func) not in ("print", "float"):
+                return True
+    return False
+
+
+def _moved(analysis: Analysis, backward: Event, loop: ast.For) -> Iterator[Candidate]:
+    """The lines from the backward() to the step, at the end of the loop's body."""
+    path = backward.site.span.path
+    source, statement = analysis.source_of(path), statement_of(analysis, backward.site)
+    around = edits.path_to(analysis.tree(path), statement) if statement is not None else []
+    block: list[ast.stmt] = getattr(around[-2], "body", []) if len(around) > 1 else []
+    here = {
+        id(one)
+        for event in analysis.trace.events
+        if event.kind in _TRAINING
+        if (one := statement_of(analysis, event.site))
+    }
+    if statement not in block:
+        return
+    first = last = block.index(statement)
+    while id(block[first - 1]) in here and first > 0 and block[first - 1] is not loop:
+        first -= 1
+    while last + 1 < len(block) and id(block[last + 1]) in here:
+        last += 1
+    changes = edits.relocate(source, block[first : last + 1], loop.body[-1])
+    if changes:
+        title = message("fix.move_into", text=f"{_receiver(backward)}.backward()", line=loop.lineno)
+        yield Candidate(title, changes, safe=False)
+
+
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

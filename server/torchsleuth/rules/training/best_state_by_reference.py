@@ -1,0 +1,311 @@
+"""best-state-by-reference: the best weights are remembered by reference and overwritten by training.
+
+What it finds
+    `best = model.state_dict()`, or `best_model = model`, under a condition in a training loop, where `best` is read after
+    the loop, or kept by an object; also states that are collected in a list, and shallow copies of them.
+Why it hurts
+    state_dict() holds the parameters themselves. The optimizer changes them in place, so the "best" state is always
+    the latest one.
+Example
+    if accuracy > best_accuracy:
+        best_state = model.state_dict()
+Use instead
+    if accuracy > best_accuracy:
+        best_state = copy.deepcopy(model.state_dict())
+Fix safety
+    Safe: only the copy is new.
+References
+    torch.nn.Module.state_dict, "Saving and loading models"
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.modules import parts_of
+from torchsleuth.interp.trace import LibraryCall
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import modules_of, name_in, trained_by
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Edit
+from torchsleuth.syntax import edits
+from torchsleuth.tensors.device import CPU
+from torchsleuth.values import LibraryModule, Value
+from torchsleuth.values.frames import Frame
+
+CODE = "TS517"
+_SHALLOW = frozenset({"copy.copy", "copy", "dict", "OrderedDict", "collections.OrderedDict"})
+
+
+@dataclass(frozen=True)
+class _Place:
+    """An expression in a file: the nodes around it, from the module inwards, and itself."""
+
+    path: str
+    trail: tuple[ast.AST, ...]
+
+    @property
+    def node(self) -> ast.AST:
+        return self.trail[-1]
+
+    @property
+    def statement(self) -> ast.stmt:
+        return next(part for part in reversed(self.trail) if isinstance(part, ast.stmt))
+
+    @property
+    def wrappers(self) -> list[ast.AST]:
+        """What is around the expression in its statement, from the inside."""
+        return list(reversed(self.trail[self.trail.index(self.statement) + 1 : -1]))
+
+    @property
+    def blocks(self) -> list[ast.AST]:
+        """The statements around, from the inside to the function that they are in."""
+        found: list[ast.AST] = []
+        for part in reversed(self.trail[: self.trail.index(self.statement)]):
+            if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+                return [*found, part]
+            found.append(part)
+        return found
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    reported: set[object] = set()
+    for call in analysis.calls.get("torch.nn.Module.state_dict", ()):
+        if call.site.span in reported or not _trained_after(analysis, call):
+            continue
+        target = _kept(analysis, call)
+        if target is not None:
+            reported.add(call.site.span)
+            name = analysis.source_of(call.site.span.path).segment(target)
+            text = message("state.reference", name=f"`{name}`")
+            yield Finding(call.site.span, text, (), (_copied(analysis, call.site.span.path, call.site.node),))
+    yield from _whole_models(analysis)
+
+
+def _trained_after(analysis: Analysis, call: LibraryCall) -> bool:
+    """Whether an optimizer changes the module in the same loop after its state was taken."""
+    executions = {point.execution for point in call.loops}
+    return any(
+        event.kind == "step"
+        and event.index >= call.after
+        and executions & {point.execution for point in event.loops}
+        and trained_by(event.subject, call.receiver)
+        for event in analysis.trace.events
+    )
+
+
+# -- states ----------------------------------------------------------------------------------------
+
+
+def _kept(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
+    """The variable or attribute that holds the state beyond the iteration."""
+    frame: Frame | None = call.site.frame
+    node: ast.AST | None = call.site.node
+    conditional = False
+    while frame is not None and node is not None:
+        place = _place(analysis, frame.path, node)
+        if place is None or not _refers(place, _stays(call.receiver)):
+            return None
+        conditional = conditional or any(isinstance(part, ast.If) for part in _until_loop(place))
+        if not isinstance(place.statement, ast.Return):
+            conditional = conditional or _conditional_above(analysis, frame)
+            return None if _ends(analysis, place, frame) else _target(analysis, place, conditional)
+        node, frame = frame.call, frame.caller
+    return None
+
+
+def _place(analysis: Analysis, path: str, node: ast.AST) -> _Place | None:
+    """A recorded expression in the rule's tree of its file."""
+    index = analysis.index(path)
+    part = index.same(node) if isinstance(node, ast.expr) else None
+    return None if part is None else _Place(path, tuple(index.trail(part)))
+
+
+def _until_loop(place: _Place) -> list[ast.AST]:
+    found: list[ast.AST] = []
+    for part in place.blocks:
+        if isinstance(part, ast.For | ast.While):
+            break
+        found.append(part)
+    return found
+
+
+def _conditional_above(analysis: Analysis, frame: Frame) -> bool:
+    """Whether a condition stands between the loop and the call of a function, or of one that calls it."""
+    while frame.caller is not None and frame.call is not None:
+        place = _place(analysis, frame.caller.path, frame.call)
+        if place is None:
+            return False
+        if any(isinstance(part, ast.If) for part in _until_loop(place)):
+            return True
+        if any(isinstance(part, ast.For | ast.While) for part in place.blocks):
+            return False
+        frame = frame.caller
+    return False
+
+
+def _stays(module: Value) -> bool:
+    """Whether ``.cpu()`` of the parameters gives these themselves."""
+    parts = [part for part in parts_of(module) if isinstance(part, LibraryModule)]
+    return bool(parts) and all(part.device == CPU for part in parts)
+
+
+def _is_same_memory(value: ast.expr, on_cpu: bool) -> bool:
+    """``v``, ``v.detach()``, ``v.data`` and their like, for a tensor of the state."""
+    while not isinstance(value, ast.Name):
+        if isinstance(value, ast.Attribute) and value.attr == "data":
+            value = value.value
+            continue
+        if not isinstance(value, ast.Call) or value.args or value.keywords or not isinstance(value.func, ast.Attribute):
+            return False
+        if value.func.attr != "detach" and not (value.func.attr == "cpu" and on_cpu):
+            return False
+        value = value.func.value
+    return True
+
+
+def _refers(place: _Place, on_cpu: bool) -> bool:
+    """Whether the value of the statement holds the state's own tensors, and not copies of them."""
+    inner = place.node
+    for part in place.wrappers:
+        if isinstance(part, ast.Call):
+            shallow = inner in part.args and ast.unparse(part.func) in _SHALLOW
+            added = inner in part.args and isinstance(part.func, ast.Attribute) and part.func.attr == "append"
+            if not shallow and not added and part.func is not inner:
+                return False
+        elif isinstance(part, ast.Attribute):
+            if part.attr not in ("items", "copy"):
+                return False
+        elif isinstance(part, ast.DictComp):
+            if not _is_same_memory(part.value, on_cpu):
+                return False
+        elif not isinstance(part, ast.Dict | ast.Tuple | ast.List | ast.comprehension):
+            return False
+        inner = part
+    return True
+
+
+def _target(analysis: Analysis, place: _Place, conditional: bool) -> ast.expr | None:
+    statement = place.statement
+    if isinstance(statement, ast.Expr):
+        function = statement.value.func if isinstance(statement.value, ast.Call) else None
+        collected = function.value if isinstance(function, ast.Attribute) and function.attr == "append" else None
+        return collected if collected is not None and _is_read(analysis, place, collected) else None
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or not conditional:
+        return None
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    target, value = targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        pairs = [
+            one for one, part in zip(target.elts, value.elts) if any(node is place.node for node in ast.walk(part))
+        ]
+        target = pairs[0]
+    return target if len(targets) == 1 and _is_read(analysis, place, target) else None
+
+
+def _ends(analysis: Analysis, place: _Place, frame: Frame) -> bool:
+    """Whether the loop is left right after the state was taken, there or in the function that called this one."""
+    around = place.blocks[0]
+    block = around.body if isinstance(around, ast.If) else []
+    if not block or not isinstance(block[-1], ast.Break | ast.Return):
+        return False
+    if any(isinstance(part, ast.For | ast.While) for part in place.blocks):
+        return True
+    caller = _place(analysis, frame.caller.path, frame.call) if frame.caller is not None and frame.call else None
+    if caller is None:
+        return False
+    given = caller.statement.targets if isinstance(caller.statement, ast.Assign) else []
+    names = {ast.unparse(target) for target in given}
+    loop = next((part for part in caller.blocks if isinstance(part, ast.For | ast.While)), None)
+    for part in ast.walk(loop) if loop is not None else ():
+        if isinstance(part, ast.If) and isinstance(part.body[-1], ast.Break | ast.Return):
+            asked = set(ast.walk(part.test))
+            if caller.node in asked or any(ast.unparse(inner) in names for inner in asked):
+                return True
+    return False
+
+
+def _is_read(analysis: Analysis, place: _Place, target: ast.expr) -> bool:
+    """Whether the target is read after the loop that it is set in, or, for an attribute, anywhere."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    reads = [node for node in analysis.index(place.path).nodes if isinstance(getattr(node, "ctx", None), ast.Load)]
+    if isinstance(target, ast.Attribute):
+        inside = set(ast.walk(place.statement))
+        return any(isinstance(n, ast.Attribute) and n.attr == target.attr and n not in inside for n in reads)
+    loops = [part for part in place.blocks if isinstance(part, ast.For | ast.While)]
+    if not isinstance(target, ast.Name) or not loops:
+        return False
+    end = loops[-1].end_lineno or 0
+    last = min((after.end_lineno or 0 for after in _rebound(place, loops[-1], target.id)), default=math.inf)
+    within = set(ast.walk(place.blocks[-1]))
+    return any(isinstance(n, ast.Name) and n.id == target.id and n in within and end < n.lineno <= last for n in reads)
+
+
+def _rebound(place: _Place, loop: ast.AST, name: str) -> Iterator[ast.stmt]:
+    """The statements that give the name another value wherever the execution gets from the loop to what follows them."""
+    inside = place.trail[: place.trail.index(loop) + 1]
+    for outer, inner in pairwise(inside[inside.index(place.blocks[-1]) :]):
+        for block in (getattr(outer, field, ()) for field in ("body", "orelse", "finalbody")):
+            for statement in block[block.index(inner) + 1 :] if inner in block else ():
+                if isinstance(statement, ast.Assign) and name in {ast.unparse(one) for one in statement.targets}:
+                    yield statement
+
+
+# -- models ----------------------------------------------------------------------------------------
+
+
+def _whole_models(analysis: Analysis) -> Iterator[Finding]:
+    """``best_model = model`` in a loop that trains the model."""
+    reported: set[ast.AST] = set()
+    looked_into: set[tuple[ast.AST, object]] = set()
+    for step in analysis.events("step"):
+        frame: Frame | None = step.site.frame
+        node: ast.AST | None = step.site.node
+        while frame is not None and node is not None and step.loops:
+            place = _place(analysis, frame.path, node)
+            loops = [part for part in place.blocks if isinstance(part, ast.For | ast.While)] if place else []
+            if loops and (loops[-1], step.subject) not in looked_into:
+                looked_into.add((loops[-1], step.subject))
+                for assignment in _bare(loops[-1], reported):
+                    name = ast.unparse(assignment.value)
+                    if all(name_in(frame, module) != name for module in modules_of(step.subject)):
+                        continue
+                    value = _place(analysis, frame.path, assignment.value)
+                    conditional = value is not None and any(isinstance(part, ast.If) for part in _until_loop(value))
+                    target = None if value is None else _target(analysis, value, conditional)
+                    if target is not None:
+                        reported.add(assignment)
+                        source = analysis.source_of(frame.path)
+                        text = message("state.reference", name=f"`{source.segment(target)}`")
+                        span = source.span(assignment.value)
+                        yield Finding(span, text, (), (_copied(analysis, frame.path, assignment.value),))
+            node, frame = frame.call, frame.caller
+
+
+def _bare(loop: ast.AST, reported: set[ast.AST]) -> Iterator[ast.Assign]:
+    """The assignments in a loop that only give something another name."""
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name | ast.Attribute) and node not in reported:
+            yield node
+
+
+def _copied(analysis: Analysis, path: str, node: ast.AST) -> Candidate:
+    source, tree = analysis.source_of(path), analysis.tree(path)
+    place = _place(analysis, path, node)
+    around = place.wrappers[0] if place is not None and place.wrappers else None
+    if isinstance(around, ast.Call) and ast.unparse(around.func) == "copy.copy":
+        return Candidate(message("fix.copy"), (edits.replace(source, around.func, "copy.deepcopy"),))
+    imports = [part for part in analysis.index(path).of_type(ast.ImportFrom) if part.module == "copy"]
+    plain = any(alias.name == "deepcopy" and alias.asname is None for part in imports for alias in part.names)
+    text = f"{'deepcopy' if plain else 'copy.deepcopy'}({source.segment(node)})"
+    changes: tuple[Edit, ...] = () if plain else edits.add_import(source, tree, "import copy")
+    return Candidate(message("fix.copy"), (*changes, edits.replace(source, node, text)))
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,113 @@
+"""functional-dropout-always-on: F.dropout in forward without training=.
+
+What it finds
+    F.dropout and its like in a method of a module without `training=`, whose default is True;
+    scaled_dot_product_attention with a dropout_p that does not depend on self.training; nn.Dropout that is made in
+    forward instead of __init__.
+Why it hurts
+    model.eval() does not switch it off: predictions are random and worse than they could be.
+Example
+    x = F.dropout(x, p=0.5)
+Use instead
+    x = F.dropout(x, p=0.5, training=self.training)
+Fix safety
+    Safe: training is as before.
+References
+    torch.nn.functional.dropout
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.modules import descendants
+from torchsleuth.interp.trace import LibraryCall
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.modes import depends_on_mode
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.values.frames import Frame
+
+CODE = "TS516"
+_DROPOUTS = frozenset(f"torch.nn.functional.dropout{suffix}" for suffix in ("", "1d", "2d", "3d"))
+_ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    reported: set[object] = set()
+    for call in (call for path in (*sorted(_DROPOUTS), _ATTENTION) for call in analysis.calls.get(path, ())):
+        node = call.site.node
+        module = call.site.frame.instance()
+        if module is None or not module.is_module or not isinstance(node, ast.Call) or call.site.span in reported:
+            continue
+        if any(isinstance(part, ast.Starred) for part in node.args) or any(k.arg is None for k in node.keywords):
+            continue
+        receiver = _self_name(call.site.frame)
+        fix = _always_on(analysis, call, node, receiver)
+        if fix is not None and not depends_on_mode(analysis, call.site):
+            reported.add(call.site.span)
+            name = call.path.rpartition(".")[2]
+            yield Finding(call.site.span, message("dropout.always", function=name), (), fix)
+
+    yield from _made_anew(analysis)
+
+
+def _made_anew(analysis: Analysis) -> Iterator[Finding]:
+    """Dropout layers that are made where they are used: eval() of the model does not reach them."""
+    reported: set[object] = set()
+    kept = {id(item.value) for item in analysis.trace.attributes}
+    for operation in analysis.trace.operations:
+        layer = operation.module
+        site = layer.site if layer is not None and "Dropout" in layer.type_name else None
+        instance = operation.site.frame.instance()
+        if layer is None or site is None or instance is None or not instance.is_module or site.span in reported:
+            continue
+        if site.frame is not operation.site.frame or layer.slots["training"] is not True:
+            continue
+        registered = id(layer) in kept or any(part is layer for part in descendants(instance))
+        receiver = _self_name(site.frame)
+        if registered or receiver is None or depends_on_mode(analysis, site):
+            continue
+        reported.add(site.span)
+        source = analysis.source_of(site.span.path)
+        text = f".train({receiver}.training)"
+        fix = Candidate(message("fix.add", text=text), (edits.insert_after_node(source, site.node, text),))
+        yield Finding(site.span, message("dropout.anew", layer=layer.type_name), (), (fix,))
+
+
+def _self_name(frame: Frame) -> str | None:
+    """What the module is called in its method, None in a static one."""
+    function = frame.function
+    arguments = function.node.args.args if function is not None and isinstance(function.node, ast.FunctionDef) else []
+    return arguments[0].arg if arguments and function is not None and function.kind == "function" else None
+
+
+def _always_on(
+    analysis: Analysis, call: LibraryCall, node: ast.Call, receiver: str | None
+) -> tuple[Candidate, ...] | None:
+    """Repairs of a dropout that evaluation does not switch off, None where it is no such."""
+    source = analysis.source_of(call.site.span.path)
+    if call.path in _DROPOUTS:
+        if "training" in call.kwargs or len(node.args) > 2 or call.get(1, "p", 0.5) == 0:
+            return None
+        if receiver is None:
+            return ()
+        text = f"training={receiver}.training"
+        return (Candidate(message("fix.add", text=text), (edits.add_argument(source, node, text),)),)
+    if call.path != _ATTENTION:
+        return None
+    given = next((keyword.value for keyword in node.keywords if keyword.arg == "dropout_p"), None)
+    rate = call.kwargs.get("dropout_p")
+    if given is None or not isinstance(rate, int | float) or rate == 0 or "training" in source.segment(given):
+        return None
+    if not isinstance(given, ast.Constant | ast.Attribute) or receiver is None:
+        return None
+    text = f"{source.segment(given)} if {receiver}.training else 0.0"
+    return (
+        Candidate(message("fix.replace", old=source.segment(given), new=text), (edits.replace(source, given, text),)),
+    )
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,216 @@
+"""grad-scaler-order: a GradScaler of which one part is missing, or in the wrong place.
+
+What it finds
+    backward() of a scaled loss followed by optimizer.step() instead of scaler.step(optimizer), or beside it;
+    scaler.step() although the loss was not scaled; scaler.step() without scaler.update(), or behind it.
+Why it hurts
+    The optimizer steps with gradients 65536 times too large, or twice. In the other cases PyTorch raises an error, but
+    only where the scaler is enabled: on a machine with a GPU.
+Example
+    scaler.scale(loss).backward()
+    optimizer.step()
+Use instead
+    scaler.scale(loss).backward()
+    scaler.step(optimizer)
+    scaler.update()
+Fix safety
+    Safe: the three calls belong together.
+References
+    torch.amp.GradScaler
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.optim import is_off
+from torchsleuth.interp.trace import Event
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.gradients import feeds
+from torchsleuth.rules.evidence.loops import (
+    is_alone,
+    is_simple,
+    optimizer_text,
+    receiver_text,
+    same_iteration,
+    statement_of,
+    uncalled,
+)
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject
+
+CODE = "TS515"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    events = analysis.trace.events
+    if not any(event.kind == "scaler_step" or event.kind == "scale" for event in events):
+        return
+    reported: set[object] = set()
+    for finding in (
+        *_steps_beside(analysis, events),
+        *_unscaled_losses(analysis, events),
+        *_no_update(analysis, events),
+        *_early_updates(analysis, events),
+    ):
+        if finding.at not in reported:
+            reported.add(finding.at)
+            yield finding
+
+
+def _scaling(events: list[Event], backward: Event) -> Event | None:
+    """Where the loss of a backward() was scaled."""
+    scales = {id(event.tensor): event for event in events if event.kind == "scale" and not is_off(event.subject)}
+    pending = [backward.tensor]
+    for _ in range(16):
+        found = next((scales[id(tensor)] for tensor in pending if tensor is not None and id(tensor) in scales), None)
+        if found is not None:
+            return found
+        origins = [tensor.origin for tensor in pending if tensor is not None]
+        pending = [source for origin in origins if origin is not None for source in origin.sources]
+    return None
+
+
+def _steps_beside(analysis: Analysis, events: list[Event]) -> Iterator[Finding]:
+    """optimizer.step() after the backward() of a scaled loss, instead of a step of the scaler or after it."""
+    by_scaler = {(event.index + 1) for event in events if event.kind == "scaler_step"}
+    for step in events:
+        if step.kind != "step" or not step.certain or step.index in by_scaler:
+            continue
+        earlier = [event for event in events[: step.index] if same_iteration(step, event)]
+        last = next((e for e in reversed(earlier) if e.kind in ("backward", "unscale") or _steps(e, step)), None)
+        if last is None or not last.certain:
+            continue
+        if last.kind == "backward" and feeds(last, step.subject) is not False:
+            scale = _scaling(events, last)
+            if scale is not None:
+                yield _instead(analysis, step, scale, "scaler.step")
+        elif last.kind == "step" and last.index in by_scaler:
+            yield _twice(analysis, step, last)
+
+
+def _steps(event: Event, step: Event) -> bool:
+    return event.kind == "step" and event.subject is step.subject
+
+
+def _instead(analysis: Analysis, step: Event, scale: Event, key: str) -> Finding:
+    scaler = receiver_text(analysis, scale.site)
+    optimizer = receiver_text(analysis, step.site)
+    source = analysis.source_of(scale.site.span.path)
+    places = (related(source, scale.site.node, message("scaler.scaled")),)
+    candidates: list[Candidate] = []
+    statement = statement_of(analysis, step.site)
+    alone = isinstance(statement, ast.Expr) and is_simple(statement, analysis, step.site.span.path)
+    if scaler and optimizer and alone and statement is not None:
+        here = analysis.source_of(step.site.span.path)
+        text = f"{scaler}.step({optimizer})"
+        changes = [edits.replace(here, statement, text)]
+        if not bool(analysis.events("scaler_update")):
+            changes.append(edits.insert_line_after(here, statement, f"{scaler}.update()"))
+        title = message("fix.replace", old=here.segment(statement), new=text)
+        candidates = [Candidate(title, tuple(changes))]
+    text = message(key, optimizer=f"`{optimizer}`", scaler=f"`{scaler}`")
+    return Finding(step.site.span, text, places, tuple(candidates))
+
+
+def _twice(analysis: Analysis, step: Event, first: Event) -> Finding:
+    path = step.site.span.path
+    source = analysis.source_of(path)
+    places = (related(analysis.source_of(first.site.span.path), first.site.node, message("scaler.twice.first")),)
+    statement = statement_of(analysis, step.site)
+    candidates: tuple[Candidate, ...] = ()
+    if isinstance(statement, ast.Expr) and is_alone(statement, analysis, path):
+        title = message("fix.remove", text=source.segment(statement))
+        candidates = (Candidate(title, (edits.remove_line(source, statement.lineno),)),)
+    text = message("scaler.twice", optimizer=f"`{receiver_text(analysis, step.site)}`", line=first.site.span.start.line)
+    return Finding(step.site.span, text, places, candidates)
+
+
+def _unscaled_losses(analysis: Analysis, events: list[Event]) -> Iterator[Finding]:
+    """scaler.step() after the backward() of a loss that was not scaled."""
+    for step in events:
+        if step.kind != "scaler_step" or not step.certain or step.subject.identity in analysis.trace.escaped:
+            continue
+        if is_off(step.subject) or any(event.kind == "scale" and event.tensor is None for event in events):
+            continue
+        optimizer = events[step.index + 1].subject
+        if not isinstance(optimizer, LibraryObject):
+            continue
+        passes = [event for event in events[: step.index] if event.kind == "backward" and same_iteration(step, event)]
+        backward = next((event for event in reversed(passes) if feeds(event, optimizer) is True), None)
+        scaler = receiver_text(analysis, step.site)
+        if backward is None or not backward.certain or scaler is None or _scaling(events, backward) is not None:
+            continue
+        candidates: list[Candidate] = []
+        node = backward.site.node
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            source = analysis.source_of(backward.site.span.path)
+            text = f"{scaler}.scale({source.segment(node.func.value)})"
+            title = message("fix.replace", old=source.segment(node.func.value), new=text)
+            candidates = [Candidate(title, (edits.replace(source, node.func.value, text),))]
+        yield Finding(backward.site.span, message("scaler.unscaled", scaler=f"`{scaler}`"), (), tuple(candidates))
+
+
+def _no_update(analysis: Analysis, events: list[Event]) -> Iterator[Finding]:
+    """scaler.step() in a loop, and no update() of that scaler anywhere."""
+    for step in events:
+        if step.kind != "scaler_step" or not step.loops or step.subject.identity in analysis.trace.escaped:
+            continue
+        if is_off(step.subject):
+            continue
+        if any(event.kind == "scaler_update" and event.subject is step.subject for event in events):
+            continue
+        scaler = receiver_text(analysis, step.site)
+        yield Finding(
+            step.site.span, message("scaler.update", scaler=f"`{scaler}`"), (), _updated(analysis, step, scaler)
+        )
+
+
+def _updated(analysis: Analysis, step: Event, scaler: str | None) -> Iterator[Candidate]:
+    statement = statement_of(analysis, step.site)
+    path = step.site.span.path
+    source = analysis.source_of(path)
+    forgotten = uncalled(analysis, path, scaler, "update") if scaler else None
+    if forgotten is not None:
+        edit = edits.insert_after_node(source, forgotten, "()")
+        yield Candidate(message("fix.parentheses", text=f"{scaler}.update"), (edit,))
+    elif scaler and statement is not None and is_simple(statement, analysis, path):
+        edit = edits.insert_line_after(source, statement, f"{scaler}.update()")
+        yield Candidate(message("fix.insert", text=f"{scaler}.update()"), (edit,))
+
+
+def _early_updates(analysis: Analysis, events: list[Event]) -> Iterator[Finding]:
+    """scaler.update() between the backward() of a scaled loss and the first scaler.step() of the iteration."""
+    for update in events:
+        if update.kind != "scaler_update" or not update.certain or is_off(update.subject):
+            continue
+        same = [event for event in events if same_iteration(update, event) and event.certain]
+        steps = [event for event in same if event.kind == "scaler_step" and event.subject is update.subject]
+        before = [event for event in same if event.index < update.index]
+        scaled = any(event.kind == "backward" and _scaling(events, event) for event in before)
+        if not steps or steps[0].index < update.index or not scaled:
+            continue
+        last = steps[-1]
+        path = update.site.span.path
+        source = analysis.source_of(path)
+        moved, beside = statement_of(analysis, update.site), statement_of(analysis, last.site)
+        candidates: tuple[Candidate, ...] = ()
+        if isinstance(moved, ast.Expr) and beside is not None and last.site.span.path == path:
+            if is_alone(moved, analysis, path) and is_simple(beside, analysis, path):
+                text = source.segment(moved)
+                changes = (edits.remove_line(source, moved.lineno), edits.insert_line_after(source, beside, text))
+                candidates = (Candidate(message("fix.move_after", text=text, line=beside.lineno), changes),)
+        text = message(
+            "scaler.early",
+            scaler=f"`{receiver_text(analysis, update.site)}`",
+            optimizer=f"`{optimizer_text(analysis, last)}`",
+            line=last.site.span.start.line,
+        )
+        places = (related(analysis.source_of(last.site.span.path), last.site.node, message("clip.place.scaler_step")),)
+        yield Finding(update.site.span, text, places, candidates)
+
+
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -1,0 +1,106 @@
+"""load-overwritten: weights that are loaded, and initialised again.
+
+What it finds
+    `model.load_state_dict(…)`, after which every layer of the model is initialised by torch.nn.init before the model is
+    used: mostly `model.apply(init_weights)` in the wrong place.
+Why it hurts
+    Nothing of the checkpoint is left, and training starts from random weights. Nothing is raised.
+Example
+    model.load_state_dict(torch.load("pretrained.pt"))
+    model.apply(init_weights)
+Use instead
+    model.apply(init_weights)
+    model.load_state_dict(torch.load("pretrained.pt"))
+Fix safety
+    Safe: loading was in vain otherwise.
+References
+    torch.nn.Module.load_state_dict, torch.nn.init
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.modules import descendants, has_own_parameters, has_unknown_parts, parts_of
+from torchsleuth.interp.trace import LibraryCall
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import blocks_of, is_alone, place_in, statement_of
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.syntax import edits
+from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value
+
+CODE = "TS537"
+_LOAD = "torch.nn.Module.load_state_dict"
+_INIT = "torch.nn.init."
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    calls, seen = analysis.trace.calls, set()
+    for position, load in enumerate(calls):
+        if load.path != _LOAD or not load.certain or load.guarded or load.loops or load.site.span in seen:
+            continue
+        layers = _layers(load.receiver)
+        last = _initialised(analysis, load, calls[position + 1 :], layers) if layers else None
+        place = place_in(last.site, load.site.frame.function) if last is not None else None
+        if place is not None and place.frame is load.site.frame:
+            seen.add(load.site.span)
+            yield _finding(analysis, load, place)
+
+
+def _layers(module: Value) -> set[int]:
+    """The layers with parameters, but for those that normalise; empty where they are not all known."""
+    if not isinstance(module, LibraryModule | Instance) or has_unknown_parts(module):
+        return set()
+    parts = list(parts_of(module))
+    if any(isinstance(part, Tensor) or part.built is not None for part in parts):
+        return set()
+    own = [part for part in parts if isinstance(part, LibraryModule) and has_own_parameters(part)]
+    return {part.identity for part in own if "Norm" not in part.type_name}
+
+
+def _initialised(
+    analysis: Analysis, load: LibraryCall, calls: list[LibraryCall], layers: set[int]
+) -> LibraryCall | None:
+    """The call by which the last of the layers is initialised, if nothing uses the model, or loads again, before it."""
+    whole = {part.identity for part in descendants(load.receiver) if isinstance(part, LibraryModule | Instance)}
+    left, last = set(layers), None
+    for call in calls:
+        if any(event.kind == "forward" for event in analysis.trace.events[load.after : call.after]):
+            break
+        given = call.args[0] if call.args else None
+        if (
+            call.path == _LOAD
+            and isinstance(call.receiver, LibraryModule | Instance)
+            and call.receiver.identity in whole
+        ):
+            return None
+        if call.path.startswith(_INIT) and call.certain and isinstance(given, Tensor) and given.owner is not None:
+            left.discard(given.owner.identity)
+            last = last or (None if left else call)
+    return last
+
+
+def _finding(analysis: Analysis, load: LibraryCall, place: Site) -> Finding:
+    source = analysis.source_of(load.site.span.path)
+    text = message("load.overwritten", line=load.site.span.start.line)
+    places = (related(source, load.site.node, message("load.overwritten.loaded")),)
+    return Finding(place.span, text, places, _exchanged(analysis, load.site, place))
+
+
+def _exchanged(analysis: Analysis, load: Site, place: Site) -> Iterator[Candidate]:
+    """The statement that loads, behind the one that initialises."""
+    path = load.span.path
+    first, behind = statement_of(analysis, load), statement_of(analysis, place)
+    tree, source = analysis.tree(path), analysis.source_of(path)
+    block = next((one for one in blocks_of(tree) if first in one), [])
+    around = edits.path_to(tree, behind) if behind is not None else []
+    behind = next((part for part in block if part in around), None)
+    if isinstance(first, ast.Expr) and behind is not None and is_alone(first, analysis, path):
+        text = source.segment(first)
+        changes = (edits.remove_line(source, first.lineno), edits.insert_line_after(source, behind, text))
+        yield Candidate(message("fix.move_after", text=text, line=behind.end_lineno), changes)
+
+
+RULE = Rule(FAULTS[CODE], find)

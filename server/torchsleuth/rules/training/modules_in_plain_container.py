@@ -1,0 +1,115 @@
+"""modules-in-plain-container: layers in a list or dict that nn.Module does not look into.
+
+What it finds
+    A module whose attribute is a list, tuple or dict of layers with parameters that it made itself and registered
+    nowhere else.
+Why it hurts
+    parameters(), to() and state_dict() do not see these layers: they are not trained, not moved and not saved.
+Example
+    self.layers = [nn.Linear(64, 64) for _ in range(4)]
+Use instead
+    self.layers = nn.ModuleList([nn.Linear(64, 64) for _ in range(4)])
+Fix safety
+    Safe: ModuleList and ModuleDict are used like a list and a dict.
+References
+    torch.nn.ModuleList, torch.nn.ModuleDict
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.modules import descendants, parts_of
+from torchsleuth.interp.library.optim import trained_parts
+from torchsleuth.interp.trace import AttributeSet
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import statement_of
+from torchsleuth.rules.evidence.modules import named, trainable
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.values import DictValue, Instance, ListValue, Site, Tensor, Value, is_module
+
+CODE = "TS511"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    used = {event.subject.identity for event in analysis.events("forward") if is_module(event.subject)}
+    given = {id(part) for optimizer in analysis.trace.optimizers for part in trained_parts(optimizer)}
+    reported: set[object] = set()
+    for item in analysis.trace.attributes:
+        held = _held(item.owner.slots.get(item.name))
+        if (
+            not held
+            or not reported.isdisjoint((item.site.span, id(item.value)))
+            or item.owner.slots.get(item.name) is not item.value
+        ):
+            continue
+        registered = {id(part) for part in (*descendants(item.owner), *parts_of(item.owner))}
+        held = [part for part in held if _trains(part)]
+        own = [part for part in held if id(part) not in registered and _own(part, item.owner)]
+        lost = [part for part in own if not any(id(inner) in given for inner in (part, *parts_of(part)))]
+        if lost and len(lost) == len(held) and (used or item.owner.identity in used):
+            reported |= {item.site.span, id(item.value)}
+            yield _finding(analysis, item, lost)
+
+
+def _held(value: Value) -> list[Value]:
+    """The modules, or the parameters, in a list, tuple or dict that holds nothing else."""
+    items: list[Value] = []
+    if isinstance(value, tuple):
+        items = list(value)
+    elif isinstance(value, ListValue):
+        items = list(value.elements or ())
+    elif isinstance(value, DictValue) and all(isinstance(key, str) for key in value.items or ()):
+        items = list((value.items or {}).values())
+    alike = all(is_module(item) for item in items) or all(_is_parameter(item) for item in items)
+    return items if alike else []
+
+
+def _is_parameter(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.parameter and value.owner is None
+
+
+def _trains(item: Value) -> bool:
+    return item.spec.requires_grad is True if isinstance(item, Tensor) else trainable(item)
+
+
+def _own(item: Value, owner: Instance) -> bool:
+    """Whether it was made by the module itself; one that was handed in is often hidden on purpose."""
+    site = item.origin.site if isinstance(item, Tensor) and item.origin else getattr(item, "site", None)
+    frame = site.frame if isinstance(site, Site) else None
+    while frame is not None:
+        if frame.receiver is owner:
+            return True
+        frame = frame.caller
+    return False
+
+
+def _finding(analysis: Analysis, item: AttributeSet, lost: list[Value]) -> Finding:
+    kind = "dict" if isinstance(item.value, DictValue) else "tuple" if isinstance(item.value, tuple) else "list"
+    what = "parameters" if _is_parameter(lost[0]) else "layers"
+    text = message(
+        "container.plain", name=f"`self.{item.name}`", kind=kind, what=what, count=len(lost), owner=item.owner.cls.name
+    )
+    return Finding(item.site.span, text, (), _registered(analysis, item, kind, what))
+
+
+def _registered(analysis: Analysis, item: AttributeSet, kind: str, what: str) -> Iterator[Candidate]:
+    statement = statement_of(analysis, item.site)
+    value = getattr(statement, "value", None)
+    if not isinstance(statement, ast.Assign | ast.AnnAssign) or not isinstance(value, ast.expr):
+        return
+    path = item.site.span.path
+    source = analysis.source_of(path)
+    family = "Parameter" if what == "parameters" else "Module"
+    wrapper, imports = named(analysis, item.site, f"torch.nn.{family}{'Dict' if kind == 'dict' else 'List'}")
+    inner = source.segment(value)
+    if isinstance(value, ast.List | ast.Dict) and not (value.elts if isinstance(value, ast.List) else value.keys):
+        inner = ""
+    edit = edits.replace(source, value, f"{wrapper}({inner})")
+    yield Candidate(message("fix.wrap", text=wrapper), (*imports, edit))
+
+
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

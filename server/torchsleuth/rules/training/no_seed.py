@@ -1,0 +1,70 @@
+"""no-seed: a training script that fixes no seed.
+
+What it finds
+    A script that trains a model and nowhere sets the seed of PyTorch's random numbers. Opt-in.
+Why it hurts
+    Two runs differ in their initial weights and batches: a result cannot be told from luck.
+Example
+    model = Net()
+    train(model)
+Use instead
+    torch.manual_seed(0)
+    model = Net()
+    train(model)
+Fix safety
+    Unsafe: results change, once.
+References
+    torch.manual_seed, "Reproducibility"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.tensors.spec import Native
+
+CODE = "TS520"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    trace, path = analysis.trace, analysis.source.path
+    others = {id(part) for part in analysis.index(path).nodes if isinstance(part, ast.Attribute) and _is_other(part)}
+    for part in analysis.index(path).nodes:
+        name = part.attr if isinstance(part, ast.Attribute) else part.id if isinstance(part, ast.Name) else ""
+        if "seed" in name and id(part) not in others:
+            return
+    if any("seed" in path.rpartition(".")[2] and path.startswith("torch.") for path in analysis.calls):
+        return
+    for optimizer in trace.optimizers:
+        site = optimizer.site
+        if site is None or site.span.path != path:
+            continue
+        if any(event.loops for event in analysis.events_of(optimizer, "step")):
+            yield Finding(site.span, message("seed.missing"), (), _seeded(analysis, site.frame.globals))
+            return
+
+
+def _is_other(node: ast.Attribute) -> bool:
+    """Whether this seeds the random numbers of Python or NumPy, which PyTorch does not use."""
+    return node.attr == "seed" and ast.unparse(node.value) in ("random", "np.random", "numpy.random")
+
+
+def _seeded(analysis: Analysis, names: dict[object, object]) -> Iterator[Candidate]:
+    torch = next(
+        (str(name) for name, value in names.items() if isinstance(value, Native) and value.path == "torch"), None
+    )
+    tree = analysis.tree(analysis.source.path)
+    imports = [part for part in tree.body if isinstance(part, ast.Import | ast.ImportFrom)]
+    if torch is None or not imports:
+        return
+    text = f"{torch}.manual_seed(0)"
+    edit = edits.insert_line_after(analysis.source, imports[-1], f"\n{text}")
+    yield Candidate(message("fix.insert", text=text), (edit,), safe=False)
+
+
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

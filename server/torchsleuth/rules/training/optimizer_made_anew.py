@@ -1,0 +1,120 @@
+"""optimizer-made-anew: an optimizer that is made for a single step, again in each iteration.
+
+What it finds
+    A loop in which every iteration makes an optimizer for the same parameters and steps it once, where the optimizer keeps
+    something from step to step: Adam and its like, RMSprop, SGD with momentum.
+Why it hurts
+    Averages of gradients and momentum start at zero in each step: Adam then only follows the signs of the gradients, and
+    momentum has no effect. Schedules that are given such an optimizer lose theirs, too. Nothing is raised.
+Example
+    for x, y in loader:
+        optimizer = torch.optim.Adam(model.parameters())
+        ...
+        optimizer.step()
+Use instead
+    optimizer = torch.optim.Adam(model.parameters())
+    for x, y in loader:
+        ...
+        optimizer.step()
+Fix safety
+    Safe: the optimizer is then made once, before the loops.
+References
+    torch.optim.Optimizer, "Constructing it"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.optim import given_to, is_optimizer, trained_parts
+from torchsleuth.interp.trace import LibraryCall, LoopPoint
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import is_alone, loop_statement, statement_of
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
+from torchsleuth.values import UNKNOWN, LibraryObject
+
+CODE = "TS535"
+_STATEFUL = frozenset(
+    "Adam AdamW Adamax NAdam RAdam SparseAdam Adagrad Adadelta Adafactor RMSprop Rprop ASGD Muon".split()
+)
+_RESETS = frozenset("load_state_dict apply reset_parameters copy_".split())
+"""Methods by which a loop starts over with its weights, or goes on with a state that it has kept."""
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    made: defaultdict[tuple[Span, int], list[LibraryCall]] = defaultdict(list)
+    for call in analysis.trace.calls:
+        if call.path.startswith("torch.optim.") and isinstance(call.result, LibraryObject) and call.loops:
+            if is_optimizer(call.result) and call.certain and _is_stateful(call.result):
+                made[call.site.span, call.loops[-1].execution].append(call)
+    seen: set[Span] = set()
+    for (span, _), calls in made.items():
+        if span not in seen and len(calls) > 1 and _is_lost(analysis, calls):
+            seen.add(span)
+            yield _finding(analysis, calls[0])
+
+
+def _is_stateful(optimizer: LibraryObject) -> bool:
+    momentum = optimizer.argument(2, "momentum", 0)
+    moving = optimizer.type_name == "SGD" and isinstance(momentum, int | float) and momentum > 0
+    return optimizer.type_name in _STATEFUL or moving
+
+
+def _is_lost(analysis: Analysis, calls: list[LibraryCall]) -> bool:
+    """Whether each of these optimizers trains what the others do, in one step, and the loop neither resets the weights nor
+    keeps states."""
+    optimizers = [call.result for call in calls if isinstance(call.result, LibraryObject)]
+    if any(UNKNOWN in given_to(one) or not trained_parts(one) for one in optimizers):
+        return False
+    if len({frozenset(part.identity for part in trained_parts(one)) for one in optimizers}) > 1:
+        return False
+    if any(id(one) in analysis.trace.escaped or one.identity in analysis.trace.escaped for one in optimizers):
+        return False
+    for call, optimizer in zip(calls, optimizers):
+        steps = [event for event in analysis.events("step") if event.subject is optimizer]
+        here = [(point.execution, point.iteration) for point in call.loops]
+        if [[(point.execution, point.iteration) for point in event.loops] for event in steps] != [here]:
+            return False
+        if not all(event.certain for event in steps):
+            return False
+    return not any(_starts_over(call, calls[0].loops[-1]) for call in analysis.trace.calls)
+
+
+def _starts_over(call: LibraryCall, point: LoopPoint) -> bool:
+    inside = any(other.execution == point.execution for other in call.loops)
+    return inside and call.path.rpartition(".")[2] in _RESETS
+
+
+def _finding(analysis: Analysis, call: LibraryCall) -> Finding:
+    optimizer, point = call.result, call.loops[-1]
+    assert isinstance(optimizer, LibraryObject)
+    source = analysis.source_of(point.span.path)
+    loop = loop_statement(analysis, point)
+    head = loop.iter if isinstance(loop, ast.For) else loop.test if isinstance(loop, ast.While) else None
+    places = (related(source, head, message("optimizer.each_step.loop")),) if head is not None else ()
+    line = point.span.start.line
+    text = message("optimizer.each_step", optimizer=optimizer.type_name, line=line)
+    return Finding(call.site.span, text, places, tuple(_repairs(analysis, call)))
+
+
+def _repairs(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
+    """The statement above the outermost loop around it that nothing forbids, or a nearer one."""
+    path, statement = call.site.span.path, statement_of(analysis, call.site)
+    if not isinstance(statement, ast.Assign) or not is_alone(statement, analysis, path):
+        return
+    source = analysis.source_of(path)
+    text = source.segment(statement)
+    around = edits.path_to(analysis.tree(path), statement)
+    for loop in (part for part in around if isinstance(part, ast.For | ast.While)):
+        title = message("fix.move_before", text=text, line=loop.lineno)
+        yield Candidate(
+            title, (edits.insert_line_before(source, loop, text), edits.remove_line(source, statement.lineno))
+        )
+
+
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

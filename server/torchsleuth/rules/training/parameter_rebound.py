@@ -1,0 +1,151 @@
+"""parameter-rebound: an update of parameters that only changes what a name stands for.
+
+What it finds
+    A loop over the parameters of a module that assigns to the loop's own variable, and does nothing with it afterwards:
+    averages of weights, soft updates of target networks, steps of gradient descent by hand.
+Why it hurts
+    The name then stands for a new tensor, and the parameter keeps its values: nothing is updated, and nothing is raised.
+Example
+    for target, source in zip(slow.parameters(), fast.parameters()):
+        target = 0.99 * target + 0.01 * source
+Use instead
+    with torch.no_grad():
+        for target, source in zip(slow.parameters(), fast.parameters()):
+            target.copy_(0.99 * target + 0.01 * source)
+Fix safety
+    Safe: the new values are written into the parameter.
+References
+    torch.Tensor.copy_
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import LibraryCall
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import own_blocks
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.syntax import edits
+
+CODE = "TS528"
+_COMPUTING = frozenset(
+    "add sub mul div lerp clamp clip sign abs where addcmul addcdiv maximum minimum round zeros_like ones_like full_like "
+    "rand_like randn_like".split()
+)
+_CALLS = tuple(f"torch.nn.Module.{name}" for name in ("parameters", "named_parameters"))
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[ast.AST] = set()
+    for call in (call for path in _CALLS for call in analysis.calls.get(path, ())):
+        loop = loop_over(analysis, call)
+        if loop is None or loop in seen:
+            continue
+        seen.add(loop)
+        source = analysis.source_of(call.site.span.path)
+        for name in _variables(loop):
+            for assignment in _last_uses(analysis, call.site.span.path, loop, name):
+                text = message("parameter.rebound", name=f"`{name}`")
+                place = related(source, loop.target, message("parameter.rebound.loop", name=f"`{name}`"))
+                value = source.segment(assignment.value)
+                edit = edits.replace(source, assignment, f"{name}.data.copy_({value})")
+                fix = Candidate(message("fix.replace", old=f"{name} = …", new=f"{name}.data.copy_(…)"), (edit,))
+                yield Finding(source.span(assignment), text, (place,), (fix,))
+
+
+def loop_over(analysis: Analysis, call: LibraryCall) -> ast.For | None:
+    """The loop over these parameters, alone or side by side with others."""
+    node = call.site.node
+    same = analysis.index(call.site.span.path).same(node) if isinstance(node, ast.expr) else None
+    trail = analysis.index(call.site.span.path).trail(same)[:-1] if same is not None else []
+    inner: ast.AST | None = same
+    for part in reversed(trail):
+        if isinstance(part, ast.For):
+            return part if part.iter is inner else None
+        plain = (
+            isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Name)
+            and part.func.id in ("zip", "list", "enumerate")
+        )
+        if not plain:
+            return None
+        inner = part
+    return None
+
+
+def _variables(loop: ast.For) -> list[str]:
+    return [part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name) and part.id != "_"]
+
+
+def _last_uses(analysis: Analysis, path: str, loop: ast.For, name: str) -> Iterator[ast.Assign]:
+    """The assignments to a name that are computed from its old value, if nothing below reads the new one."""
+    inside = [part for statement in loop.body for part in ast.walk(statement)]
+    stored = [part for part in _named(inside, name) if isinstance(part.ctx, ast.Store)]
+    found = [part for part in inside if isinstance(part, ast.Assign) and part.targets[0] in stored]
+    nested = any(isinstance(part, ast.For | ast.While | ast.Lambda | ast.FunctionDef) for part in inside)
+    if nested or len(stored) != len(found):
+        return
+    if all(_is_new(one, name) and not _is_read(analysis, path, one, name) for one in found):
+        yield from found
+
+
+def _named(nodes: Iterable[ast.AST], name: str) -> list[ast.Name]:
+    return [part for part in nodes if isinstance(part, ast.Name) and part.id == name]
+
+
+def _is_new(assignment: ast.Assign, name: str) -> bool:
+    own = _named(ast.walk(assignment.value), name)
+    return len(assignment.targets) == 1 and bool(own) and _computes(assignment.value)
+
+
+def _is_read(analysis: Analysis, path: str, statement: ast.stmt, name: str) -> bool:
+    """Whether a statement that runs after this one may read the name, in its block or below one of the blocks around it,
+    up to the end of the function."""
+    trail = edits.path_to(analysis.tree(path), statement)
+    for around, part in zip(reversed(trail[:-1]), reversed(trail)):
+        last = around.orelse if isinstance(around, ast.For | ast.While) else []
+        for block in own_blocks(around):
+            for later in [*block[block.index(part) + 1 :], *last] if part in block else ():
+                first = _set_first(later, name)
+                if _reads(first or later, name):
+                    return True
+                if first is not None:
+                    return False
+        if isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef):
+            break
+    return False
+
+
+def _set_first(statement: ast.stmt, name: str) -> ast.expr | None:
+    """What is evaluated before a statement gives the name another value."""
+    if isinstance(statement, ast.For) and _named(ast.walk(statement.target), name):
+        return statement.iter
+    if isinstance(statement, ast.Assign) and any(_named(ast.walk(target), name) for target in statement.targets):
+        return statement.value
+    return None
+
+
+def _reads(node: ast.AST, name: str) -> bool:
+    """Whether the name is read, and not as the variable of a comprehension."""
+    generators = getattr(node, "generators", ())
+    if any(_named(ast.walk(one.target), name) for one in generators):
+        return any(_reads(one.iter, name) for one in generators[:1])
+    if isinstance(node, ast.Name):
+        return node.id == name and isinstance(node.ctx, ast.Load)
+    return any(_reads(part, name) for part in ast.iter_child_nodes(node))
+
+
+def _computes(value: ast.expr) -> bool:
+    """Whether an expression gives new values, and does nothing to the old ones by the way."""
+    calls = [part.func for part in ast.walk(value) if isinstance(part, ast.Call)]
+    names = [part.attr for part in calls if isinstance(part, ast.Attribute)]
+    written = any(isinstance(part, ast.keyword) and part.arg == "out" for part in ast.walk(value))
+    if len(names) < len(calls) or written or any(name.endswith("_") for name in names):
+        return False
+    return isinstance(value, ast.BinOp) or any(name in _COMPUTING for name in names)
+
+
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

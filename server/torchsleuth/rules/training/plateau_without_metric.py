@@ -1,0 +1,72 @@
+"""plateau-without-metric: a schedule that watches a value which it is never told.
+
+What it finds
+    step() of ReduceLROnPlateau without an argument.
+Why it hurts
+    TypeError "step() missing 1 required positional argument: 'metrics'", after the first epoch.
+Example
+    scheduler = ReduceLROnPlateau(optimizer, patience=2)
+    scheduler.step()
+Use instead
+    scheduler.step(validation_loss)
+Fix safety
+    Unsafe: of the values at hand, the loss of the validation is offered before other losses.
+References
+    torch.optim.lr_scheduler.ReduceLROnPlateau
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import receiver_text
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject, Scalar, Site, Tensor, Value
+from torchsleuth.values.frames import Frame
+
+CODE = "TS521"
+_MAX = 3
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for misuse in analysis.misuses("untold"):
+        node, subject = misuse.site.node, misuse.value
+        if isinstance(subject, LibraryObject) and subject.type_name == "ReduceLROnPlateau":
+            name = receiver_text(analysis, misuse.site) or "the scheduler"
+            text = message("scheduler.metric", scheduler=f"`{name}`")
+            fixes = tuple(_told(analysis, misuse.site, node)) if isinstance(node, ast.Call) else ()
+            yield Finding(misuse.site.span, text, (), fixes)
+
+
+def _told(analysis: Analysis, step: Site, call: ast.Call) -> Iterator[Candidate]:
+    source, frame = analysis.source_of(step.span.path), step.frame
+    names = [name for name in _assigned_above(analysis, step, frame) if _is_number(frame.names.get(name))]
+    names.sort(key=lambda name: ("val" not in name.lower() and "test" not in name.lower(), "loss" not in name.lower()))
+    for name in names[:_MAX]:
+        text = f"{name}.item()" if isinstance(frame.names[name], Tensor) else name
+        title = message("fix.add_argument", argument=text)
+        yield Candidate(title, (edits.add_argument(source, call, text),), safe=False)
+
+
+def _assigned_above(analysis: Analysis, step: Site, frame: Frame) -> list[str]:
+    """The names that the function, or the script, sets above the call, the last one first."""
+    scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
+    stored = [
+        part
+        for part in ast.walk(scope)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store) and part.lineno < step.span.start.line
+    ]
+    return list(dict.fromkeys(part.id for part in sorted(stored, key=lambda part: -part.lineno)))
+
+
+def _is_number(value: Value) -> bool:
+    if isinstance(value, Tensor):
+        return value.spec.shape == ()
+    return isinstance(value, float) or (isinstance(value, Scalar) and value.type == "float")
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,83 @@
+"""return-inside-loop: a pass over the data that ends after its first batch.
+
+What it finds
+    A loop that runs a model on batches, whose last statement is a return of what the loop adds up: one that is indented
+    a step too far.
+Why it hurts
+    Each call trains on, or evaluates, one batch only, and divides what that gave by the number of all.
+Example
+    for x, y in loader:
+        correct += (model(x).argmax(1) == y).sum().item()
+        return correct / len(loader.dataset)
+Use instead
+    for x, y in loader:
+        correct += (model(x).argmax(1) == y).sum().item()
+    return correct / len(loader.dataset)
+Fix safety
+    Safe: a sum over the batches is meant to be returned after the last one.
+References
+    https://docs.python.org/3/reference/simple_stmts.html#the-return-statement
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import LoopPoint
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import blocks_of, loop_statement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.syntax import edits
+
+CODE = "TS524"
+_ADDING = frozenset({"append", "extend", "update", "add"})
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[object] = set()
+    for event in analysis.events("forward"):
+        for point in event.loops:
+            if point.span in seen or not isinstance(point.node, ast.For):
+                continue
+            seen.add(point.span)
+            loop = loop_statement(analysis, point)
+            if isinstance(loop, ast.For) and _ends_too_early(loop, point):
+                source = analysis.source_of(point.span.path)
+                place = related(source, loop.iter, message("loop.return.loop"))
+                found = tuple(_moved(analysis, point, loop))
+                yield Finding(source.span(loop.body[-1]), message("loop.return", line=loop.lineno), (place,), found)
+
+
+def _ends_too_early(loop: ast.For, point: LoopPoint) -> bool:
+    """Whether the body always returns in its first iteration, and what it returns is added up in it."""
+    last = loop.body[-1]
+    plan = point.loader.slots.get("plan") if point.loader is not None else None
+    if not isinstance(last, ast.Return) or last.value is None or 1 in (point.count, getattr(plan, "count", None)):
+        return False
+    inside = [part for statement in loop.body for part in ast.walk(statement)]
+    if any(isinstance(part, ast.Continue | ast.Break | ast.Yield) for part in inside):
+        return False
+    read = {ast.unparse(part) for part in ast.walk(last.value) if isinstance(part, ast.Name | ast.Attribute)}
+    return any(ast.unparse(target) in read for target in _added_to(inside))
+
+
+def _added_to(inside: list[ast.AST]) -> Iterator[ast.expr]:
+    for part in inside:
+        if isinstance(part, ast.AugAssign):
+            yield part.target
+        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _ADDING:
+            yield part.func.value
+
+
+def _moved(analysis: Analysis, point: LoopPoint, loop: ast.For) -> Iterator[Candidate]:
+    source = analysis.source_of(point.span.path)
+    ends = any(block and block[-1] is loop for block in blocks_of(analysis.tree(point.span.path)))
+    inner, outer = edits.indentation(source, loop.body[0].lineno), edits.indentation(source, loop.lineno)
+    changes = edits.outdent(source, loop.body[-1], inner, outer)
+    if ends and len(loop.body) > 1 and changes and not loop.orelse:
+        yield Candidate(message("fix.move_out", text="return", line=loop.lineno), changes)
+
+
+RULE = Rule(FAULTS[CODE], find)

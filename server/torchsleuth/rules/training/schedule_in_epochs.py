@@ -1,0 +1,192 @@
+"""schedule-in-epochs: a schedule that counts epochs, and is stepped after every batch, or the other way round.
+
+What it finds
+    CosineAnnealingLR whose T_max is the number of epochs, stepped in the loop over batches; PolynomialLR that is made for
+    the number of epochs, and LinearLR that falls to zero in that time; StepLR and ExponentialLR that have multiplied the
+    learning rate away when the loops end, and would not have with one step an epoch. OneCycleLR and CosineAnnealingLR that
+    are made for all batches of all epochs, and stepped once an epoch.
+Why it hurts
+    The schedule is over after a few batches. From then on the learning rate is zero, or so small that nothing is learned;
+    with CosineAnnealingLR it goes up and down all the time. A schedule in batches that steps once an epoch never gets past
+    its beginning. Nothing is raised.
+Example
+    scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
+    for epoch in range(epochs):
+        for x, y in loader:
+            ...
+            scheduler.step()
+Use instead
+    for epoch in range(epochs):
+        for x, y in loader:
+            ...
+        scheduler.step()
+Fix safety
+    Safe: a schedule in epochs steps once an epoch.
+References
+    torch.optim.lr_scheduler, "How to adjust learning rate"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import Event, LoopPoint
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.graphs import last_assignment
+from torchsleuth.rules.evidence.loops import is_alone, is_simple, statement_of
+from torchsleuth.rules.evidence.schedules import (
+    is_one_of_several,
+    is_set_back,
+    is_unconditional,
+    iterations,
+    loops_since,
+    once_an_epoch,
+    product,
+    with_batches,
+)
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.syntax import edits
+from torchsleuth.values import LibraryObject, Site
+
+CODE = "TS536"
+NOTHING = 1e-8
+"""A part of the learning rate that changes no weight."""
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[object] = set()
+    for event in analysis.events("scheduler_step"):
+        scheduler = event.subject
+        if event.site.span in seen or not event.certain or not isinstance(scheduler, LibraryObject):
+            continue
+        call = scheduler.site.node if scheduler.site is not None else None
+        points = loops_since(event, scheduler)
+        if scheduler.site is None or not isinstance(call, ast.Call) or not points:
+            continue
+        if len(points) == 1:
+            finding = _in_batches(analysis, event, scheduler, points[0])
+            if finding is not None:
+                seen.add(event.site.span)
+                yield finding
+            continue
+        text = _fault(scheduler, points)
+        if text is None or not is_unconditional(analysis, event.site, points):
+            continue
+        if is_set_back(analysis, scheduler, points) or is_one_of_several(analysis, event, points):
+            continue
+        seen.add(event.site.span)
+        source = analysis.source_of(scheduler.site.span.path)
+        length = next((word.value for word in call.keywords if word.arg in ("T_max", "total_iters")), None)
+        fixes = list(once_an_epoch(analysis, event, points, safe=True))
+        if length is not None:
+            fixes += with_batches(analysis, event, points, scheduler, length)
+        yield Finding(event.site.span, text, (related(source, call, message("scheduler.made")),), tuple(fixes))
+
+
+def _in_batches(analysis: Analysis, event: Event, scheduler: LibraryObject, epochs: LoopPoint) -> Finding | None:
+    """A schedule made for each batch of each epoch, and stepped once an epoch."""
+    place = {"OneCycleLR": (2, "total_steps"), "CosineAnnealingLR": (1, "T_max")}.get(scheduler.type_name)
+    optimizer, taken = scheduler.argument(0, "optimizer"), iterations(epochs)
+    steps = [one for one in analysis.events("step") if one.subject is optimizer and one.certain]
+    inner = {
+        one.loops[1].span: one for one in steps if len(one.loops) == 2 and one.loops[0].execution == epochs.execution
+    }
+    if place is None or not isinstance(taken, int) or taken < 2 or len(inner) != 1 or scheduler.site is None:
+        return None
+    step = next(iter(inner.values()))
+    batches, made = iterations(step.loops[1]), scheduler.argument(*place)
+    if made is None and scheduler.type_name == "OneCycleLR":
+        made = product([scheduler.argument(3, "epochs"), scheduler.argument(4, "steps_per_epoch")])
+    if not isinstance(batches, int) or batches < 2 or made != taken * batches:
+        return None
+    if not _counts_batches(analysis, scheduler.site, place[1]):
+        return None
+    if not is_unconditional(analysis, event.site, [epochs]) or is_set_back(analysis, scheduler, [epochs]):
+        return None
+    if is_one_of_several(analysis, event, [epochs]):
+        return None
+    source, call = analysis.source_of(scheduler.site.span.path), scheduler.site.node
+    text = message("scheduler.batches", name=scheduler.type_name, made=made, taken=taken)
+    places = (related(source, call, message("scheduler.made")),)
+    return Finding(event.site.span, text, places, _each_batch(analysis, event, step, scheduler, place[1]))
+
+
+def _counts_batches(analysis: Analysis, site: Site, name: str) -> bool:
+    """Whether the number of steps is written as one of batches, and is not just as large: ``epochs * len(loader)``."""
+    given = {word.arg: word.value for word in site.node.keywords} if isinstance(site.node, ast.Call) else {}
+    if "steps_per_epoch" in given:
+        return True
+    whole = given.get(name)
+    if isinstance(whole, ast.Name):
+        whole = last_assignment(analysis, whole, site)
+    calls = [part.func for part in ast.walk(whole) if isinstance(part, ast.Call)] if whole is not None else []
+    return any(isinstance(called, ast.Name) and called.id == "len" for called in calls)
+
+
+def _each_batch(
+    analysis: Analysis, event: Event, step: Event, scheduler: LibraryObject, name: str
+) -> Iterator[Candidate]:
+    """The step of the schedule behind that of the optimizer, in the loop over the batches; or a schedule in epochs."""
+    early, behind = statement_of(analysis, event.site), statement_of(analysis, step.site)
+    path = event.site.span.path
+    if step.site.frame is event.site.frame and early is not None and is_alone(early, analysis, path):
+        source = analysis.source_of(path)
+        if behind is not None and is_simple(behind, analysis, path):
+            text = source.segment(early)
+            changes = (edits.remove_line(source, early.lineno), edits.insert_line_after(source, behind, text))
+            yield Candidate(message("fix.move_after", text=text, line=behind.end_lineno), changes)
+    call = scheduler.site.node if scheduler.site is not None else None
+    given = {word.arg: word.value for word in call.keywords} if isinstance(call, ast.Call) else {}
+    source = analysis.source_of(scheduler.site.span.path) if scheduler.site is not None else analysis.source
+    if "steps_per_epoch" in given:
+        value = given["steps_per_epoch"]
+        title = message("fix.replace", old=source.segment(value), new="1")
+        yield Candidate(title, (edits.replace(source, value, "1"),))
+    whole = given.get(name)
+    if isinstance(whole, ast.BinOp) and isinstance(whole.op, ast.Mult):
+        for one, other in ((whole.left, whole.right), (whole.right, whole.left)):
+            if isinstance(other, ast.Call) and isinstance(other.func, ast.Name) and other.func.id == "len":
+                new = source.segment(one)
+                title = message("fix.replace", old=source.segment(whole), new=new)
+                yield Candidate(title, (edits.replace(source, whole, new),))
+
+
+def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
+    """What becomes of the learning rate, where it is known to be wrong."""
+    epochs, batches = product([iterations(point) for point in points[:-1]]), iterations(points[-1])
+    if not isinstance(epochs, int) or not isinstance(batches, int) or batches < 2:
+        return None
+    name, taken = scheduler.type_name, epochs * batches
+    if name == "CosineAnnealingLR":
+        length = scheduler.argument(1, "T_max")
+        if length == epochs and epochs not in (1, batches):
+            return message("scheduler.epochs.cosine", epochs=epochs, taken=taken)
+    if name in ("PolynomialLR", "LinearLR"):
+        place, default = (1, 5) if name == "PolynomialLR" else (3, 5)
+        length = scheduler.argument(place, "total_iters", default)
+        ends = name == "PolynomialLR" or scheduler.argument(2, "end_factor", 1.0) == 0
+        if ends and length == epochs and epochs not in (1, batches):
+            return message("scheduler.epochs.zero", made=length, taken=taken)
+    left = _left(scheduler, taken)
+    if left is not None and left < NOTHING and (_left(scheduler, epochs) or 0) >= NOTHING:
+        return message("scheduler.epochs.gone", factor=f"{left:.0e}", taken=taken)
+    return None
+
+
+def _left(scheduler: LibraryObject, steps: int) -> float | None:
+    """What a schedule that multiplies leaves of the learning rate after so many steps."""
+    name = scheduler.type_name
+    gamma = scheduler.argument(1 if name == "ExponentialLR" else 2, "gamma", 0.1)
+    if not isinstance(gamma, float) or not 0 < gamma < 1:
+        return None
+    if name == "ExponentialLR":
+        return float(gamma**steps)
+    if name == "StepLR":
+        size = scheduler.argument(1, "step_size")
+        return float(gamma ** (steps // size)) if isinstance(size, int) and size > 0 else None
+    return None
+
+
+RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -1,0 +1,110 @@
+"""state-dict-mismatch: weights that do not fit the module they are loaded into.
+
+What it finds
+    load_state_dict() with a dict whose keys or shapes differ from those of the module: the state of a model of another
+    width or with another head, a whole checkpoint instead of the state in it, another model's state.
+Why it hurts
+    RuntimeError "Error(s) in loading state_dict for Net: Missing key(s) … Unexpected key(s) … size mismatch for …".
+Example
+    checkpoint = {"epoch": 3, "model": net.state_dict()}
+    net.load_state_dict(checkpoint)
+Use instead
+    net.load_state_dict(checkpoint["model"])
+Fix safety
+    Unsafe: the entry that fits, the module that is built as the other one, or ``strict=False`` where the rest fits.
+References
+    torch.nn.Module.load_state_dict
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.modules import STATE
+from torchsleuth.interp.trace import StateFault
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.wrapped import of_wrapped
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Related
+from torchsleuth.syntax import edits
+from torchsleuth.values import DictValue, Instance, LibraryModule, LibraryObject, Value
+
+CODE = "TS530"
+_SHOWN = 2
+_TRIED = 3
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for fault in analysis.trace.states:
+        wrong = []
+        for key, got, own in fault.sizes[:1]:
+            wrong.append(message("state.size", key=f"`{key}`", got=str(list(got)), own=str(list(own))))
+        if fault.missing:
+            wrong.append(message("state.missing", keys=_listed(fault.missing)))
+        if fault.unexpected:
+            wrong.append(message("state.unexpected", keys=_listed(fault.unexpected)))
+        text = message("state.misfit", wrong="; ".join(wrong))
+        yield Finding(fault.site.span, text, tuple(_places(analysis, fault)), tuple(_repairs(analysis, fault)))
+    yield from of_wrapped(analysis)
+
+
+def _listed(keys: tuple[str, ...]) -> str:
+    shown = ", ".join(f"`{key}`" for key in keys[:_SHOWN])
+    return shown if len(keys) <= _SHOWN else message("state.more", keys=shown, count=len(keys) - _SHOWN)
+
+
+def _places(analysis: Analysis, fault: StateFault) -> Iterator[Related]:
+    for module, text in ((fault.module, "state.misfit.module"), (_source(fault.given), "state.misfit.given")):
+        site = module.site if isinstance(module, Instance | LibraryModule) else None
+        if site is not None:
+            yield related(analysis.source_of(site.span.path), site.node, message(text))
+
+
+def _source(given: Value) -> Value:
+    """The module that a state is of."""
+    return given.args[0] if isinstance(given, LibraryObject) and given.path == STATE else None
+
+
+def _repairs(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
+    call = fault.site.node
+    source = analysis.source_of(fault.site.span.path)
+    if not isinstance(call, ast.Call) or not call.args:
+        return
+    held = fault.given.items if isinstance(fault.given, DictValue) else None
+    for key, value in (held or {}).items():
+        if isinstance(value, DictValue) or (isinstance(value, LibraryObject) and value.path == STATE):
+            edit = edits.insert_after_node(source, call.args[0], f'["{key}"]')
+            yield Candidate(message("fix.entry", key=f'["{key}"]'), (edit,), safe=False)
+    yield from _built_alike(analysis, fault)
+    if (
+        not fault.sizes
+        and len(call.args) == 1
+        and not call.keywords
+        and not (held and len(held) == len(fault.unexpected))
+    ):
+        edit = edits.add_argument(source, call, "strict=False")
+        yield Candidate(message("fix.add_argument", argument="strict=False"), (edit,), safe=False)
+
+
+def _built_alike(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
+    """The module with other arguments that it is made with elsewhere: best those of the module whose state it gets."""
+    site = fault.module.site if isinstance(fault.module, Instance | LibraryModule) else None
+    own = site.node if site is not None else None
+    if site is None or not isinstance(own, ast.Call):
+        return
+    source = analysis.source_of(site.span.path)
+    other = _source(fault.given)
+    best = other.site.node if isinstance(other, Instance | LibraryModule) and other.site is not None else None
+    alike = [best, *analysis.index(site.span.path).of_type(ast.Call)]
+    texts = [
+        ast.unparse(one) for one in alike if isinstance(one, ast.Call) and ast.dump(one.func) == ast.dump(own.func)
+    ]
+    for text in list(dict.fromkeys(texts))[:_TRIED]:
+        if text != ast.unparse(own):
+            title = message("fix.replace", old=source.segment(own), new=text)
+            yield Candidate(title, (edits.replace(source, own, text),), safe=False)
+
+
+RULE = Rule(FAULTS[CODE], find)

@@ -1,0 +1,137 @@
+"""train-mode-not-restored: training goes on in evaluation mode.
+
+What it finds
+    A training step whose model was in training mode the first time, and is in evaluation mode the next time, because
+    the evaluation in between called eval() and nothing called train() again. Only for models with dropout or batch
+    normalisation.
+Why it hurts
+    From the second epoch on, dropout is off and batch norm no longer follows the data; the model overfits, or stops
+    improving.
+Example
+    model.train()
+    for epoch in range(epochs):
+        train(model)
+        evaluate(model)  # calls model.eval()
+Use instead
+    for epoch in range(epochs):
+        model.train()
+        train(model)
+        evaluate(model)
+Fix safety
+    Safe: the first epoch already runs in training mode.
+References
+    torch.nn.Module.train
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import Event
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import (
+    called_text,
+    common_loop,
+    covers,
+    is_simple,
+    loop_statement,
+    made_alike,
+    recurs,
+    statement_of,
+    unseen,
+    within,
+)
+from torchsleuth.rules.evidence.modes import ModeDependent, mode_dependent
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
+
+CODE = "TS507"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    found: dict[Span, tuple[Event, Event, ModeDependent]] = {}
+    trained = {forward for event in analysis.trace.events if event.kind == "backward" for forward in event.history}
+    for event in analysis.trace.events:
+        span = event.site.span
+        if event.kind != "forward" or span in found or event.forward_id not in trained:
+            continue
+        layer = next(mode_dependent(analysis, event.subject), None) if event.grad and event.certain else None
+        switch = _switch(analysis, event) if layer is not None else None
+        if switch is not None and layer is not None:
+            found[span] = (event, switch, layer)
+    if found and not unseen(analysis, "train"):
+        for event, switch, layer in found.values():
+            yield _finding(analysis, event, switch, layer)
+
+
+def _switch(analysis: Analysis, event: Event) -> Event | None:
+    """The eval() after which a forward that trains is in evaluation mode, and was not at first."""
+    events = analysis.trace.events
+    if event.training is False:
+        began = next((other for other in events[: event.index] if _trains_alike(other, event)), None)
+        between = events[began.index : event.index] if began is not None else []
+        modes = [other for other in between if other.kind in ("eval", "train") and _reaches(other, event)]
+        stepped = any(other.kind in ("step", "backward") for other in between)
+        return modes[-1] if modes and modes[-1].kind == "eval" and stepped else None
+    # In training mode, but only until what comes later in the same loop switches it off every so often.
+    modes = [other for other in events if other.kind in ("eval", "train") and _reaches(other, event)]
+    for switch in modes:
+        point = common_loop(event, switch)
+        if event.training is True and switch.index > event.index and switch.kind == "eval" and point is not None:
+            restored = any(other.kind == "train" and within(other, point) for other in modes)
+            if not switch.certain and recurs(analysis, switch) and not restored:
+                return switch
+    return None
+
+
+def _trains_alike(other: Event, event: Event) -> bool:
+    """Whether the same call trained the module, or one that it is a copy of, in training mode."""
+    same = other.kind == "forward" and other.site.span == event.site.span and made_alike(other.subject, event.subject)
+    return same and other.training is True and bool(other.grad)
+
+
+def _reaches(mode: Event, event: Event) -> bool:
+    """Whether a call of train() or eval() sets the mode of the module of a forward, or of what it is a copy of."""
+    return covers(mode, event.subject) or made_alike(mode.subject, event.subject)
+
+
+def _finding(analysis: Analysis, event: Event, switch: Event, layer: ModeDependent) -> Finding:
+    name = called_text(analysis, event)
+    source = analysis.source_of(switch.site.span.path)
+    places = (related(source, switch.site.node, message("train.missing.eval")),)
+    text = message(
+        "train.missing",
+        module=f"`{name}`" if name else "the model",
+        layer=layer.name,
+        line=switch.site.span.start.line,
+    )
+    return Finding(event.site.span, text, places, _inserted(analysis, event, name))
+
+
+def _inserted(analysis: Analysis, event: Event, name: str | None) -> Iterator[Candidate]:
+    """``model.train()`` before the loop over the batches, or at the beginning of each iteration."""
+    path = event.site.span.path
+    if name is None:
+        return
+    here: list[ast.stmt] = []
+    statement = statement_of(analysis, event.site)
+    for point in reversed(event.loops):
+        loop = loop_statement(analysis, point) if point.span.path == path else None
+        if loop is not None and loop.lineno <= event.site.span.start.line <= (loop.end_lineno or 0):
+            here.append(loop)
+    places = [*here[:1], *([here[-1].body[0]] if here and isinstance(here[-1], ast.For | ast.While) else [])]
+    if event.training is True and here and isinstance(here[0], ast.For | ast.While):
+        places.insert(0, here[0].body[0])
+    if not here and statement is not None:
+        places = [statement]
+    title = message("fix.insert", text=f"{name}.train()")
+    for place in places:
+        if is_simple(place, analysis, path):
+            edit = edits.insert_line_before(analysis.source_of(path), place, f"{name}.train()")
+            yield Candidate(title, (edit,))
+
+
+RULE = Rule(FAULTS[CODE], find, of_absence=True)
