@@ -29,7 +29,7 @@ from torchsleuth.interp.signatures import ALIKE, Misfit
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.schema import Edit, Related, Span
+from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native, plain_name
@@ -178,8 +178,10 @@ def _defined(analysis: Analysis, callee: object, subject: str) -> tuple[Related,
         return ()
     source, spec = analysis.source_of(method.path), method.node.args
     listed = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
-    span = Span(method.path, source.start_of(listed[0]), source.end_of(listed[-1]))
-    return (Related(span.path, span.start, span.end, message("misfit.definition", callee=subject)),) if listed else ()
+    if not listed:
+        return ()
+    start, end = source.start_of(listed[0]), source.end_of(listed[-1])
+    return (Related(method.path, start, end, message("misfit.definition", callee=subject)),)
 
 
 RULE = Rule(FAULTS[CODE], find)
