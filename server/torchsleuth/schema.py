@@ -1,7 +1,7 @@
 """The values every part exchanges: positions, edits, fixes, diagnostics and what is known about a tensor.
 
 Lines and columns are 1-based and columns count Unicode code points; only `lsp/` converts to what the editor counts.
-Everything here is a frozen dataclass with `to_json`/`from_json` in the shape of the machine interface.
+Everything here is a frozen dataclass with `to_json` in the shape of the machine interface.
 """
 
 from __future__ import annotations
@@ -27,10 +27,6 @@ class Position:
 
     def to_json(self) -> Json:
         return {"line": self.line, "column": self.column}
-
-    @staticmethod
-    def from_json(value: Json) -> Position:
-        return Position(value["line"], value["column"])
 
 
 @dataclass(frozen=True)
@@ -59,15 +55,6 @@ class Edit:
             "new_text": self.new_text,
         }
 
-    @staticmethod
-    def from_json(value: Json) -> Edit:
-        return Edit(
-            value["path"],
-            Position.from_json(value["start"]),
-            Position.from_json(value["end"]),
-            value["new_text"],
-        )
-
 
 @dataclass(frozen=True)
 class Fix:
@@ -86,15 +73,6 @@ class Fix:
             "verified": self.verified,
             "edits": [edit.to_json() for edit in self.edits],
         }
-
-    @staticmethod
-    def from_json(value: Json) -> Fix:
-        return Fix(
-            value["title"],
-            tuple(Edit.from_json(edit) for edit in value["edits"]),
-            value["safe"],
-            value["verified"],
-        )
 
 
 @dataclass(frozen=True)
@@ -117,16 +95,6 @@ class Related:
             "message": self.message,
             **({"call": True} if self.call else {}),
         }
-
-    @staticmethod
-    def from_json(value: Json) -> Related:
-        return Related(
-            value["path"],
-            Position(value["line"], value["column"]),
-            Position.from_json(value["end"]),
-            value["message"],
-            value.get("call", False),
-        )
 
 
 @dataclass(frozen=True)
@@ -161,21 +129,6 @@ class Diagnostic:
             "layer": self.layer,
         }
 
-    @staticmethod
-    def from_json(value: Json) -> Diagnostic:
-        return Diagnostic(
-            value["path"],
-            value["code"],
-            value["name"],
-            value["severity"],
-            value["message"],
-            Position.from_json(value["start"]),
-            Position.from_json(value["end"]),
-            tuple(Related.from_json(related) for related in value.get("related", ())),
-            tuple(Fix.from_json(fix) for fix in value.get("fixes", ())),
-            value.get("layer", "static"),
-        )
-
 
 @dataclass(frozen=True)
 class Cause:
@@ -200,11 +153,6 @@ class Cause:
             "reason": self.reason,
             "name": self.name,
         }
-
-    @staticmethod
-    def from_json(value: Json) -> Cause:
-        start, end = Position.from_json(value["start"]), Position.from_json(value["end"])
-        return Cause(value["path"], start, end, value["text"], value["reason"], value["name"])
 
 
 @dataclass(frozen=True)
@@ -265,28 +213,6 @@ class TensorFact:
             **later,
         }
 
-    @staticmethod
-    def from_json(value: Json) -> TensorFact:
-        shape = value["shape"]
-        return TensorFact(
-            value["path"],
-            Position.from_json(value["start"]),
-            Position.from_json(value["end"]),
-            value["expression"],
-            None if shape is None else tuple(shape),
-            value["dtype"],
-            value["device"],
-            value["requires_grad"],
-            value["binding"],
-            value.get("layer", "static"),
-            tuple(value["later"]) if value.get("later") is not None else None,
-            tuple(tuple(shape) for shape in value.get("variants", ())),
-            value.get("supposed", False),
-            tuple(value.get("dtypes", ())),
-            tuple(value.get("demanded", ())),
-            tuple(Cause.from_json(cause) for cause in value.get("causes", ())),
-        )
-
     def sizes(self) -> str:
         """``[64, 3, 32, 32]``; with a question mark where a size is only demanded."""
         if self.shape is None:
@@ -325,17 +251,6 @@ class Explanation:
             "causes": [cause.to_json() for cause in self.causes],
         }
 
-    @staticmethod
-    def from_json(value: Json) -> Explanation:
-        return Explanation(
-            value["path"],
-            Position.from_json(value["start"]),
-            Position.from_json(value["end"]),
-            value["expression"],
-            tuple(value["known"]),
-            tuple(Cause.from_json(cause) for cause in value["causes"]),
-        )
-
 
 @dataclass(frozen=True)
 class FileAnalysis:
@@ -357,13 +272,3 @@ class FileAnalysis:
             "stats": self.stats,
             "explanations": [explanation.to_json() for explanation in self.explanations],
         }
-
-    @staticmethod
-    def from_json(value: Json) -> FileAnalysis:
-        return FileAnalysis(
-            value["path"],
-            tuple(Diagnostic.from_json(item) for item in value["diagnostics"]),
-            tuple(TensorFact.from_json(item) for item in value["facts"]),
-            value["stats"],
-            tuple(Explanation.from_json(item) for item in value.get("explanations") or ()),
-        )

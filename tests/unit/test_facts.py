@@ -6,6 +6,7 @@ import pytest
 
 from tests.check import analyze
 from torchsleuth.schema import TensorFact
+from torchsleuth.worker.structure import structure
 
 
 def facts(text: str, name: str) -> list[TensorFact]:
@@ -16,7 +17,7 @@ def test_executions_that_differ_are_variants() -> None:
     text = "import torch\ndef double(x):\n    return x * 2\ndouble(torch.zeros(3, 4))\ndouble(torch.zeros(5, 4))\n"
     (fact,) = facts(text, "x")
     assert fact.shape == ("?", 4) and fact.variants == ((3, 4), (5, 4)) and fact.dtype == "float32"
-    assert TensorFact.from_json(fact.to_json()) == fact
+    assert structure(fact.to_json(), TensorFact) == fact
 
 
 def test_executions_of_different_rank_have_variants_only() -> None:
@@ -29,7 +30,7 @@ def test_executions_of_different_dtype_have_variants_with_theirs() -> None:
     text = "import torch\ndef f(x):\n    return x\nf(torch.zeros(3))\nf(torch.zeros(5, 4).long())\n"
     (fact,) = facts(text, "x")
     assert fact.dtype is None and fact.variants == ((3,), (5, 4)) and fact.dtypes == ("float32", "int64")
-    assert TensorFact.from_json(fact.to_json()) == fact
+    assert structure(fact.to_json(), TensorFact) == fact
 
 
 def test_nothing_is_said_where_one_execution_is_not_known() -> None:
@@ -66,7 +67,7 @@ def test_a_size_that_is_only_demanded_later_is_supposed() -> None:
     (x,), (y,), (z,) = (facts(DEMANDED, name) for name in "xyz")
     assert x.shape == (2, 8) and x.supposed and x.demanded == (1,)
     assert x.describe() == "[2, 8?] float32 cpu"
-    assert TensorFact.from_json(x.to_json()) == x
+    assert structure(x.to_json(), TensorFact) == x
     # The execution came here: it was 8.
     assert z.shape == (2, 8) and not z.supposed and y.describe() == "[2, 4] float32 cpu" and not y.supposed
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 4)
+METHODS = frozenset({"analyze", "repair", "explain"})
+"""What the worker can be asked."""
 
 
 @dataclass(frozen=True)
@@ -138,14 +140,12 @@ def answer(engine: Analyzer, request: dict[str, Any]) -> dict[str, Any]:
 
     try:
         parameters = {**request["params"], "roots": tuple(request["params"].get("roots") or ())}
-        methods: dict[str, Callable[..., FileAnalysis]] = {
-            "analyze": engine.analyze,
-            "repair": engine.repair,
-            "explain": engine.explain,
-        }
+        if request["method"] not in METHODS:
+            raise ValueError(f"no method of the worker: {request['method']}")
+        method: Callable[..., FileAnalysis] = getattr(engine, request["method"])
         left_out = [Part(*part) for part in request.get("left_out") or ()]
         with of_this_process().request(request["id"], left_out):
-            analysis = methods[request["method"]](**parameters)
+            analysis = method(**parameters)
         return {"id": request["id"], "result": analysis.to_json()}
     except Exception:
         return {"id": request.get("id"), "error": traceback.format_exc()}

@@ -18,6 +18,7 @@ from torchsleuth.schema import FileAnalysis
 from torchsleuth.worker import bootstrap
 from torchsleuth.worker.blame import Blame, Death
 from torchsleuth.worker.progress import VARIABLE, Record
+from torchsleuth.worker.structure import structure
 from torchsleuth.worker.wire import SYNTAX, Message, read, write
 
 StateListener = Callable[[str, str], None]
@@ -202,7 +203,7 @@ class WorkerClient:
         if "error" in answer:
             details = str(answer["error"])
             return _empty(path, details.strip().splitlines()[-1], traceback=details)
-        return FileAnalysis.from_json(answer["result"])
+        return structure(answer["result"], FileAnalysis)
 
     def interrupt(self) -> None:
         """Give up the analysis that runs now; its answer is empty and says so."""
