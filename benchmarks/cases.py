@@ -3,7 +3,7 @@
 python -m benchmarks.cases FOLDER…
 
 A case is a folder with `bug.py` and further modules, `fixed/` with the corrected files, and `expect.json`: `file`, `lines`
-(where a diagnostic may stand), `related_lines` and `other_file_lines` (the other end of the fault), `runtime` (a regular
+(where a diagnostic may stand), `related_lines` and `other_file_lines` (the other end of the fault: lines by file, or a list of both), `runtime` (a regular
 expression of the exception, null for a silent fault) and `needs_cuda`.
 """
 
@@ -77,7 +77,8 @@ def judge(engine: Engine, folder: Path, eager: Eager | None) -> Outcome:
 def _accepted(folder: Path, expected: dict[str, Any]) -> set[tuple[str, int]]:
     file = os.path.realpath(folder / expected["file"])
     accepted = {(file, line) for line in (*expected["lines"], *(expected.get("related_lines") or ()))}
-    for name, lines in (expected.get("other_file_lines") or {}).items():
+    others = expected.get("other_file_lines") or {}
+    for name, lines in others.items() if isinstance(others, dict) else ((one["file"], one["lines"]) for one in others):
         accepted |= {(os.path.realpath(folder / name), line) for line in lines}
     return accepted
 

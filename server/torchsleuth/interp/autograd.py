@@ -136,6 +136,8 @@ class Autograd:
             requires_grad = result.spec.requires_grad
             if tensors and (name in VIEWS or (name == "getitem" and _is_basic_index(operation.args[1]))):
                 result.storage = tensors[0].storage
+                result.slots["base"] = tensors[0]
+                self.heap.set(tensors[0].slots, "views", (*_views(tensors[0]), result))
             if requires_grad is False:
                 result.slots["cut"] = self._cut(name, operation, tensors)
             elif requires_grad and self.grad is False:
@@ -285,6 +287,19 @@ class Autograd:
         else:
             self._saved_in_place(made, tensor.storage)
         self.heap.set(tensor.slots, "node", made)
+        if self.grad is not False:
+            self._reach_family(tensor, made, None if unknown or self.grad is None else True, site)
+
+    def _reach_family(self, view: Tensor, made: GraphNode, grad: bool | None, site: Site) -> None:
+        """What was written into a view is in what it is a view of, too, and in the other views of that."""
+        for one in _family(view):
+            if one.spec.requires_grad is True and is_leaf(one):
+                continue
+            parts = tuple(part for part in (node_of(one), made) if part is not None)
+            node = GraphNode("write", site, parts, open=grad is None, entry=self.entry)
+            self.heap.set(one.slots, "node", node)
+            if one.spec.requires_grad is not True:
+                self.heap.set(one.slots, "spec", one.spec.with_(requires_grad=grad))
 
     def set_parameters(self, parameters: Parameters, value: bool | None, node: ast.AST, frame: Frame) -> None:
         """Freeze or unfreeze the parameter that a loop over those of a module is at: all of them, where each iteration
@@ -555,6 +570,27 @@ def _bases(view: Tensor) -> Iterator[Tensor]:
     while tensor.origin is not None and tensor.origin.sources and tensor.origin.sources[0].storage is view.storage:
         tensor = tensor.origin.sources[0]
         yield tensor
+
+
+def _views(tensor: Tensor) -> tuple[Tensor, ...]:
+    """The views of a tensor that were made so far."""
+    views = tensor.slots.get("views")
+    return views if isinstance(views, tuple) else ()
+
+
+def _family(view: Tensor) -> list[Tensor]:
+    """All tensors that are views of one, with that one itself, but for the given view."""
+    root, seen = view, {id(view)}
+    while isinstance(base := root.slots.get("base"), Tensor) and id(base) not in seen:
+        root = base
+        seen.add(id(root))
+    found, seen = [root], {id(root)}
+    for one in found:
+        for part in _views(one):
+            if id(part) not in seen:
+                seen.add(id(part))
+                found.append(part)
+    return [one for one in found if one is not view]
 
 
 def _is_basic_index(key: Value) -> bool:

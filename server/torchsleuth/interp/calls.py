@@ -35,6 +35,7 @@ from torchsleuth.values import (
     NamedResult,
     OpenArguments,
     Partial,
+    Scalar,
     Several,
     Site,
     Slots,
@@ -43,7 +44,9 @@ from torchsleuth.values import (
     Value,
     is_module,
     is_unknown,
+    owners,
 )
+from torchsleuth.values.conditions import Condition, Fact, identity
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MISSING
 
@@ -99,6 +102,10 @@ def _is_users(callee: Value) -> bool:
     if isinstance(callee, Bound):
         return isinstance(callee.function, Function) or isinstance(callee.receiver, ListValue | DictValue)
     return isinstance(callee, Function | ClassValue | Partial | Instance)
+
+
+_QUESTIONS = frozenset({"builtins.len", "builtins.isinstance", "builtins.bool"})
+"""What tells something of its argument, and changes nothing."""
 
 
 class Calls(Choices):
@@ -161,7 +168,39 @@ class Calls(Choices):
                 exact = exact and OTHERS not in value.entries
             else:
                 exact = False
-        return self.call(callee, Arguments(tuple(args), kwargs, node, frame, exact))
+        value = self.call(callee, Arguments(tuple(args), kwargs, node, frame, exact))
+        if isinstance(callee, Native) and callee.path in _QUESTIONS and exact and not kwargs:
+            return self._asked(callee.path, tuple(args), value, node, frame)
+        if isinstance(callee, Unknown | Native):
+            # What is not followed may change what it gets, or is a method of.
+            for one in (*owners(callee), *args):
+                if isinstance(one, Unknown):
+                    one.attributes = None
+        return value
+
+    def _asked(self, path: str, args: tuple[Value, ...], value: Value, node: ast.Call, frame: Frame) -> Value:
+        """The answer of a builtin about its argument: where it is not known, the same as when it was asked before."""
+        conditions = self.heap.conditions
+        if isinstance(value, Unknown):
+            value = reasons.reasoned(value, node, frame, self.first_unknown)
+        if path == "builtins.len" and len(args) == 1:
+            return value if isinstance(value, int) else conditions.length(args[0], value)
+        if path == "builtins.isinstance" and len(args) == 2 and isinstance(value, Scalar | Unknown):
+            operands = identity(args[0]), identity(args[1])
+            if None not in operands:
+                conditions.types.setdefault(operands[1], args[1])
+                fact = Fact(Condition("isinstance", operands), True)
+                held = conditions.holds(fact)
+                if held is not None:
+                    return held
+                value = Scalar("bool")
+                conditions.tell(value, fact)
+        elif path == "builtins.bool" and len(args) == 1 and isinstance(value, Scalar | Unknown):
+            same = conditions.of(args[0])
+            if same is not None:
+                value = Scalar("bool")
+                conditions.tell(value, same)
+        return value
 
     def _fill_attributes(self, owner: Instance, node: ast.Call, frame: Frame) -> None:
         """``owner.__dict__.update(…)`` and its like."""
@@ -439,10 +478,7 @@ class Calls(Choices):
             if falls_through:
                 deltas.append(last)
                 values.append(value)
-            self.heap.join(deltas)
-            value = values[0]
-            for other in values[1:]:
-                value = self.heap.join_values(value, other)
+            value = self.heap.join(deltas, values=values)
         elif not falls_through:
             value = UNKNOWN
         if frame.returns and completion == 0:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from torchsleuth.interp import library
 from torchsleuth.interp.tensors import TensorOperations
 from torchsleuth.values import UNKNOWN, Choice, Tensor, Value, is_unknown
+from torchsleuth.values.conditions import Condition, Fact, is_constant
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.heap import MISSING
 
 if TYPE_CHECKING:
     from torchsleuth.interp.calls import Arguments
@@ -50,8 +50,7 @@ class Choices(TensorOperations):
             self.stopped = stopped
         if not values:
             return UNKNOWN
-        self.heap.join(deltas)
-        return self.heap.join_all(tuple(values))
+        return self.heap.join(deltas, values=values)
 
     def call_each(self, callee: Value, call: Arguments, run: Callable[[Value, Arguments], Value]) -> Value:
         """A call of which the callee or an argument is a `Choice`."""
@@ -94,24 +93,34 @@ class Choices(TensorOperations):
 
     # -- tests -------------------------------------------------------------------------------------
 
-    def narrow(self, test: ast.expr, outcome: bool, frame: Frame) -> None:
-        """Rule out what cannot be where `test` has this outcome."""
-        if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-            self.narrow(test.operand, not outcome, frame)
-        elif isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if outcome else ast.Or):
-            for part in test.values:
-                self.narrow(part, outcome, frame)
-        elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Is | ast.IsNot):
-            right = test.comparators[0]
-            if isinstance(right, ast.Constant) and right.value is None:
-                wanted = outcome == isinstance(test.ops[0], ast.Is)
-                self._keep(test.left, lambda value: None if is_unknown(value) else (value is None) == wanted, frame)
-        elif isinstance(test, ast.Call) and isinstance(test.func, ast.Name) and test.func.id == "isinstance":
-            if len(test.args) == 2:
-                types = self.eval(test.args[1], frame)  # type: ignore[attr-defined]
-                self._keep(test.args[0], lambda value: self._agrees(value, types, outcome), frame)
-        elif isinstance(test, ast.Name | ast.Attribute):
-            self._keep(test, lambda value: _same(self.truth(value), outcome), frame)
+    def assume(self, fact: Fact | None, outcome: bool = True) -> None:
+        """From here on a fact is the case, or with a false `outcome`, is not."""
+        if fact is None:
+            return
+        assumed = self.heap.conditions.assumed
+        for condition, holds in self.heap.conditions.implied(fact if outcome else fact.negated, self._holds_of):
+            self.heap.set(assumed, condition, holds)
+            if holds and condition.kind in ("is", "eq") and is_constant(condition.operands[1]):
+                self.heap.set(assumed, Condition("value", condition.operands[:1]), condition.operands[1:])
+
+    def _holds_of(self, condition: Condition, value: Value) -> bool | None:
+        """Whether a test holds of a value."""
+        if isinstance(value, Choice):
+            verdicts = {self._holds_of(condition, option) for option in value.options}
+            return verdicts.pop() if len(verdicts) == 1 else None
+        kind, operands = condition
+        if kind == "truth":
+            return self.truth(value)
+        if kind == "isinstance":
+            types = self.heap.conditions.types[operands[1]]
+            found: bool | None = library.is_instance(self.interpreter, value, types)
+            return found
+        if kind in ("is", "eq") and is_constant(operands[1]):
+            kept = operands[1][1]  # type: ignore[index]
+            if isinstance(value, type(None) | bool | int | float | str | bytes):
+                return value is kept if kept is None or isinstance(kept, bool) else bool(value == kept)
+            return False if kept is None and not is_unknown(value) else None
+        return None
 
     def dispatches(self, test: ast.expr, frame: Frame) -> bool:
         """Whether an undecided test, in a function that is called, asks what kind of argument it got: the caller may know,
@@ -138,27 +147,3 @@ class Choices(TensorOperations):
                 if is_unknown(value) or (isinstance(value, Tensor) and self.resolved_spec(value.spec).shape is None):
                     return True
         return False
-
-    def _agrees(self, value: Value, types: Value, outcome: bool) -> bool | None:
-        return _same(library.is_instance(self.interpreter, value, types), outcome)
-
-    def _keep(self, target: ast.expr, fits: Callable[[Value], bool | None], frame: Frame) -> None:
-        """Keep the options of a variable or attribute that may fit."""
-        if isinstance(target, ast.NamedExpr):
-            target = target.target
-        if isinstance(target, ast.Name):
-            value = self.lookup(target.id, frame)  # type: ignore[attr-defined]
-        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
-            owner = self.lookup(target.value.id, frame)  # type: ignore[attr-defined]
-            value = getattr(owner, "slots", {}).get(target.attr, MISSING)
-        else:
-            return
-        if not isinstance(value, Choice):
-            return
-        kept = tuple(option for option in value.options if fits(option) is not False)
-        if kept and len(kept) < len(value.options):
-            self.assign(target, kept[0] if len(kept) == 1 else Choice(kept), frame)
-
-
-def _same(decided: bool | None, outcome: bool) -> bool | None:
-    return None if decided is None else decided == outcome

@@ -37,6 +37,7 @@ def as_truth(interp: Interpreter, test: ast.expr, frame: Frame) -> bool | None:
     value = interp.eval(test, frame)
     as_number(interp, value, "bool", test, frame)
     kinds.decides(interp, value, test, frame)
+    interp.tested = interp.heap.conditions.of(value)
     return interp.truth(value)
 
 

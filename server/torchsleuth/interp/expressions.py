@@ -60,8 +60,9 @@ from torchsleuth.values import (
     is_int,
     is_unknown,
 )
+from torchsleuth.values.conditions import Condition, Fact, compared
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.heap import MAX_KINDS, MISSING, alike, options
+from torchsleuth.values.heap import MAX_KINDS, MISSING, alike, options, renewed
 
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add",
@@ -90,6 +91,7 @@ def _nothing_known(node: ast.expr, frame: Frame) -> Value:
     return UNKNOWN
 
 
+_WORDS: dict[type[ast.boolop], str] = {ast.And: "and", ast.Or: "or"}
 _PURE = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
 """What an expression is made of that does nothing."""
 
@@ -118,6 +120,8 @@ class Expressions(Calls):
         except Exception as error:
             self.stumble(error, node, frame)
             value = Unknown(Reason.INTERNAL_ERROR, node, frame)
+        if self.heap.conditions.assumed:
+            value = self.heap.conditions.under(value)
         if type(value) in limits.BOUNDED:
             value = limits.bounded(value)
         value, found = reasons.explained(value, node, frame, self.first_unknown)
@@ -261,29 +265,46 @@ class Expressions(Calls):
         decided = demands.as_truth(self.interpreter, node.test, frame)
         if decided is not None:
             return self.eval(node.body if decided else node.orelse, frame)
-        mark = self.heap.mark()
+        mark, fact = self.heap.mark(), self.interpreter.tested
         self.uncertain += 1
         try:
-            self.narrow(node.test, True, frame)
+            self.assume(fact)
             left = self.eval(node.body, frame)
             first = self.heap.rollback(mark)
-            self.narrow(node.test, False, frame)
+            self.assume(fact, False)
             right = self.eval(node.orelse, frame)
             second = self.heap.rollback(mark)
         finally:
             self.uncertain -= 1
-        self.heap.join([first, second])
-        return self.heap.join_values(left, right)
+        return self.heap.join([first, second], values=[left, right])
 
     def on_BoolOp(self, node: ast.BoolOp, frame: Frame) -> Value:
-        uncertain = self.uncertain
+        uncertain, assumed = self.uncertain, self.heap.conditions.assumed
+        before = dict(assumed)
+        facts: list[Fact | None] = []
         try:
-            return self._parts(node, isinstance(node.op, ast.And), frame)
+            value = self._parts(node, isinstance(node.op, ast.And), frame, facts)
         finally:
             self.uncertain = uncertain
+            for condition in [key for key in assumed if key not in before]:
+                self.heap.set(assumed, condition, MISSING)
+        known = frozenset(fact for fact in facts if fact is not None)
+        if len(known) == len(facts) and facts and self.truth(value) is None:
+            value = self._another(value, node, frame)
+            one = len(known) == 1
+            fact = next(iter(known)) if one else Fact(Condition(_WORDS[type(node.op)], (known,)), True)
+            self.heap.conditions.tell(value, fact)
+        return value
 
-    def _parts(self, node: ast.BoolOp, is_and: bool, frame: Frame) -> Value:
-        """The value of ``and`` or ``or``. What follows a part that is not known may not be evaluated."""
+    def _another(self, value: Value, node: ast.expr, frame: Frame) -> Value:
+        """A value of its own that is as unknown as another."""
+        if isinstance(value, Unknown) and value.reason is Reason.UNSPECIFIED:
+            return reasons.reasoned(value, node, frame, self.first_unknown)
+        return renewed(value)
+
+    def _parts(self, node: ast.BoolOp, is_and: bool, frame: Frame, facts: list[Fact | None]) -> Value:
+        """The value of ``and`` or ``or``. What follows a part that is not known may not be evaluated. `facts`: gets what is
+        the case where each of those parts is true on which the whole depends."""
         result: Value = MISSING
         for index, part in enumerate(node.values):
             value = self.eval(part, frame)
@@ -296,7 +317,11 @@ class Expressions(Calls):
                 self.uncertain += 1
                 stopping = [option for option in options(value) if self.truth(option) is not is_and]
                 result = self.heap.join_all((result, *(options(value) if last else stopping)))
+                facts.append(self.heap.conditions.of(value))
+                if not last:
+                    self.assume(facts[-1], is_and)
             elif decided != is_and:
+                facts.append(None)
                 return self.heap.join_values(result, value)
             elif last:
                 result = self.heap.join_values(result, value)
@@ -309,7 +334,12 @@ class Expressions(Calls):
         if isinstance(node.op, ast.Not):
             demands.as_number(self.interpreter, value, "bool", node.operand, frame)
             decided = self.truth(value)
-            return Scalar("bool") if decided is None else not decided
+            if decided is not None:
+                return not decided
+            inverted, fact = Scalar("bool"), self.heap.conditions.of(value)
+            if fact is not None:
+                self.heap.conditions.tell(inverted, fact.negated)
+            return inverted
         if isinstance(value, Choice):
             return self.over(value, lambda one: self.unary(node, one, frame), without_none=True)
         if isinstance(value, Tensor):
@@ -448,7 +478,7 @@ class Expressions(Calls):
             right = self.eval(right_node, frame)
             value = self.compare(op, left, right, node, frame)
             if len(node.ops) == 1:
-                return value
+                return self._compared(op, left, right, value, node, frame)
             decided = self.truth(value)
             if decided is False:
                 return False
@@ -456,6 +486,21 @@ class Expressions(Calls):
                 result = Scalar("bool")
             left = right
         return result
+
+    def _compared(
+        self, op: ast.cmpop, left: Value, right: Value, value: Value, node: ast.Compare, frame: Frame
+    ) -> Value:
+        """The result of a comparison; if it is not known, it can be recognised where the same is compared again."""
+        if not isinstance(value, Scalar | Unknown):
+            return value
+        fact = compared(op, self.resolved(left), self.resolved(right))
+        if fact is None:
+            return value
+        if self.heap.conditions.holds(fact) is not None and isinstance(value, Scalar):
+            return self.heap.conditions.holds(fact)
+        value = self._another(value, node, frame)
+        self.heap.conditions.tell(value, fact)
+        return value
 
     def compare(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare, frame: Frame) -> Value:
         if isinstance(op, ast.Is | ast.IsNot):
@@ -490,6 +535,8 @@ class Expressions(Calls):
             return name == "ne" if undecided and self.differ(left, right) else verdict
         plain = (*NUMBERS, str, bytes, type(None), DType)
         if isinstance(left, plain) and isinstance(right, plain):
+            if self.interpreter.entry_point is not None and self._is_default(node, left, right):
+                return Unknown(Reason.ARGUMENT, node, frame)
             try:
                 return bool(getattr(operator, name)(left, right))
             except TypeError:
@@ -502,6 +549,14 @@ class Expressions(Calls):
                 return name == "eq"
         # Tensors, arrays and objects of unknown classes compare to values of their own.
         return UNKNOWN if is_unknown(left) or is_unknown(right) else Scalar("bool")
+
+    @staticmethod
+    def _is_default(node: ast.Compare, left: Value, right: Value) -> bool:
+        """Whether None is compared with something else, in code that nothing calls: it may be nothing but the default of a
+        parameter for which a caller gives a value."""
+        return (left is None) != (right is None) and not any(
+            isinstance(side, ast.Constant) and side.value is None for side in (node.left, *node.comparators)
+        )
 
     def _equal_objects(self, left: Value, right: Value) -> bool | None:
         """Whether two values, at least one of which is an object of the user's, are equal."""
@@ -707,19 +762,23 @@ class Expressions(Calls):
                 if seen is not None and type(item) is str and item in seen:
                     results.append(seen[item])
                     continue
-                uncertain = self.uncertain
+                uncertain, assumed = self.uncertain, self.heap.conditions.assumed
+                assumed_before = dict(assumed)
                 self.loop_points.append(LoopPoint(node, span, execution, number, iteration.over_loader))
                 try:
-                    self.assign(generator.target, item, inner)
-                    verdicts = [self.truth(self.eval(test, inner)) for test in generator.ifs]
+                    self.assign(generator.target, renewed(item), inner)
+                    tests = [self.eval(test, inner) for test in generator.ifs]
+                    verdicts, facts = [self.truth(test) for test in tests], list(map(self.heap.conditions.of, tests))
                     if None in verdicts:
                         exact = False
                         self.uncertain += 1
-                        for test in generator.ifs:
-                            self.narrow(test, True, inner)
+                        for fact in facts:
+                            self.assume(fact)
                     if False not in verdicts:
                         run(position + 1)
                 finally:
+                    for condition in [key for key in assumed if key not in assumed_before]:
+                        self.heap.set(assumed, condition, MISSING)
                     self.loop_points.pop()
                     self.uncertain = uncertain
                 if seen is not None and type(item) is str and type(results[-1]) in (int, str, float, bool):
@@ -739,7 +798,9 @@ class Expressions(Calls):
 
     def on_Attribute(self, node: ast.Attribute, frame: Frame) -> Value:
         owner = self.eval(node.value, frame)
-        return self.attribute(owner, node.attr, node, frame)
+        value = self.attribute(owner, node.attr, node, frame)
+        nameless = isinstance(value, Unknown) and not value.is_one_value
+        return owner.attribute(node.attr, node, frame) if nameless and isinstance(owner, Unknown) else value
 
     def attribute(self, owner: Value, name: str, node: ast.AST, frame: Frame) -> Value:
         """``owner.name``; unknown where it is not modelled."""
@@ -885,6 +946,13 @@ class Expressions(Calls):
 
     def truth(self, value: Value) -> bool | None:
         """Whether a condition holds: True, False, or None where it is not known."""
+        decided = self._truth(value)
+        if decided is None and self.heap.conditions.assumed:
+            fact = self.heap.conditions.of(value)
+            return None if fact is None else self.heap.conditions.holds(fact)
+        return decided
+
+    def _truth(self, value: Value) -> bool | None:
         if isinstance(value, Choice):
             verdicts = {self.truth(option) for option in value.options}
             return verdicts.pop() if len(verdicts) == 1 else None

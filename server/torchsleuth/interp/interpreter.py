@@ -49,12 +49,14 @@ from torchsleuth.values import (
     SliceValue,
     Slots,
     Tensor,
+    Unknown,
     Value,
     is_int,
     is_unknown,
 )
+from torchsleuth.values.conditions import Fact
 from torchsleuth.values.frames import Frame, LoopState
-from torchsleuth.values.heap import MISSING, Delta, Heap, alike
+from torchsleuth.values.heap import MISSING, Delta, Heap, alike, renewed
 
 NORMAL, BREAK, CONTINUE, RETURN, RAISE = range(5)
 
@@ -130,6 +132,7 @@ class Interpreter(Importing):
         self.modules: dict[str, Namespace] = {}
         self.import_steps = self.budget.import_steps
         self.failures_seen: set[Any] = set()
+        self.tested: Fact | None = None
         self.files = Ref()
         self.kept: list[Value] = []
         self.classes: list[ClassValue] = []
@@ -274,7 +277,7 @@ class Interpreter(Importing):
     def do_Assert(self, node: ast.Assert, frame: Frame) -> int:
         decided = self._demanded(node.test, frame)
         if decided is None:
-            self.narrow(node.test, True, frame)
+            self.assume(self.tested)
         return RAISE if decided is False else NORMAL
 
     def _demanded(self, test: ast.expr, frame: Frame) -> bool | None:
@@ -290,18 +293,18 @@ class Interpreter(Importing):
         decided = self._demanded(node.test, frame) if raises else demands.as_truth(self, node.test, frame)
         if decided is not None:
             return self.block(node.body if decided else node.orelse, frame)
-        guarded, returns = self.guarded, len(frame.returns)
+        guarded, returns, fact = self.guarded, len(frame.returns), self.tested
         self.guarded += self.dispatches(node.test, frame)
         try:
-            branches = [lambda: self._branch(node, True, frame), lambda: self._branch(node, False, frame)]
+            branches = [lambda: self._branch(node, fact, True, frame), lambda: self._branch(node, fact, False, frame)]
             return self.fork(branches, frame, _is_coin(node.test))
         finally:
             # Where one of the branches returns, what follows is the other one.
             if len(frame.returns) == returns:
                 self.guarded = guarded
 
-    def _branch(self, node: ast.If, outcome: bool, frame: Frame) -> int:
-        self.narrow(node.test, outcome, frame)
+    def _branch(self, node: ast.If, fact: Fact | None, outcome: bool, frame: Frame) -> int:
+        self.assume(fact, outcome)
         return self.block(node.body if outcome else node.orelse, frame)
 
     def fork(self, branches: list[Callable[[], int]], frame: Frame, coin: bool = False) -> int:
@@ -406,7 +409,7 @@ class Interpreter(Importing):
                 self.loop_points.append(point)
                 try:
                     if isinstance(node, ast.For | ast.AsyncFor):
-                        self.assign(node.target, item, frame)
+                        self.assign(node.target, renewed(item), frame)
                     completion = self.block(node.body, frame)
                 finally:
                     self.loop_points.pop()
@@ -545,11 +548,14 @@ class Interpreter(Importing):
 
     def _stable(self, first: Delta, second: Delta) -> bool:
         """Whether one more iteration changed nothing."""
-        if first.keys() != second.keys():
+        assumed = id(self.heap.conditions.assumed)
+        if {place for place in first if place[0] != assumed} != {place for place in second if place[0] != assumed}:
             return False
         for place, change in first.items():
+            if place[0] == assumed:
+                continue
             one, two = change.value, second[place].value
-            if one is two:
+            if one is two or (type(one) is type(two) and isinstance(one, Unknown | Scalar) and one == two):
                 continue
             if isinstance(one, Tensor) and isinstance(two, Tensor) and one.spec == two.spec:
                 continue
@@ -902,6 +908,8 @@ class Interpreter(Importing):
             self.heap.set(owner.slots, name, value)
         elif isinstance(owner, Tensor):
             self.set_tensor_attribute(owner, name, value, node, frame)
+        elif isinstance(owner, Unknown):
+            owner.attributes = None
         elif isinstance(owner, Parameters) and name == "requires_grad":
             self.set_parameters(owner, self.truth(value), node, frame)
         elif isinstance(owner, Parameters):

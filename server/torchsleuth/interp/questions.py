@@ -85,7 +85,9 @@ class Questions(Autograd):
         """A symbolic size with everything that is known by now put in."""
         known = self.substitution
         if isinstance(value, Dim) and any(symbol in known for symbol in value.symbols):
-            return dims.rebuild(value, self._known)
+            value = dims.rebuild(value, self._known)
+        if isinstance(value, Dim) and self.heap.conditions.assumed:
+            return self.heap.conditions.size(value)
         return value
 
     def named(self, value: Value, name: str) -> Value:
@@ -95,6 +97,7 @@ class Questions(Autograd):
             return value
         renamed = dims.of(self.fresh_symbol(name, symbol.positive))
         self.heap.set(self.substitution, symbol, renamed)
+        self.heap.conditions.renamed(symbol, dims.symbol(renamed) or symbol)
         return renamed
 
     def _known(self, symbol: Symbol) -> Size:
@@ -102,7 +105,7 @@ class Questions(Autograd):
         return dims.of(symbol) if value is None else self.resolved(value)
 
     def resolved_spec(self, spec: TensorSpec) -> TensorSpec:
-        if spec.shape is None or not spec.symbolic or not self.substitution:
+        if spec.shape is None or not spec.symbolic or not (self.substitution or self.heap.conditions.assumed):
             return spec
         shape = tuple(map(self.resolved, spec.shape))
         strides = spec.strides and tuple(map(self.resolved, spec.strides))
@@ -116,6 +119,8 @@ class Questions(Autograd):
             if spec.shape is None or (spec.dtype is None and self.assumed_dtype is None):
                 raise NotASpec("a tensor of unknown shape or dtype")
             spec = self.resolved_spec(spec)
+            if spec.device is not None and spec.device.when is not None:
+                spec = spec.with_(device=None)
             return spec.with_(dtype=self.assumed_dtype) if spec.dtype is None and self.assumed_dtype else spec
         if isinstance(value, Dim):
             return self.resolved(value)

@@ -484,6 +484,8 @@ class TensorOperations(Questions):
                     place = value.spec.device if operation.module.device == CPU else operation.module.device
                     sides.append(("weight", place, value, value.spec.rank))
         name = operation.target.rpartition(".")[2]
+        if self.heap.conditions.assumed:
+            sides = [(kind, self.heap.conditions.place(place), value, rank) for kind, place, value, rank in sides]
         known = [side for side in sides if side[1] is not None]
         if not sides:
             whole = all(map(_is_whole, (*operation.args, *operation.kwargs.values())))
@@ -602,6 +604,9 @@ class TensorOperations(Questions):
 
     def tensor_set_item(self, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
         demands.to_part(self.interpreter, container, key, value, node, frame)
+        if is_unknown(value) or (isinstance(value, Choice) and any(isinstance(one, Tensor) for one in value.options)):
+            # It may bring a graph with it.
+            value = Tensor(UNKNOWN_TENSOR)
         self.written(container, value if isinstance(value, Tensor) else None, node, frame, copied=True)
         left = library.rest_of(container, self.resolved_spec(container.spec).shape, self.resolved(key))
         self.retag(container, frozenset() if left is None else frozenset({Ends(left[0], left[0])}))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
 class Device:
     """`symbolic`: the accelerator if available, else the CPU, as in
-    ``torch.device("cuda" if torch.cuda.is_available() else "cpu")``."""
+    ``torch.device("cuda" if torch.cuda.is_available() else "cpu")``. `when`: the condition under which it is the
+    accelerator, where it is known (see values/conditions.py)."""
 
     kind: str
     index: int | None = None
     symbolic: bool = False
+    when: Any = None
 
     def __eq__(self, other: object) -> bool:
         """As of any dataclass, and quicker: most devices are one of very few."""
@@ -20,7 +23,8 @@ class Device:
             return True
         if not isinstance(other, Device):
             return NotImplemented
-        return self.kind == other.kind and self.index == other.index and self.symbolic == other.symbolic
+        same = self.kind == other.kind and self.index == other.index and self.symbolic == other.symbolic
+        return same and (self.when is other.when or self.when == other.when)
 
     def __str__(self) -> str:
         return self.kind if self.index is None else f"{self.kind}:{self.index}"

@@ -20,6 +20,7 @@ from torchsleuth.values.unknown import UNKNOWN as UNKNOWN
 from torchsleuth.values.unknown import Reason as Reason
 from torchsleuth.values.unknown import Unknown as Unknown
 from torchsleuth.values.unknown import is_unknown as is_unknown
+from torchsleuth.values.unknown import owners as owners
 
 Value = Any
 Slots = dict[Any, Any]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from torchsleuth.tensors import dims
@@ -28,17 +29,20 @@ from torchsleuth.values import (
     ListValue,
     Maybe,
     NamedResult,
+    Reason,
     Scalar,
     Several,
     Slots,
     StateSlots,
     Tensor,
     Trained,
+    Unknown,
     Value,
     entry,
     is_int,
     is_unknown,
 )
+from torchsleuth.values.conditions import Condition, Conditions, Fact
 from torchsleuth.values.graph import Cut
 
 MISSING: Any = object()
@@ -47,6 +51,10 @@ MAX_KINDS = 4
 
 
 _OBJECTS = (Tensor, Array, ListValue, DictValue, Instance, LibraryModule, LibraryObject, Function, ClassValue, Bound)
+_REMEMBER = (Unknown, Scalar, Choice, Tensor, Array, ListValue, DictValue)
+"""Kinds of values that remember which two they were joined from."""
+MAX_PLANNED = 12
+"""States that are joined in the order of the conditions that tell them apart."""
 _PLAIN = (tuple, str, bool, int, float, Scalar, Dim, type(None))
 
 
@@ -73,7 +81,9 @@ def _kind(value: Value) -> str | None:
         return "bool"
     if isinstance(value, str) or value == Scalar("str"):
         return "str"
-    return "number" if isinstance(value, int | float | Scalar | Dim) else None
+    if isinstance(value, float) or value == Scalar("float"):
+        return "float"
+    return "int" if is_int(value) else None
 
 
 def join_texts(left: str | Scalar, right: str | Scalar) -> Scalar:
@@ -92,6 +102,17 @@ def alike(left: Value, right: Value) -> bool:
         return len(left) == len(right) and all(alike(a, b) for a, b in zip(left, right))
     plain = (bool, int, float, str, type(None))
     return left is right or (isinstance(left, plain) and type(left) is type(right) and left == right)
+
+
+def renewed(value: Value) -> Value:
+    """Another value of which the same is known: the next of those that one stands for."""
+    if isinstance(value, Unknown):
+        return Unknown(value.reason, value.node, value.frame, value.cause)
+    if isinstance(value, Scalar):
+        return replace(value)
+    if isinstance(value, Choice):
+        return Choice(value.options)
+    return tuple(map(renewed, value)) if type(value) is tuple else value
 
 
 def _either(left: Value, right: Value) -> Value:
@@ -133,6 +154,21 @@ def _as_of(value: Value, delta: Delta) -> Value:
     return value
 
 
+def _opposed(held: list[dict[Any, Value]], left: list[int]) -> tuple[int, int, Condition | None]:
+    """Two states that differ in whether a condition holds, best in that alone."""
+    best: tuple[int, int, Condition | None] = (left[0], left[1], None)
+    fewest = None
+    for position, one in enumerate(left):
+        for other in left[position + 1 :]:
+            first, second = held[one], held[other]
+            apart = [key for key in first if key in second and first[key] != second[key] and key.kind != "value"]
+            if apart:
+                others = len(first.keys() ^ second.keys()) + len(apart) - 1
+                if fewest is None or others < fewest:
+                    best, fewest = (one, other, apart[0]), others
+    return best
+
+
 class Heap:
     """All writes to slots go through `set`; a mark is a position in the journal."""
 
@@ -144,6 +180,8 @@ class Heap:
         """Slots that were looked at so far to undo, keep and join branches: what that has cost."""
         self._joined = 0
         self._coin = False
+        self._condition: Condition | None = None
+        self.conditions = Conditions()
 
     def set(self, slots: Slots, key: Any, value: Value) -> None:
         self._journal.append((slots, key, slots.get(key, MISSING)))
@@ -197,46 +235,78 @@ class Heap:
         for change in delta.values():
             self.set(change.slots, change.key, change.value)
 
-    def join(self, deltas: list[Delta], coin: bool = False) -> None:
+    def join(self, deltas: list[Delta], coin: bool = False, values: Sequence[Value] = ()) -> Value:
         """From the present state, the state that any one of `deltas` leads to. `coin`: chance alone decides which one, so
-        that each of them happens."""
-        self._coin = coin
+        that each of them happens. `values`: what each of them gives; their join is the result."""
         if len(deltas) == 1:
             self.apply(deltas[0])
-            return
+            return values[0] if values else UNKNOWN
+        self._coin = coin
+        self._sizes = {}
+        plan = self._plan(deltas)
         places = {place: change for delta in deltas for place, change in delta.items()}
         self.work += len(places) * len(deltas)
-        self._sizes = {}
         for place, change in places.items():
             base = change.slots.get(change.key, MISSING)
-            values = [delta[place].value if place in delta else base for delta in deltas]
-            if any(value is not values[0] for value in values):
-                values = [_as_of(value, delta) for value, delta in zip(values, deltas)]
+            found = [delta[place].value if place in delta else base for delta in deltas]
+            if any(value is not found[0] for value in found):
+                found = [_as_of(value, delta) for value, delta in zip(found, deltas)]
             if isinstance(change.slots, FactSlots):
-                agreed = all(value == values[0] for value in values)
-                self.set(change.slots, change.key, values[0] if agreed else MISSING)
+                agreed = all(value == found[0] for value in found)
+                self.set(change.slots, change.key, found[0] if agreed else MISSING)
                 continue
             join = self.join_elements if isinstance(change.slots, ListSlots) else self.join_values
             if isinstance(change.slots, DictSlots):
                 join = self.join_entries
             if change.key == "history" and isinstance(change.slots, StateSlots):
                 join = _either
-            joined = values[0]
-            for self._joined, value in enumerate(values[1:]):
-                joined = join(joined, value)
+            joined = self._fold(found, plan, join)
             if isinstance(joined, Choice) and isinstance(change.slots, StateSlots):
                 joined = UNKNOWN
             self.set(change.slots, change.key, joined)
         self._coin = False
+        return self._fold([_as_of(value, delta) for value, delta in zip(values, deltas)], plan, self.join_values)
+
+    def _plan(self, deltas: list[Delta]) -> list[tuple[int, int, Condition | None]]:
+        """Which of the states are joined one after the other, each time into the first of two, and the condition under
+        which it is the first and not the second."""
+        assumed = self.conditions.assumed
+        held = [{c.key: c.value for c in delta.values() if c.slots is assumed} for delta in deltas]
+        left = list(range(len(deltas)))
+        plan: list[tuple[int, int, Condition | None]] = []
+        while len(left) > 1:
+            one, other, condition = _opposed(held, left) if len(left) <= MAX_PLANNED else (left[0], left[1], None)
+            if condition is not None and held[one][condition] is not True:
+                one, other = other, one
+            held[one] = {key: value for key, value in held[one].items() if held[other].get(key) == value}
+            left.remove(other)
+            plan.append((one, other, condition))
+        return plan
+
+    def _fold(
+        self,
+        values: list[Value],
+        plan: list[tuple[int, int, Condition | None]],
+        join: Callable[[Value, Value], Value],
+    ) -> Value:
+        """The values of several states joined in this order."""
+        if not values:
+            return UNKNOWN
+        first, outer = 0, self._condition
+        for self._joined, (one, other, self._condition) in enumerate(plan):
+            values[one] = join(values[one], values[other])
+            first = one
+        self._condition = outer
+        return values[first]
 
     def join_all(self, values: tuple[Value, ...]) -> Value:
         """The least value that covers all of these; MISSING if there are none."""
-        outer = self._sizes, self._joined
-        self._sizes = {}
+        outer = self._sizes, self._joined, self._condition
+        self._sizes, self._condition = {}, None
         joined: Value = MISSING
         for self._joined, value in enumerate(values):
             joined = self.join_values(joined, value)
-        self._sizes, self._joined = outer
+        self._sizes, self._joined, self._condition = outer
         return joined
 
     def one_of(self, value: Value) -> Value:
@@ -259,7 +329,10 @@ class Heap:
         key = (self._joined, left, right)
         if key not in self._sizes:
             positive = all(dims.positive(size) == 1 for size in (left, right))
-            self._sizes[key] = dims.of(self._fresh("?", positive))
+            symbol = self._fresh("?", positive)
+            self._sizes[key] = dims.of(symbol)
+            if self._condition is not None:
+                self.conditions.split_size(symbol, self._condition, left, right)
         return self._sizes[key]
 
     # -- the lattice -------------------------------------------------------------------------------
@@ -270,6 +343,18 @@ class Heap:
             return right
         if right is MISSING:
             return left
+        joined = self._least(left, right)
+        if isinstance(joined, Unknown) and joined.cause is None:
+            joined = Unknown(Reason.JOIN)
+        of_two = joined is not left and joined is not right and isinstance(joined, _REMEMBER)
+        if self._condition is not None and of_two:
+            self.conditions.split(joined, self._condition, left, right)
+        return joined
+
+    def _least(self, left: Value, right: Value) -> Value:
+        if isinstance(left, Unknown) or isinstance(right, Unknown):
+            cause = left if isinstance(left, Unknown) else right
+            return Unknown(Reason.JOIN, cause=cause)
         if isinstance(left, Tensor) and isinstance(right, Tensor):
             same = left.spec == right.spec and left.tags == right.tags and left.history == right.history
             if same and left.slots["node"] is right.slots["node"] and left.slots["cut"] is right.slots["cut"]:
@@ -302,11 +387,10 @@ class Heap:
             return left if left == right else Scalar("bool")
         if is_int(left) and is_int(right):
             return self._join_sizes(left, right)
-        numbers = (int, float)
-        if isinstance(left, numbers) and isinstance(right, numbers):
-            return left if left == right and type(left) is type(right) else Scalar("float")
-        if self._is_floating(left) and self._is_floating(right):
+        if _kind(left) == _kind(right) == "float":
             # A number in any case: where one of the two left the autograd graph is worth knowing.
+            if isinstance(left, float) and isinstance(right, float) and repr(left) == repr(right):
+                return left
             return Scalar("float", next((n.cut for n in (left, right) if isinstance(n, Scalar) and n.cut), None))
         if isinstance(left, str | Device) and isinstance(right, str | Device):
             return left if left == right else self._join_devices(left, right)
@@ -338,7 +422,8 @@ class Heap:
             return join_texts(left, right)
         try:
             if type(left) is type(right) and left == right:
-                return left
+                # Two that may be anything of a type: the result is neither of them.
+                return replace(left) if isinstance(left, Scalar) else left
         except Exception:
             pass
         if kind is not None and kind == _kind(right):
@@ -395,19 +480,17 @@ class Heap:
                 return Several((self.join_all((*kept, *elements[position + 1 :])),))
         return Several(kept)
 
-    @staticmethod
-    def _is_floating(value: Value) -> bool:
-        return isinstance(value, float | Dim) or value == Scalar("float") or is_int(value)
-
-    @staticmethod
-    def _join_devices(left: str | Device, right: str | Device) -> Value:
+    def _join_devices(self, left: str | Device, right: str | Device) -> Value:
         """``"cuda"`` or ``"cpu"``, whatever decides it, is the accelerator when there is one."""
         pair = [parse(side) if isinstance(side, str) else side for side in (left, right)]
         kinds = {device.kind for device in pair}
         if kinds & {"cuda", "mps", "xpu"}:
             if "cpu" in kinds or any(device.symbolic for device in pair):
                 kind = next(kind for kind in ("cuda", "mps", "xpu") if kind in kinds)
-                return Device(kind, symbolic=True)
+                if self._condition is None:
+                    return Device(kind, symbolic=True)
+                on_left = pair[0].kind == kind
+                return Device(kind, symbolic=True, when=Fact(self._condition, on_left))
         return join_texts(left, right) if isinstance(left, str) and isinstance(right, str) else UNKNOWN
 
     def join_specs(self, left: TensorSpec, right: TensorSpec) -> TensorSpec:

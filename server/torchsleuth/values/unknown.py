@@ -58,7 +58,7 @@ class Unknown:
     neither reason nor site, and stands for no value in particular.
     """
 
-    __slots__ = ("_frame", "_node", "attributes", "cause", "links", "reason")
+    __slots__ = ("attributes", "cause", "frame", "links", "node", "reason")
 
     def __init__(
         self,
@@ -75,15 +75,26 @@ class Unknown:
         """How many of them the chain has."""
         self.attributes: dict[str, Unknown] | None = None
         """Those of its attributes that were read since something could have set them."""
-        self._node = node
-        self._frame = frame
+        self.node = node
+        self.frame = frame
 
     @property
     def site(self) -> Site | None:
         """Where it became unknown."""
-        if self._node is None or self._frame is None:
+        if self.node is None or self.frame is None:
             return None
-        return Site(self._frame.source.span(self._node), self._node, self._frame)
+        return Site(self.frame.source.span(self.node), self.node, self.frame)
+
+    @property
+    def is_one_value(self) -> bool:
+        """Whether it stands for one value of the program."""
+        return self.reason is not Reason.UNSPECIFIED
+
+    @property
+    def is_attribute(self) -> bool:
+        """Whether it was read as an attribute of its cause."""
+        read = self.cause.attributes if self.cause is not None else None
+        return read is not None and any(one is self for one in read.values())
 
     def chain(self) -> Iterator[Unknown]:
         """Itself, its cause, the cause of that, and so on to the first."""
@@ -113,6 +124,13 @@ class Unknown:
 
 
 UNKNOWN = Unknown()
+
+
+def owners(value: Any) -> Iterator[Unknown]:
+    """The unknown values that an unknown value is an attribute of, and attributes of those in turn."""
+    while isinstance(value, Unknown) and value.cause is not None and value.is_attribute:
+        value = value.cause
+        yield value
 
 
 def is_unknown(value: Any) -> bool:

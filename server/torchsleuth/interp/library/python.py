@@ -12,7 +12,7 @@ from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import arrays, dictionaries, draws, parameters, strings, transforms
 from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import DType, Native, Parameter
 from torchsleuth.values import (
     UNKNOWN,
@@ -142,9 +142,19 @@ def _enumerate(interp: Interpreter, call: Arguments) -> Value:
     if iteration.exact:
         return ListValue(tuple((start + index, item) for index, item in enumerate(iteration.items)))
     first = (start, iteration.items[0])
-    rest = (interp.fresh_size("?", positive=False), interp.any_of(iteration.items))
-    last = (interp.fresh_size("?", positive=False), iteration.last) if iteration.last is not None else None
+    rest = (_later(interp, start), interp.any_of(iteration.items))
+    last = None
+    if iteration.last is not None:
+        # Where there is a last one that differs from the first, it is another one.
+        count = iteration.count
+        place = start + count - 1 if isinstance(count, int) and count > 1 else _later(interp, start)
+        last = (place, iteration.last)
     return _stream(Iteration((first, rest), False, iteration.over_loader, last, iteration.count, iteration.loader))
+
+
+def _later(interp: Interpreter, start: int) -> Size:
+    """The number of an element that is not the first."""
+    return dims.add(start, interp.fresh_size("?"))
 
 
 def _stream(iteration: Iteration) -> ListValue:
