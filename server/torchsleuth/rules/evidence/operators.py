@@ -123,7 +123,7 @@ def trail(
         places += constructor_related(analysis, operation.module, argument, value)
     for part in operands(operation)[:2]:
         places += origin_trail(part.tensor, part.text())
-    places += call_trail(operation.site.frame)
+    places += call_trail(operation.site.scene)
     seen: dict[tuple[str, int, int, int], Related] = {}
     for place in places:
         seen.setdefault((place.path, place.start.line, place.start.column, place.end.column), place)
