@@ -86,6 +86,19 @@ def test_another_code_or_another_line_is_no_confirmation(store: ResultStore) -> 
     assert shown(store) == [(10, "TS101", False, False), (10, "TS901", False, False), (11, "TS101", False, False)]
 
 
+def test_a_run_that_ends_where_the_analysis_says_confirms_it(store: ResultStore) -> None:
+    backward = Related("a.py", Position(12, 1), Position(12, 9), "backward() is called here")
+    store.replace("static", "a.py", [diagnostic(code="TS402", related=(backward,))], [])
+    store.replace("run", "a.py", [diagnostic(line=12, code="TS402", layer="run")], [])
+    assert shown(store) == [(10, "TS402", True, False)]
+
+
+def test_a_run_without_a_name_for_its_error_confirms_the_one_of_the_line(store: ResultStore) -> None:
+    store.replace("static", "a.py", [diagnostic(), diagnostic(line=11, code="TS701", severity="warning")], [])
+    store.replace("run", "a.py", [diagnostic(code="TS199", layer="run"), diagnostic(11, "TS918", layer="run")], [])
+    assert shown(store) == [(10, "TS101", True, False), (11, "TS701", False, False), (11, "TS918", False, False)]
+
+
 def test_results_move_with_the_text(store: ResultStore, published: list[str]) -> None:
     store.replace("static", "a.py", [diagnostic(fixes=(FIX,))], [fact()])
     store.replace("run", "a.py", [diagnostic(line=20, layer="run")], [fact(line=20, layer="run")])

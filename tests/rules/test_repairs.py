@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from tests.check import engine
+import pytest
+
+from tests.check import analyze, engine
 from torchsleuth.syntax.text import SourceText
 
 
@@ -1059,3 +1061,46 @@ def test_a_list_in_a_sum_becomes_a_tensor() -> None:
 
 def test_a_size_alone_becomes_a_tuple() -> None:
     assert "torch.randint(0, 10, (32,))" in repaired("import torch\n\nlabels = torch.randint(0, 10, 32)\n")
+
+
+REBOUND = """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self, hidden, features):
+        super().__init__()
+        self.fc = nn.Linear(hidden, 10)
+        {after}
+
+    def forward(self, x):
+        return self.fc(x)
+
+scores = Net(32, 128)(torch.zeros(4, 128))
+"""
+TABLE = """\
+import torch
+
+def shifted(x):
+    positions = torch.zeros(16, 8)
+    y = x + positions
+    {after}
+    return y
+
+z = shifted(torch.zeros(32, 8))
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "after", "title"),
+    [
+        (REBOUND, "features = features // 2", "Change in_features of `fc` (Linear) from hidden to features"),
+        (TABLE, "x = x[:3]", "Change 16 to x.size(0)"),
+        (TABLE, "del x", "Change 16 to x.size(0)"),
+    ],
+)
+def test_a_repair_knows_the_names_of_its_moment(text: str, after: str, title: str) -> None:
+    """What a later line binds a name to is not what it was where the fault is."""
+    for last in ("pass", after):
+        (found,) = analyze(text.format(after=last)).diagnostics
+        assert title in [fix.title for fix in found.fixes], last

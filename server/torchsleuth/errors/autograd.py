@@ -52,6 +52,20 @@ def _cut_fixes(case: Case) -> Iterator[Fix]:
                 return
 
 
+def _rewrapped(case: Case) -> bool:
+    """Whether the loss is a new tensor, made of a number: ``torch.tensor(loss.item())``."""
+    receiver = _receiver(case)
+    nearest = _assignments(case, receiver.id)[:1] if isinstance(receiver, ast.Name) else []
+    made = [assignment.value for assignment in nearest] or ([receiver] if receiver is not None else [])
+    return any(
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr in ("tensor", "as_tensor")
+        and _cut(value) is not None
+        for value in made
+    )
+
+
 def _returned(case: Case, value: ast.expr) -> list[ast.expr]:
     """What a function of the same file computes its result from, if the value is a call of one."""
     name = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else None
@@ -227,11 +241,19 @@ def _in_forward(tree: ast.Module, node: ast.AST) -> bool:
 
 ENTRIES = (
     entry(
+        "TS402",
+        r"element \d+ of tensors does not require grad",
+        "error.no_graph",
+        _cut_fixes,
+        applies=_rewrapped,
+        example="w = torch.ones(3, requires_grad=True)\nloss = torch.tensor((w * 2).sum().item())\nloss.backward()",
+    ),
+    entry(
         "TS401",
         r"element \d+ of tensors does not require grad and does not have a grad_fn",
         "error.no_graph",
         _cut_fixes,
-        example="w = torch.ones(3, requires_grad=True)\nloss = torch.tensor((w * 2).sum().item())\nloss.backward()",
+        example="w = torch.ones(3, requires_grad=True)\nloss = (w * 2).sum().detach()\nloss.backward()",
     ),
     entry(
         "TS401",
@@ -282,13 +304,13 @@ ENTRIES = (
         example="with torch.inference_mode():\n    x = torch.ones(3)\nw = torch.ones(3, requires_grad=True)\n(w * x).sum()",
     ),
     entry(
-        "TS404",
+        "TS413",
         r"can't optimize a non-leaf Tensor",
         "error.non_leaf",
         example="w = torch.ones(3, requires_grad=True) * 2\ntorch.optim.SGD([w], lr=0.1)",
     ),
     entry(
-        "TS401",
+        "TS411",
         r"differentiated Tensors? (?:at index \d+ )?appears? to not have been used in the graph",
         "error.unused_in_graph",
         example="a, b = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)\n"

@@ -106,40 +106,40 @@ ENTRIES = (
         "error.sampler_options",
     ),
     entry(
-        "TS199",
+        "TS613",
         r"prefetch_factor option could only be specified",
         "error.needs_workers",
         _drop_keyword("prefetch_factor"),  # type: ignore[arg-type]
         example=_DATA + "DataLoader([1, 2], prefetch_factor=2)",
     ),
     entry(
-        "TS199",
+        "TS613",
         r"persistent_workers option needs num_workers > 0",
         "error.needs_workers",
         _drop_keyword("persistent_workers"),  # type: ignore[arg-type]
         example=_DATA + "DataLoader([1, 2], persistent_workers=True)",
     ),
     entry(
-        "TS199",
+        "TS613",
         r"num_samples should be a positive integer value, but got num_samples=0",
         "error.empty_dataset",
         example=_DATA + "DataLoader([], shuffle=True)",
     ),
     entry(
-        "TS199",
+        "TS614",
         r"'DataLoader' object is not subscriptable|DataLoader\w*(?:Iter)?' object has no attribute 'next'",
         "error.loader_access",
         _next_fixes,
         example=_DATA + "loader = DataLoader([1, 2])\nloader[0]",
     ),
     entry(
-        "TS199",
+        "TS611",
         r"^Size mismatch between tensors",
         "error.dataset_lengths",
         example=_DATA + "TensorDataset(torch.zeros(3), torch.zeros(4))",
     ),
     entry(
-        "TS199",
+        "TS612",
         r"Sum of input lengths does not equal the length of the input dataset",
         "error.split_lengths",
         _split_fixes,

@@ -116,7 +116,7 @@ ENTRIES = (
         _cuda_fixes,
     ),
     entry(
-        "TS207",
+        "TS208",
         r"Expected one of cpu, cuda, .* device type at start of device string: (\w+)",
         "error.device_name",
         _device_name_fixes,

@@ -231,14 +231,14 @@ ENTRIES = (
         + "out, y = torch.zeros(3), torch.zeros(3, dtype=torch.long)\ncriterion(out, y)",
     ),
     entry(
-        "TS113",
+        "TS199",
         r"\w+\(\): argument 'target' \(position \d\) must be Tensor, not (\w+)",
         "error.target_type",
         _tensor_target_fixes,
         example=_LOSS.format("CrossEntropyLoss") + "out, y = torch.zeros(3, 4), [0, 1, 2]\ncriterion(out, y)",
     ),
     entry(
-        "TS113",
+        "TS199",
         r"Boolean value of Tensor with more than one value is ambiguous",
         "error.loss_constructor",
         _call_the_loss,

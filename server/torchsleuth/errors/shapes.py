@@ -403,7 +403,7 @@ ENTRIES = (
         example="a, b = torch.zeros(4), torch.zeros(3)\ntorch.stack([a, b])",
     ),
     entry(
-        "TS106",
+        "TS199",
         r"expect(?:s|ed) a non-empty (?:list of Tensors|TensorList)",
         "error.empty_list",
         example="torch.cat([])",
@@ -487,7 +487,7 @@ ENTRIES = (
         example="torch.randn(4 / 2)",
     ),
     entry(
-        "TS406",
+        "TS199",
         r"a Tensor with (\d+) elements cannot be converted to Scalar|only one element tensors can be converted to Python scalars",
         "error.scalar",
         _scalar_item,

@@ -49,6 +49,7 @@ from torchsleuth.values import (
 from torchsleuth.values.conditions import Condition, Fact, identity
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MISSING
+from torchsleuth.values.names import Names
 
 if TYPE_CHECKING:
     from torchsleuth.interp.iteration import Iteration
@@ -429,7 +430,7 @@ class Calls(Choices):
     ) -> Value:
         frame = Frame(
             source,
-            names,
+            Names(names),
             function.globals,
             function.closure,
             function,
@@ -447,14 +448,14 @@ class Calls(Choices):
             if isinstance(argument, ast.arg):
                 if argument.arg in names:
                     names[argument.arg] = reasons.argument(names[argument.arg], argument, frame)
-                self.record_fact(_name_of(argument), names.get(argument.arg), frame, argument.arg)
+                self.record_fact(_name_of(argument), frame.names.get(argument.arg), frame, argument.arg)
         self.interpreter.meet_arguments(function, frame)
         grad, grad_off, autocast, guarded = self.grad, self.grad_off, self.autocast, self.guarded
         first_unknown = self.first_unknown
         if function.autocast is not None:
             self.autocast = autocast_inside(autocast, function.autocast, self.truth)
         if function.grad_mode is not None:
-            self.set_grad(function.grad_mode, Site(source.span(function.node), function.node, frame))
+            self.set_grad(function.grad_mode, self.site(function.node, frame))
         try:
             if isinstance(function.node, ast.Lambda):
                 return self.eval(function.node.body, frame)
@@ -717,7 +718,7 @@ class Calls(Choices):
                 self.heap.set(held.slots, "items", None)
 
     def site(self, node: ast.AST, frame: Frame) -> Site:
-        return Site(frame.source.span(node), node, frame)
+        return Site(frame.source.span(node), node, frame, self.heap.moment)
 
     def sequence(self, value: Value, node: ast.AST, frame: Frame) -> tuple[Value, ...] | None:
         raise NotImplementedError

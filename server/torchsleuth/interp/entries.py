@@ -33,12 +33,12 @@ from torchsleuth.values import (
     Namespace,
     OpenArguments,
     Scalar,
-    Slots,
     Tensor,
     Value,
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
+from torchsleuth.values.names import Names
 
 MAX_TRIALS = 6
 """Combinations of ranks that are tried to prove that no argument makes a function work."""
@@ -136,7 +136,7 @@ class EntryPoints(DeclaredShapes):
         try:
             tree = parse(source)
             self.read_declarations(source, tree)
-            names: Slots = {"__name__": "__main__", "__file__": source.path}
+            names = Names(__name__="__main__", __file__=source.path)
             frame = Frame(source, names, names)
             ran = self._protect(lambda: self.body(tree.body, frame))
             if not ran:

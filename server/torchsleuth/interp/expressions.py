@@ -63,6 +63,7 @@ from torchsleuth.values import (
 from torchsleuth.values.conditions import Condition, Fact, compared
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MAX_KINDS, MISSING, alike, options, renewed
+from torchsleuth.values.names import Names
 
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add",
@@ -713,7 +714,7 @@ class Expressions(Calls):
         """The elements, or some that stand for them where their number is not known; None if nothing is known of them."""
         inner = Frame(
             frame.source,
-            {},
+            Names(),
             frame.globals,
             (frame.names, *frame.closure) if frame.names is not frame.globals else frame.closure,
             frame.function,

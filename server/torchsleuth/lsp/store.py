@@ -13,6 +13,9 @@ from dataclasses import dataclass, replace
 from torchsleuth.lsp.documents import TextChange
 from torchsleuth.schema import Diagnostic, Edit, Fix, Layer, Position, Related, TensorFact
 
+_UNNAMED = ("TS199", "TS918")
+"""What a run reports for an exception that nothing in its catalogue explains."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -361,8 +364,15 @@ def _distinct(findings: Iterator[Finding]) -> list[Finding]:
 
 
 def _agree(one: Diagnostic, other: Diagnostic) -> bool:
-    """The same code on overlapping lines."""
-    return one.code == other.code and one.start.line <= other.end.line and other.start.line <= one.end.line
+    """Whether a finding of the analysis and one of a run are the same fault: one code, on overlapping lines, or the run
+    stopped at a place that the analysis names, too. What a run has no
+    name for is what the analysis says of the line."""
+    beside = one.start.line <= other.end.line and other.start.line <= one.end.line
+    if one.code == other.code:
+        return beside or any(
+            item.path == other.path and other.start.line <= item.start.line <= other.end.line for item in one.related
+        )
+    return beside and other.code in _UNNAMED and one.severity == other.severity == "error"
 
 
 def _measured(finding: Finding) -> Finding:

@@ -15,6 +15,7 @@ from typing import Any
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import ModuleSpec, Native, TensorSpec
+from torchsleuth.values.names import Names as Names
 from torchsleuth.values.sites import Site as Site
 from torchsleuth.values.unknown import UNKNOWN as UNKNOWN
 from torchsleuth.values.unknown import Reason as Reason
@@ -604,7 +605,7 @@ class LibraryObject(Ref):
         return self.args[position] if position < len(self.args) else default
 
 
-class Globals(dict[Any, Value]):
+class Globals(Names):
     """The names of an imported module of the user's, and its body, of which some may not be executed yet."""
 
     body: Any = None

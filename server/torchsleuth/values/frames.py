@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import Function, Instance, Slots, Value
+from torchsleuth.values import Function, Instance, Site, Slots, Value
 from torchsleuth.values.heap import Delta
+from torchsleuth.values.names import Names
 
 
 @dataclass(eq=False)
@@ -62,6 +64,70 @@ class Frame:
 
     def instance(self) -> Instance | None:
         return self.receiver if isinstance(self.receiver, Instance) else None
+
+    def at(self, moment: int) -> Scene:
+        """The frame as it was at a moment."""
+        return Scene(self, moment)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A frame as it was at a moment: what is read of it later is not what the program has made of it since."""
+
+    _frame: Frame
+    moment: int = field(compare=False)
+
+    @property
+    def names(self) -> Mapping[Any, Value]:
+        return self._at(self._frame.names)
+
+    @property
+    def globals(self) -> Mapping[Any, Value]:
+        return self._at(self._frame.globals)
+
+    @property
+    def closure(self) -> tuple[Mapping[Any, Value], ...]:
+        return tuple(map(self._at, self._frame.closure))
+
+    @property
+    def caller(self) -> Scene | None:
+        """The scene of the call that led here: nothing of it has changed since."""
+        return Scene(self._frame.caller, self.moment) if self._frame.caller is not None else None
+
+    @property
+    def call(self) -> ast.Call | None:
+        return self._frame.call
+
+    @property
+    def function(self) -> Function | None:
+        return self._frame.function
+
+    @property
+    def receiver(self) -> Value:
+        return self._frame.receiver
+
+    @property
+    def returned(self) -> Value:
+        """What the call gave: at its end, whatever the moment."""
+        return self._frame.returned
+
+    @property
+    def source(self) -> SourceText:
+        return self._frame.source
+
+    @property
+    def path(self) -> str:
+        return self._frame.path
+
+    def instance(self) -> Instance | None:
+        return self._frame.instance()
+
+    def site(self, node: ast.AST) -> Site:
+        """A place in the same frame, at the same moment."""
+        return Site(self.source.span(node), node, self._frame, self.moment)
+
+    def _at(self, slots: Mapping[Any, Value]) -> Mapping[Any, Value]:
+        return slots.at(self.moment) if isinstance(slots, Names) else slots
 
 
 @dataclass(eq=False)

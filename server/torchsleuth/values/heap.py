@@ -44,6 +44,7 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.conditions import Condition, Conditions, Fact
 from torchsleuth.values.graph import Cut
+from torchsleuth.values.names import Names
 
 MISSING: Any = object()
 MAX_KINDS = 4
@@ -174,6 +175,8 @@ class Heap:
 
     def __init__(self, fresh: Callable[[str, bool], Symbol]) -> None:
         self._journal: list[tuple[Slots, Any, Any]] = []
+        self.moment = 0
+        """How often a variable was written so far: it only grows."""
         self._fresh = fresh
         self._sizes: dict[tuple[int, Size, Size], Size] = {}
         self.work = 0
@@ -185,6 +188,9 @@ class Heap:
 
     def set(self, slots: Slots, key: Any, value: Value) -> None:
         self._journal.append((slots, key, slots.get(key, MISSING)))
+        if isinstance(slots, Names):
+            slots.written(self.moment, key)
+            self.moment += 1
         if value is MISSING:
             slots.pop(key, None)
         else:
@@ -221,6 +227,9 @@ class Heap:
         undone = self.delta(mark)
         while len(self._journal) > mark:
             slots, key, old = self._journal.pop()
+            if isinstance(slots, Names):
+                slots.written(self.moment, key)
+                self.moment += 1
             if old is MISSING:
                 slots.pop(key, None)
             else:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from torchsleuth.schema import Span
 
 if TYPE_CHECKING:
-    from torchsleuth.values.frames import Frame
+    from torchsleuth.values.frames import Frame, Scene
 
 
 @dataclass(frozen=True)
 class Site:
-    """Where something happened: the node, its file, and the frame it ran in."""
+    """Where something happened: the node, its file, the frame it ran in, and when, as the heap counts."""
 
     span: Span
     node: ast.AST
     frame: Frame
+    moment: int = field(default=0, compare=False)
+
+    @property
+    def scene(self) -> Scene:
+        """The variables as they were then."""
+        return self.frame.at(self.moment)

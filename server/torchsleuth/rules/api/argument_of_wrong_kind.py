@@ -159,7 +159,7 @@ def _given(analysis: Analysis, call: LibraryCall) -> Finding | None:
     if call.path.startswith("torch.optim.lr_scheduler."):
         held = [
             str(key)
-            for key, value in call.site.frame.names.items()
+            for key, value in call.site.scene.names.items()
             if isinstance(value, LibraryObject) and is_optimizer(value)
         ]
         fixes = [

@@ -107,7 +107,7 @@ def _written(misuse: Misuse) -> ast.AST:
         name = value.function if isinstance(value.function, str) else value.function.name
     if name is None or isinstance(node, ast.Name):
         return node
-    held = misuse.site.frame.names
+    held = misuse.site.scene.names
     for name_node in ast.walk(node):
         if isinstance(name_node, ast.Name) and held.get(name_node.id) is value:
             return name_node

@@ -58,7 +58,7 @@ def _called(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[Cand
         text = analysis.source_of(misuse.site.span.path).segment(call.args[0])
         yield Candidate(message("fix.append", expression=text, suffix=".weight"), (weight,))
         return
-    frame, source = misuse.site.frame, analysis.source_of(misuse.site.span.path)
+    frame, source = misuse.site.scene, analysis.source_of(misuse.site.span.path)
     statement = edits.enclosing_statement(analysis.tree(source.path), call)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     names = [target.id for target in targets if isinstance(target, ast.Name)]

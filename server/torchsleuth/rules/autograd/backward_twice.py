@@ -96,7 +96,7 @@ def _is_trained(analysis: Analysis, fault: AutogradFault) -> bool:
     """Whether an optimizer that steps in the rounds trains what the shared piece was computed with."""
     block, reached = repeated_block(analysis, fault.at), fault.node.reached[0] if fault.node is not None else ()
     for step in analysis.events("step"):
-        place = place_in(step.site, fault.at.frame.function)
+        place = place_in(step.site, fault.at.scene.function)
         if place is None or not isinstance(step.subject, LibraryObject):
             continue
         inside = isinstance(block, ast.Module) or block.lineno <= place.span.start.line <= (block.end_lineno or 0)
@@ -143,7 +143,7 @@ def _refreshed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     source = analysis.source_of(fault.at.span.path)
     for path, _ in fault.carried:
         owner, _, attribute = path.rpartition(".")
-        held = fault.at.frame.names.get(owner)
+        held = fault.at.scene.names.get(owner)
         methods = held.cls.slots.values() if isinstance(held, Instance) else ()
         for method in methods:
             if isinstance(method, Function) and method.name != "__init__" and _sets(method.node, attribute):
@@ -170,7 +170,7 @@ def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candida
     if fault.node is None or not isinstance(block, ast.For | ast.While | ast.FunctionDef) or len(trail) < 2:
         return
     around: list[ast.stmt] = getattr(trail[-2], "body", [])
-    places = [place_in(part.site, fault.at.frame.function) for part in fault.node.reachable()]
+    places = [place_in(part.site, fault.at.scene.function) for part in fault.node.reachable()]
     made = [statement_of(analysis, place) for place in places if place is not None and place.span.path == path]
     moved: list[ast.stmt] = []
     names: set[str] = set()
@@ -199,7 +199,7 @@ def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candida
 def _makes_object(statement: ast.stmt, fault: AutogradFault) -> bool:
     """Whether a statement binds an object of a class."""
     names = [part.id for part in ast.walk(statement) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
-    return any(isinstance(fault.at.frame.names.get(name), Instance | LibraryModule) for name in names)
+    return any(isinstance(fault.at.scene.names.get(name), Instance | LibraryModule) for name in names)
 
 
 def _summed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
@@ -216,7 +216,7 @@ def _summed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.args or call.keywords:
         return
     for event in (*analysis.events("step"), *analysis.events("zero_grad")):
-        place = place_in(event.site, fault.at.frame.function)
+        place = place_in(event.site, fault.at.scene.function)
         if place is not None and loop.lineno <= place.span.start.line <= (loop.end_lineno or 0):
             return
     name = free_name(analysis, path, "total_loss")
@@ -282,7 +282,7 @@ def _trains(analysis: Analysis, fault: AutogradFault, line: int) -> bool:
     reached = fault.node.reached[0] if fault.node is not None else ()
     path = fault.at.span.path
     for event in analysis.events("step"):
-        place = place_in(event.site, fault.at.frame.function)
+        place = place_in(event.site, fault.at.scene.function)
         if place is not None and place.span.path == path and place.span.start.line > line:
             if isinstance(event.subject, LibraryObject):
                 return any(id(part) in reached for part in trained_parts(event.subject))

@@ -72,7 +72,7 @@ def _optimised(analysis: Analysis) -> Iterator[tuple[Site, str]]:
     for optimizer in analysis.trace.optimizers:
         for part in trained_parts(optimizer):
             if isinstance(part, Tensor) and not part.parameter and part.spec.requires_grad is False:
-                name = name_in(optimizer.site.frame, part) if optimizer.site is not None else None
+                name = name_in(optimizer.site.scene, part) if optimizer.site is not None else None
                 if name is not None and optimizer.site is not None:
                     yield optimizer.site, name
 

@@ -40,7 +40,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if node is None or not isinstance(fault.at.node, ast.Call):
             continue
         source = analysis.source_of(fault.at.span.path)
-        name = name_in(fault.at.frame, fault.tensor)
+        name = name_in(fault.at.scene, fault.tensor)
         text = message(
             "grad.non_leaf",
             optimizer=source.segment(fault.at.node.func).rpartition(".")[2],

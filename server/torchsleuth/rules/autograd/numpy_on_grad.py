@@ -41,7 +41,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             tensors, call = [node.func.value], "numpy()"
         else:
             tensors, call = _given(node), source.segment(node.func)
-            held = fault.at.frame.names.get(tensors[0].id) if isinstance(tensors[0], ast.Name) else None
+            held = fault.at.scene.names.get(tensors[0].id) if isinstance(tensors[0], ast.Name) else None
             if isinstance(held, ListValue) and tensors[0] is node.args[0]:
                 yield _of_list(analysis, fault, node, tensors[0])
                 continue

@@ -30,7 +30,7 @@ from torchsleuth.rules.evidence.gradients import changes_gradients
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, Tensor
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 from torchsleuth.values.graph import node_of
 
 CODE = "TS414"
@@ -47,7 +47,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for name in ("item", "tolist"):
         for call in analysis.calls.get(f"Tensor.{name}", ()):
             starved = [part for part in _parameters(call) if id(part) in trained and id(part) not in reached]
-            if not starved or call.site.span in seen or not _in_forward(call.site.frame) or changes_gradients(analysis):
+            if not starved or call.site.span in seen or not _in_forward(call.site.scene) or changes_gradients(analysis):
                 continue
             seen.add(call.site.span)
             yield _finding(analysis, call, starved[0], name)
@@ -67,8 +67,8 @@ def _parameters(call: LibraryCall) -> list[Tensor]:
     return [leaf for leaf in leaves if leaf.parameter and leaf.owner is None and leaf.spec.requires_grad is True]
 
 
-def _in_forward(place: Frame) -> bool:
-    frame: Frame | None = place
+def _in_forward(place: Scene) -> bool:
+    frame: Scene | None = place
     while frame is not None:
         if frame.function is not None and frame.function.name == "forward":
             return True
@@ -77,7 +77,7 @@ def _in_forward(place: Frame) -> bool:
 
 
 def _finding(analysis: Analysis, call: LibraryCall, parameter: Tensor, method: str) -> Finding:
-    source, instance = analysis.source_of(call.site.span.path), call.site.frame.instance()
+    source, instance = analysis.source_of(call.site.span.path), call.site.scene.instance()
     held = instance.slots if instance is not None else {}
     name = next((f"self.{key}" for key, value in held.items() if value is parameter), "the parameter")
     text = message("grad.number", name=name, text=" ".join(source.segment(call.site.node).split()))

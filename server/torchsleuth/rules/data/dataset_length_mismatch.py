@@ -55,7 +55,7 @@ def _size(value: Value) -> Size | None:
 def _renamed(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[Candidate]:
     """Another variable in place of one that does not fit, the one that is called most like it and like the others."""
     sizes = [_size(value) for value in fault.values]
-    source, frame = analysis.source_of(fault.at.span.path), fault.at.frame
+    source, frame = analysis.source_of(fault.at.span.path), fault.at.scene
     for place, node in enumerate(call.args[: len(sizes)]):
         wanted = sizes[1 - place] if len(sizes) == 2 else sizes[0]
         if not isinstance(node, ast.Name) or wanted is None or sizes[place] == wanted:

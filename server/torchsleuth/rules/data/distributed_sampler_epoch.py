@@ -34,7 +34,7 @@ from torchsleuth.rules.evidence.loops import is_simple, loop_statement, name_in,
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS610"
 
@@ -85,7 +85,7 @@ def _told_outside(
     analysis: Analysis, above: ast.For, epoch: str, point: LoopPoint, event: Event
 ) -> Iterator[Candidate]:
     """set_epoch() at the start of the loop over epochs, where the loop over batches is in a function that it calls."""
-    frame: Frame | None = event.site.frame
+    frame: Scene | None = event.site.scene
     while frame is not None:
         here = frame.path == analysis.source.path and place_in(event.site, frame.function)
         inside = here and above.body[0].lineno <= here.span.start.line <= (above.end_lineno or 0)

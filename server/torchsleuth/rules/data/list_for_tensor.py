@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.loaders import constructions, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import Function, ListValue, Tensor, Value
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS618"
 _MOVES = ("to", "cuda", "cpu", "float", "long", "double", "half")
@@ -67,7 +67,7 @@ def _expression(fault: DataFault, made: ListValue) -> ast.expr | None:
     given = [*node.args, *(part.value for part in node.keywords)] if isinstance(node, ast.Call) else []
     if isinstance(node, ast.BinOp):
         given = [node.left, node.right]
-    names = fault.at.frame.names
+    names = fault.at.scene.names
     return next((part for part in given if isinstance(part, ast.Name) and names.get(part.id) is made), None)
 
 
@@ -88,13 +88,13 @@ def _repairs(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[
         yield from _one_by_one(analysis, fault)
 
 
-def _bound(fault: DataFault, made: ListValue) -> Iterator[tuple[str, Frame]]:
+def _bound(fault: DataFault, made: ListValue) -> Iterator[tuple[str, Scene]]:
     """The names that hold the list, in the frames that lead to its use; there, also the one that it is called by."""
-    frame: Frame | None = fault.at.frame
+    frame: Scene | None = fault.at.scene
     node = fault.at.node
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        if fault.at.frame.names.get(node.value.id) is not made:
-            yield node.value.id, fault.at.frame
+        if fault.at.scene.names.get(node.value.id) is not made:
+            yield node.value.id, fault.at.scene
     while frame is not None:
         for name, value in frame.names.items():
             if isinstance(name, str) and (value is made or _is_like(value, made)):

@@ -94,7 +94,7 @@ def _stacked(analysis: Analysis, fault: DataFault) -> Finding:
         changes = (*imports, renamed, edits.add_argument(source, call, "batch_first=True"))
         candidates.append(Candidate(message("fix.pad_sequence"), changes))
     return Finding(
-        fault.at.span, text, tuple(call_trail(fault.at.frame)), (*padded_steps(analysis, fault.at), *candidates)
+        fault.at.span, text, tuple(call_trail(fault.at.scene)), (*padded_steps(analysis, fault.at), *candidates)
     )
 
 

@@ -30,7 +30,7 @@ from torchsleuth.rules.evidence.loops import name_in
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import Instance, LibraryObject, ListValue, Tensor, Value
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS619"
 
@@ -54,7 +54,7 @@ def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     if not written:
         return
     node, source = written[0], analysis.source_of(fault.at.span.path)
-    for text, labels in _labels(fault.dataset, fault.at.frame, total):
+    for text, labels in _labels(fault.dataset, fault.at.scene, total):
         own = source.segment(node)
         whole = own if isinstance(node, ast.Name | ast.Attribute) else f"({own})"
         new = f"{whole}[{text}]"
@@ -63,7 +63,7 @@ def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
         yield Candidate(message("fix.weights", text=new), (edits.replace(source, node, new),))
 
 
-def _labels(dataset: Value, frame: Frame, total: int) -> Iterator[tuple[str, Value]]:
+def _labels(dataset: Value, frame: Scene, total: int) -> Iterator[tuple[str, Value]]:
     """Integers, one a sample, by the expressions for them."""
     held: list[tuple[str | None, Value]] = []
     if isinstance(dataset, LibraryObject) and dataset.type_name == "TensorDataset":

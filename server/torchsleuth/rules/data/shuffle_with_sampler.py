@@ -95,7 +95,7 @@ def _without(analysis: Analysis, path: str, node: ast.Call, names: list[str]) ->
 
 def _not_passed(analysis: Analysis, made: LibraryCall, names: list[str]) -> Iterator[Candidate]:
     """An option that comes with the ``**options`` of a function, left out where that function is called."""
-    node, frame = made.site.node, made.site.frame
+    node, frame = made.site.node, made.site.scene
     function, call = frame.function, frame.call
     if len(names) != 1 or not isinstance(node, ast.Call) or function is None or frame.caller is None:
         return

@@ -85,7 +85,7 @@ def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, giv
 def _by_hand(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     """Transforms that are called one after the other: the one that refuses exchanged with one that follows."""
     source, first = analysis.source_of(fault.at.span.path), fault.at.node
-    function = fault.at.frame.function
+    function = fault.at.scene.function
     scope: ast.AST = function.node if function is not None else analysis.tree(source.path)
     if not isinstance(first, ast.Call):
         return

@@ -44,7 +44,7 @@ from torchsleuth.schema import Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS201"
 _PACKS = "torch.nn.utils.rnn.pack_padded_sequence"
@@ -77,7 +77,7 @@ def _of_lengths(analysis: Analysis, call: LibraryCall, lengths: Tensor, device: 
         Candidate(message("fix.append", expression=name, suffix=".cpu()"), (append(source, part, ".cpu()"),))
         for part in written[:1]
     )
-    places = (*origin_trail(lengths, name), *call_trail(call.site.frame, limit=2))
+    places = (*origin_trail(lengths, name), *call_trail(call.site.scene, limit=2))
     own = call.site.span
     kept = tuple(place for place in places if (place.path, place.start, place.end) != (own.path, own.start, own.end))
     return Finding(own, text, kept, candidates)
@@ -114,7 +114,7 @@ def _finding(analysis: Analysis, conflict: DeviceConflict) -> Finding:
         )
     if isinstance(left, LibraryModule):
         places += constructor_related(analysis, left, None, None)
-    places += call_trail(operation.site.frame, limit=3)
+    places += call_trail(operation.site.scene, limit=3)
     at = operation.site.span
     return Finding(at, text, tuple(places), _candidates(analysis, conflict, stray, home))
 
@@ -133,7 +133,7 @@ def _candidates(analysis: Analysis, conflict: DeviceConflict, stray: Value, home
         home = CPU
     if not isinstance(stray, Tensor):
         return
-    node, frame = node_of(conflict, stray), operation.site.frame
+    node, frame = node_of(conflict, stray), operation.site.scene
     if node is None and operation.module is not None:
         yield from _loss_weight(analysis, operation.module, stray, home)
     born = birth(stray)
@@ -151,8 +151,8 @@ def _made_there(analysis: Analysis, conflict: DeviceConflict, stray: Tensor, hom
     born = birth(stray)
     if born is None or born.name not in FACTORIES or any(keyword.arg == "device" for keyword in born.call.keywords):
         return
-    device = device_expression(born.site.frame, home, born.call)
-    if device is None and born.site.frame is conflict.operation.site.frame:
+    device = device_expression(born.site.scene, home, born.call)
+    if device is None and born.site.scene == conflict.operation.site.scene:
         device = device_of_another(conflict, stray)
     if device is not None:
         text = f"device={device}"
@@ -164,7 +164,7 @@ def _all_where_used(analysis: Analysis, conflict: DeviceConflict, home: Device) 
     """Several operands that are left behind, moved together."""
     site = conflict.operation.site
     found = [used for used in strays(conflict) if used.node is not None]
-    device = device_expression(site.frame, home) or device_of_another(conflict, stray_of(conflict)[0])
+    device = device_expression(site.scene, home) or device_of_another(conflict, stray_of(conflict)[0])
     if len(found) > 1 and device is not None and home != CPU:
         source = analysis.source_of(site.span.path)
         names = ", ".join(used.text() for used in found)
@@ -173,7 +173,7 @@ def _all_where_used(analysis: Analysis, conflict: DeviceConflict, home: Device) 
 
 
 def _where_used(
-    analysis: Analysis, conflict: DeviceConflict, stray: Tensor, home: Device, node: ast.expr | None, frame: Frame
+    analysis: Analysis, conflict: DeviceConflict, stray: Tensor, home: Device, node: ast.expr | None, frame: Scene
 ) -> Iterator[Candidate]:
     here, own = frame, list[Candidate]()
     for _ in range(6):
@@ -181,7 +181,7 @@ def _where_used(
             break
         source = analysis.source_of(frame.path)
         device = device_expression(frame, home, node) if home != CPU else '"cpu"'
-        if device is None and frame is here:
+        if device is None and frame == here:
             device = device_of_another(conflict, stray)
         if device is not None:
             name = expression_text(node, "the operand")
@@ -207,7 +207,7 @@ def _where_used(
     yield from own
 
 
-def _is_input(frame: Frame, node: ast.expr) -> bool:
+def _is_input(frame: Scene, node: ast.expr) -> bool:
     """Whether an operand is what a model was called with: callers move it, the model does not."""
     function = frame.function
     if function is None or function.name != "forward" or not isinstance(node, ast.Name):
@@ -215,7 +215,7 @@ def _is_input(frame: Frame, node: ast.expr) -> bool:
     return node.id in {argument.arg for argument in function.node.args.args}
 
 
-def _taken_from(analysis: Analysis, frame: Frame, node: ast.expr) -> ast.Name | None:
+def _taken_from(analysis: Analysis, frame: Scene, node: ast.expr) -> ast.Name | None:
     """The variable that a part was taken from: ``edges`` for ``target``, behind ``source, target = edges``."""
     if not isinstance(node, ast.Name) or frame.function is None:
         return None
@@ -228,7 +228,7 @@ def _taken_from(analysis: Analysis, frame: Frame, node: ast.expr) -> ast.Name | 
     return None
 
 
-def _after_binding(analysis: Analysis, frame: Frame, name: ast.Name, device: str) -> Iterator[Candidate]:
+def _after_binding(analysis: Analysis, frame: Scene, name: ast.Name, device: str) -> Iterator[Candidate]:
     """``x = x.to(device)`` behind the statement that gives the name its value, or behind the last one of those that move
     what is made with it."""
     source, tree = analysis.source_of(frame.path), analysis.tree(frame.path)
@@ -260,7 +260,7 @@ def _moved_module(
     for site in (*(module.site for module in reversed(left)), layer.site):
         if site is None or not isinstance(site.node, ast.Call):
             continue
-        device = device_expression(site.frame, home, site.node)
+        device = device_expression(site.scene, home, site.node)
         if device is not None:
             source = analysis.source_of(site.span.path)
             edit = edits.insert_after_node(source, site.node, f".to({device})")
@@ -271,12 +271,12 @@ def _moved_module(
 
 def _moved_attribute(analysis: Analysis, site: Site, home: Device) -> Iterator[Candidate]:
     """A model that an object keeps, moved where its ``__init__`` keeps it: ``self.teacher = teacher.to(device)``."""
-    node, owner = site.node, site.frame.receiver
+    node, owner = site.node, site.scene.receiver
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not isinstance(owner, Instance):
         return
-    function, kept = site.frame.function, node.func
+    function, kept = site.scene.function, node.func
     first = function.node.args.args[:1] if function is not None else []
-    if owner.cls.path != site.frame.path or not first or not isinstance(kept.value, ast.Name):
+    if owner.cls.path != site.scene.path or not first or not isinstance(kept.value, ast.Name):
         return
     started = next(
         (part for part in owner.cls.node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None
@@ -298,7 +298,7 @@ def _moved_attribute(analysis: Analysis, site: Site, home: Device) -> Iterator[C
     ]
     value = values.get(kept.attr)
     if value is not None and devices:
-        source = analysis.source_of(site.frame.path)
+        source = analysis.source_of(site.scene.path)
         name = f"`{ast.unparse(kept)}`"
         moved = append(source, value, f".to({devices[0]})")
         yield Candidate(message("fix.to_device", tensor=name, device=devices[0]), (moved,))
@@ -307,7 +307,7 @@ def _moved_attribute(analysis: Analysis, site: Site, home: Device) -> Iterator[C
 def _loss_weight(analysis: Analysis, loss: LibraryModule, stray: Tensor, home: Device) -> Iterator[Candidate]:
     if loss.site is None or not isinstance(loss.site.node, ast.Call):
         return
-    call, frame = loss.site.node, loss.site.frame
+    call, frame = loss.site.node, loss.site.scene
     source = analysis.source_of(frame.path)
     device = device_expression(frame, home, call)
     nodes = [*call.args, *(keyword.value for keyword in call.keywords)]

@@ -77,7 +77,7 @@ def _candidates(analysis: Analysis, call: LibraryCall, written: ast.expr) -> Ite
     choice = f'"cuda" if {torch}.cuda.is_available() else "cpu"'
     if isinstance(written, ast.Call) and isinstance(written.func, ast.Attribute):
         receiver = source.segment(written.func.value)
-        names = [name for name, value in call.site.frame.globals.items() if isinstance(value, Device)]
+        names = [name for name, value in call.site.scene.globals.items() if isinstance(value, Device)]
         yield replaced(analysis, call.site, written, f"{receiver}.to({names[0] if names else choice})")
     else:
         yield replaced(analysis, call.site, written, choice)

@@ -27,7 +27,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import Device
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS206"
 
@@ -51,16 +51,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(span, message("device.load"), (), (fix,))
 
 
-def _loads(analysis: Analysis) -> Iterator[tuple[Span, ast.Call, Frame | None]]:
+def _loads(analysis: Analysis) -> Iterator[tuple[Span, ast.Call, Scene | None]]:
     """The calls that the analysis saw, and those of the document that it did not reach."""
     for call in analysis.calls.get("torch.load", ()):
         if isinstance(call.site.node, ast.Call) and call.get(1, "map_location") is None:
-            yield call.site.span, call.site.node, call.site.frame
+            yield call.site.span, call.site.node, call.site.scene
     for _, node in calls(analysis, "torch.load"):
         yield analysis.source.span(node), node, None
 
 
-def _device_name(frame: Frame | None) -> str:
+def _device_name(frame: Scene | None) -> str:
     scopes = (frame.names, *frame.closure, frame.globals) if frame is not None else ()
     return next((str(name) for names in scopes for name, value in names.items() if isinstance(value, Device)), '"cpu"')
 

@@ -66,7 +66,7 @@ def _finding(analysis: Analysis, call: LibraryCall, tensor: Tensor, node: ast.ex
     if node is not None:
         title = message("fix.append", expression=short(source.segment(node)), suffix=".cpu()")
         candidates.append(Candidate(title, (append(source, node, ".cpu()"),)))
-    places = (*origin_trail(tensor, name), *call_trail(call.site.frame, limit=1))
+    places = (*origin_trail(tensor, name), *call_trail(call.site.scene, limit=1))
     own = call.site.span
     kept = tuple(place for place in places if (place.path, place.start, place.end) != (own.path, own.start, own.end))
     return Finding(own, text, kept, tuple(candidates))

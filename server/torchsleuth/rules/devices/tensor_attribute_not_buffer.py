@@ -54,7 +54,7 @@ def _attribute(
     """The assignment in a constructor that made a plain attribute of the tensor, or of what it was computed from."""
     if stray.parameter or stray.buffer:
         return None
-    instance = conflict.operation.site.frame.instance()
+    instance = conflict.operation.site.scene.instance()
     if instance is None or not instance.is_module:
         return None
     kept = {

@@ -31,7 +31,7 @@ from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import Device
 from torchsleuth.values import Tensor
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS203"
 
@@ -48,8 +48,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         while new:
             # What one function makes is given its device by one repair.
             first = new[0]
-            alike = [born for born in new if born.site.frame is first.site.frame]
-            new = [born for born in new if born.site.frame is not first.site.frame]
+            alike = [born for born in new if born.site.scene == first.site.scene]
+            new = [born for born in new if born.site.scene != first.site.scene]
             yield _finding(analysis, conflict, alike, home)
 
 
@@ -61,12 +61,12 @@ def _is_bare(born: Birth, conflict: DeviceConflict) -> bool:
 
 def _in_method(born: Birth, conflict: DeviceConflict) -> bool:
     """Whether the tensor is made anew in each call of a module, not once in its constructor."""
-    frame: Frame | None = born.site.frame
+    frame: Scene | None = born.site.scene
     instance = frame.instance() if frame is not None else None
     if instance is None or not instance.is_module:
         return False
-    function = born.site.frame.function
-    return function is not None and function.name != "__init__" and conflict.operation.site.frame.function is not None
+    function = born.site.scene.function
+    return function is not None and function.name != "__init__" and conflict.operation.site.scene.function is not None
 
 
 def _finding(analysis: Analysis, conflict: DeviceConflict, alike: list[Birth], home: Device) -> Finding:
@@ -75,12 +75,12 @@ def _finding(analysis: Analysis, conflict: DeviceConflict, alike: list[Birth], h
     text = message("device.factory", call=short(source.segment(born.call)), device=home.described)
     use = related(source_at(analysis, conflict.operation.site), conflict.operation.site.node, message("device.met"))
     again = [related(source_at(analysis, other.site), other.call, message("device.factory.again")) for other in others]
-    places = (use, *again, *call_trail(born.site.frame, limit=1))
+    places = (use, *again, *call_trail(born.site.scene, limit=1))
     return Finding(born.site.span, text, places, _candidates(analysis, alike, home))
 
 
 def _candidates(analysis: Analysis, alike: list[Birth], home: Device) -> Iterator[Candidate]:
-    frame = alike[0].site.frame
+    frame = alike[0].site.scene
     names = [name for name in tensors_above(frame, alike[0].call) if frame.names[name].spec.device == home]
     expressions = [f"{name}.device" for name in names[:1]]
     named = device_expression(frame, home)

@@ -130,7 +130,7 @@ def renamed(analysis: Analysis, site: Site, new: str) -> Edit | None:
 
 def _package(site: Site, path: str) -> str | None:
     """The name under which a package is imported in a file."""
-    for name, value in site.frame.globals.items():
+    for name, value in site.scene.globals.items():
         if isinstance(value, Native) and value.kind == "package" and isinstance(name, str):
             if value.path == path:
                 return name

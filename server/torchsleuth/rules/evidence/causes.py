@@ -17,7 +17,7 @@ from torchsleuth.rules.evidence.operators import code_of
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Diagnostic, Related, Span
 from torchsleuth.values import LibraryModule, Tensor
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 from torchsleuth.values.graph import node_of as node_of_graph
 
 _MAX_STEPS = 8
@@ -87,7 +87,7 @@ class _Marks:
         if finding.code == _CONFLICT and span in self._conflicts:
             yield from self._of_conflict(self._conflicts[span])
         elif finding.code == _DISCARDED and span in self._discarded:
-            call, frame = self._discarded[span].node, self._discarded[span].frame
+            call, frame = self._discarded[span].node, self._discarded[span].scene
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
                 yield from self._of_expression(call.func.value, frame)
         elif finding.code == _FREED:
@@ -120,9 +120,9 @@ class _Marks:
                 yield from (("stray", id(part)) for part in _pieces(tensor))
                 node = node_of(conflict, tensor)
                 if node is not None:
-                    yield from self._of_expression(node, conflict.operation.site.frame)
+                    yield from self._of_expression(node, conflict.operation.site.scene)
 
-    def _of_expression(self, node: ast.expr, frame: Frame) -> Iterator[Hashable]:
+    def _of_expression(self, node: ast.expr, frame: Scene) -> Iterator[Hashable]:
         """The batch that an expression is a part of."""
         for _ in range(_MAX_STEPS):
             inner = node

@@ -16,7 +16,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, ListValue, Value, is_int
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 _LITERALS = (ast.Constant, ast.Tuple, ast.List)
 """What a number, or a list of them, is written as."""
@@ -68,12 +68,12 @@ def change_argument(
         return
     given = given_argument(module, position, name)
     for term in _terms(node):
-        held = _constant(term, module.site.frame)
+        held = _constant(term, module.site.scene)
         if term is node:
             yield from _mistaken(analysis, module, node, wanted)
         elif held is not None and isinstance(given, int):
             yield from _mistaken(analysis, module, term, held + wanted - given)
-    frame, layer = module.site.frame, layer_text(module)
+    frame, layer = module.site.scene, layer_text(module)
     seen: set[str] = set()
     numbers: list[Candidate] = []
     for step in range(4):
@@ -111,7 +111,7 @@ def change_argument(
         node, frame = outer
 
 
-def _carried(analysis: Analysis, node: ast.expr, frame: Frame) -> Iterator[Candidate]:
+def _carried(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Candidate]:
     """A layer that a loop builds, where no round tells the next one what it gives: ``channels = width`` at its end."""
     around = edits.path_to(analysis.tree(frame.path), node)
     loops = [part for part in around if isinstance(part, ast.For | ast.AsyncFor | ast.ListComp | ast.GeneratorExp)]
@@ -128,7 +128,7 @@ def _carried(analysis: Analysis, node: ast.expr, frame: Frame) -> Iterator[Candi
         yield Candidate(message("fix.insert", text=line), (edits.insert_line_after(source, loop.body[-1], line),))
 
 
-def _reversed(analysis: Analysis, node: ast.expr, frame: Frame) -> Iterator[Candidate]:
+def _reversed(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Candidate]:
     """A layer that a loop over a list of widths builds, such as those of a decoder, of the list from its end:
     ``build(widths[::-1])``."""
     around = edits.path_to(analysis.tree(frame.path), node)
@@ -161,7 +161,7 @@ def _of_predecessor(analysis: Analysis, module: LibraryModule, name: str) -> lis
     statement = edits.enclosing_statement(analysis.tree(site.span.path), call) if site is not None and call else None
     if site is None or not isinstance(statement, ast.Assign) or statement.value is not call:
         return []
-    target, method = statement.targets[0], site.frame.function
+    target, method = statement.targets[0], site.scene.function
     first = (
         method.node.args.args[0].arg
         if method is not None and method.owner is not None and method.node.args.args
@@ -171,7 +171,7 @@ def _of_predecessor(analysis: Analysis, module: LibraryModule, name: str) -> lis
     return [f"{ast.unparse(target)}.{name}"] if isinstance(target, ast.Attribute) and not own else []
 
 
-def _entries(node: ast.expr, frame: Frame, wanted: int) -> Iterator[str]:
+def _entries(node: ast.expr, frame: Scene, wanted: int) -> Iterator[str]:
     """The entries of the list that an argument is one of which hold the wanted size: ``hidden[-1]`` for ``hidden[0]``."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or _index(node.slice) is None:
         return
@@ -193,7 +193,7 @@ def _index(node: ast.expr) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _growing(analysis: Analysis, node: ast.expr, frame: Frame, more: int) -> Iterator[Candidate]:
+def _growing(analysis: Analysis, node: ast.expr, frame: Scene, more: int) -> Iterator[Candidate]:
     """A size that grows from one round of a loop to the next, where what is joined to the input is forgotten:
     ``channels += growth`` behind the layer, or ``channels + i * growth`` for it."""
     around = edits.path_to(analysis.tree(frame.path), node)
@@ -232,7 +232,7 @@ def _counts_from_zero(node: ast.expr) -> bool:
 def _mistaken(analysis: Analysis, module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[Candidate]:
     """Where the size was passed to a model: the setting of that name that holds the wanted size, or the two arguments
     the other way round."""
-    place, inner = (node, module.site.frame) if module.site is not None else None, None
+    place, inner = (node, module.site.scene) if module.site is not None else None, None
     for _ in range(4):
         inner, place = place, passed_for(*place) if place is not None else None
         if place is None or inner is None:
@@ -270,7 +270,7 @@ def _given_to(call: ast.Call) -> list[ast.expr]:
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
-def _constant(node: ast.expr, frame: Frame) -> int | None:
+def _constant(node: ast.expr, frame: Scene) -> int | None:
     """The integer that an argument is: written there, or under a name."""
     value: object = node.value if isinstance(node, ast.Constant) else None
     if isinstance(node, ast.Name):
@@ -292,7 +292,7 @@ def _part_of(node: ast.expr, given: object, wanted: int) -> Iterator[ast.expr]:
             yield part
 
 
-def _widened(analysis: Analysis, node: ast.Name, frame: Frame, missing: int) -> Iterator[Candidate]:
+def _widened(analysis: Analysis, node: ast.Name, frame: Scene, missing: int) -> Iterator[Candidate]:
     """What a variable is given first, with what it lacks: ``width = sum(sizes) + cfg.numeric``."""
     scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
     given = [
@@ -328,7 +328,7 @@ def _sums(module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[str]:
             yield f"{one} + {two}"
 
 
-def _renumbered(given: object, node: ast.expr, frame: Frame, wanted: int) -> Iterator[str]:
+def _renumbered(given: object, node: ast.expr, frame: Scene, wanted: int) -> Iterator[str]:
     """A size with another number in the expression that gives it: ``anchors * (5 + classes)`` for
     ``anchors * (4 + classes)``."""
     node = copy.deepcopy(node)
@@ -348,7 +348,7 @@ def _renumbered(given: object, node: ast.expr, frame: Frame, wanted: int) -> Ite
                 break
 
 
-def _computed(node: ast.expr, frame: Frame, exact: bool = False) -> int | None:
+def _computed(node: ast.expr, frame: Scene, exact: bool = False) -> int | None:
     """What an expression of numbers, names and attributes gives; `exact`: None where a division leaves something."""
     value: object = node.value if isinstance(node, ast.Constant) else None
     if isinstance(node, ast.Name | ast.Attribute):
@@ -365,7 +365,7 @@ def _computed(node: ast.expr, frame: Frame, exact: bool = False) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def resized_texts(given: object, node: ast.expr, frame: Frame, wanted: int) -> Iterator[str]:
+def resized_texts(given: object, node: ast.expr, frame: Scene, wanted: int) -> Iterator[str]:
     """A size out of the expression that gives another one: ``channels + 1``, ``2 * dim + edge_dim``, ``width * 2``,
     ``side // stride``."""
     if (
@@ -407,7 +407,7 @@ def resized_texts(given: object, node: ast.expr, frame: Frame, wanted: int) -> I
             yield f"{product} // 2"
 
 
-def _factors(frame: Frame, wanted: int, before: ast.AST) -> Iterator[str]:
+def _factors(frame: Scene, wanted: int, before: ast.AST) -> Iterator[str]:
     """Of the names for a number those that a size may be multiplied with: `heads`, rather than `n_classes`, which is a size
     itself, for it is given to a layer as one."""
     parts = list(ast.walk(frame.function.node if frame.function is not None else parse(frame.source)))
@@ -422,7 +422,7 @@ def _factors(frame: Frame, wanted: int, before: ast.AST) -> Iterator[str]:
     yield from [name for name in names if name in there] or names
 
 
-def _lists(frame: Frame, count: int) -> Iterator[str]:
+def _lists(frame: Scene, count: int) -> Iterator[str]:
     """Parameters of the enclosing function that are lists of so many."""
     for argument in frame.function.node.args.args[:16] if frame.function is not None else ():
         value = _local(frame, argument.arg)
@@ -431,7 +431,7 @@ def _lists(frame: Frame, count: int) -> Iterator[str]:
             yield argument.arg
 
 
-def names_for(frame: Frame, wanted: int, before: ast.AST | None = None) -> Iterator[str]:
+def names_for(frame: Scene, wanted: int, before: ast.AST | None = None) -> Iterator[str]:
     """Parameters of the enclosing function, fields of its objects, and the variables that it sets above `before`, that
     hold the wanted size."""
     if frame.function is None:
@@ -451,12 +451,12 @@ def names_for(frame: Frame, wanted: int, before: ast.AST | None = None) -> Itera
     yield from fields
 
 
-def _local(frame: Frame, name: str) -> Value:
+def _local(frame: Scene, name: str) -> Value:
     """A variable of a function, also as a comprehension in it sees it."""
     return next((names[name] for names in (frame.names, *frame.closure[:1]) if name in names), None)
 
 
-def _variables(frame: Frame, body: list[ast.stmt], wanted: int, line: int) -> Iterator[str]:
+def _variables(frame: Scene, body: list[ast.stmt], wanted: int, line: int) -> Iterator[str]:
     """Variables that a function sets once, above a line and outside of blocks, to the wanted size."""
     stored = [
         part.id
@@ -473,7 +473,7 @@ def _variables(frame: Frame, body: list[ast.stmt], wanted: int, line: int) -> It
                         yield part.id
 
 
-def passed_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
+def passed_for(node: ast.expr, frame: Scene) -> tuple[ast.expr, Scene] | None:
     """Where the value of an expression was written: the argument of the call that made this frame, the default of the
     parameter, the number that a variable or the field of a configuration was given."""
     if isinstance(node, ast.Attribute):
@@ -495,9 +495,9 @@ def passed_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
     return None if number is None else (number, frame)
 
 
-def written_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
+def written_for(node: ast.expr, frame: Scene) -> tuple[ast.expr, Scene] | None:
     """Where what an expression stands for was written: the expression itself, or what its name was passed."""
-    place: tuple[ast.expr, Frame] | None = (node, frame)
+    place: tuple[ast.expr, Scene] | None = (node, frame)
     for _ in range(5):
         if place is None or not isinstance(place[0], ast.Name | ast.Attribute | ast.Subscript):
             return place
@@ -505,7 +505,7 @@ def written_for(node: ast.expr, frame: Frame) -> tuple[ast.expr, Frame] | None:
     return None
 
 
-def _kept(node: ast.Attribute, frame: Frame) -> tuple[ast.expr, Frame] | None:
+def _kept(node: ast.Attribute, frame: Scene) -> tuple[ast.expr, Scene] | None:
     """Where the value of ``self.size`` was written: what ``__init__`` assigns to it, once; where that is a parameter of
     it, or a field of one, the argument of the call that made the object."""
     found, owner = kept_in_init(node, frame), frame.receiver
@@ -515,7 +515,7 @@ def _kept(node: ast.Attribute, frame: Frame) -> tuple[ast.expr, Frame] | None:
     return (value, frame) if isinstance(value, _LITERALS) else _given(method, value, owner)
 
 
-def kept_in_init(node: ast.Attribute, frame: Frame) -> tuple[ast.FunctionDef, ast.expr] | None:
+def kept_in_init(node: ast.Attribute, frame: Scene) -> tuple[ast.FunctionDef, ast.expr] | None:
     """The ``__init__`` that assigns to ``self.size``, and what, if that is the only place of the class that does."""
     owner, function = frame.receiver, frame.function
     if not isinstance(owner, Instance) or not isinstance(node.value, ast.Name) or function is None:
@@ -545,27 +545,27 @@ def _pairs(statement: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
             yield target, statement.value
 
 
-def _given(method: ast.FunctionDef, value: ast.expr, owner: Instance) -> tuple[ast.expr, Frame] | None:
+def _given(method: ast.FunctionDef, value: ast.expr, owner: Instance) -> tuple[ast.expr, Scene] | None:
     """The argument of the call that made an object for a parameter of its constructor, or for a field of one."""
     names = [argument.arg for argument in (*method.args.posonlyargs, *method.args.args)]
     name = value.value if isinstance(value, ast.Attribute) else value
     site = owner.site
     if not isinstance(name, ast.Name) or name.id not in names or site is None or not isinstance(site.node, ast.Call):
         return None
-    written = _written(site.node, names.index(name.id) - 1, name.id) or _spread(site.node, name.id, site.frame)
+    written = _written(site.node, names.index(name.id) - 1, name.id) or _spread(site.node, name.id, site.scene)
     if isinstance(value, ast.Attribute):
         if not isinstance(written, ast.Name):
             return None
-        field = _field(ast.Attribute(written, value.attr, ast.Load()), site.frame)
-        return None if field is None else (field, site.frame)
+        field = _field(ast.Attribute(written, value.attr, ast.Load()), site.scene)
+        return None if field is None else (field, site.scene)
     if written is not None:
-        return written, site.frame
+        return written, site.scene
     place = names.index(name.id) - (len(names) - len(method.args.defaults))
     default = method.args.defaults[place] if place >= 0 else None
-    return (default, site.frame) if isinstance(default, _LITERALS) and owner.cls.path == site.frame.path else None
+    return (default, site.scene) if isinstance(default, _LITERALS) and owner.cls.path == site.scene.path else None
 
 
-def _argument(function: Function, index: int, name: str, frame: Frame) -> tuple[ast.expr, Frame] | None:
+def _argument(function: Function, index: int, name: str, frame: Scene) -> tuple[ast.expr, Scene] | None:
     method = function.owner is not None and function.kind == "function"
     if frame.caller is not None and frame.call is not None:
         written = _written(frame.call, index - 1 if method else index, name) or _spread(frame.call, name, frame.caller)
@@ -578,13 +578,13 @@ def _argument(function: Function, index: int, name: str, frame: Frame) -> tuple[
     return (default, frame) if isinstance(default, _LITERALS) else None
 
 
-def _spread(call: ast.Call, name: str, frame: Frame) -> ast.expr | None:
+def _spread(call: ast.Call, name: str, frame: Scene) -> ast.expr | None:
     """The entry for a parameter of the dict of options that a call passes: ``Model(**options)``."""
     spread = [keyword.value for keyword in call.keywords if keyword.arg is None]
     return _entry(ast.Subscript(spread[0], ast.Constant(name), ast.Load()), frame) if len(spread) == 1 else None
 
 
-def _entry(node: ast.Subscript, frame: Frame) -> ast.expr | None:
+def _entry(node: ast.Subscript, frame: Scene) -> ast.expr | None:
     """The number under a key of a dict that is written down: ``{"dim": 64}`` or ``dict(dim=64)``, also inside another."""
     if not isinstance(node.slice, ast.Constant) or not isinstance(node.slice.value, str):
         return None
@@ -601,7 +601,7 @@ def _entry(node: ast.Subscript, frame: Frame) -> ast.expr | None:
     return found[0] if len(found) == 1 and isinstance(found[0], ast.Constant | ast.Dict) else None
 
 
-def _table(node: ast.expr, frame: Frame) -> ast.expr | None:
+def _table(node: ast.expr, frame: Scene) -> ast.expr | None:
     """The dict display, or call of dict, that a name or an entry of another dict stands for."""
     if isinstance(node, ast.Subscript):
         return _entry(node, frame)
@@ -633,7 +633,7 @@ def _number(scope: ast.AST, name: str) -> ast.expr | None:
     return None
 
 
-def _field(node: ast.Attribute, frame: Frame) -> ast.expr | None:
+def _field(node: ast.Attribute, frame: Scene) -> ast.expr | None:
     """The number that a field of a configuration object was given, by its constructor's call or by its class; the default of
     an argument of the command line."""
     owner = held(node.value, frame)
@@ -642,7 +642,7 @@ def _field(node: ast.Attribute, frame: Frame) -> ast.expr | None:
     if not isinstance(owner, Instance) or owner.cls.path != frame.path or owner.is_module:
         return None
     call = owner.site.node if owner.site is not None else None
-    if isinstance(call, ast.Call) and owner.site is not None and owner.site.frame.path == frame.path:
+    if isinstance(call, ast.Call) and owner.site is not None and owner.site.scene.path == frame.path:
         for keyword in call.keywords:
             if keyword.arg == node.attr and isinstance(keyword.value, _LITERALS):
                 return keyword.value
@@ -653,7 +653,7 @@ def _field(node: ast.Attribute, frame: Frame) -> ast.expr | None:
     return None
 
 
-def held(node: ast.expr, frame: Frame) -> Value:
+def held(node: ast.expr, frame: Scene) -> Value:
     """What names and attributes of objects stand for: ``self.cfg``."""
     if isinstance(node, ast.Name):
         scopes = (frame.names, *frame.closure, frame.globals)
@@ -662,7 +662,7 @@ def held(node: ast.expr, frame: Frame) -> Value:
     return owner.slots.get(node.attr) if isinstance(owner, Instance) and isinstance(node, ast.Attribute) else None
 
 
-def _default(name: str, frame: Frame) -> ast.expr | None:
+def _default(name: str, frame: Scene) -> ast.expr | None:
     """The number that ``add_argument("--name", default=…)`` gives an argument, if one call of the file does."""
     found: list[ast.expr] = []
     for node in index(parse(frame.source)).nodes:

@@ -10,7 +10,7 @@ from torchsleuth.schema import Related
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.values import Instance, LibraryModule, Tensor, Value
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 MAX_NAME = 40
 
@@ -124,10 +124,10 @@ def origin_trail(tensor: Tensor, name: str) -> list[Related]:
     return []
 
 
-def call_trail(frame: Frame, limit: int = 2) -> list[Related]:
+def call_trail(frame: Scene, limit: int = 2) -> list[Related]:
     """The calls that led into the frame, innermost first; of those further out only the one that comes from another file."""
     trail: list[Related] = []
-    current: Frame | None = frame
+    current: Scene | None = frame
     length = 0
     while current is not None and current.call is not None and current.caller is not None:
         span = current.caller.source.span(current.call)

@@ -14,7 +14,7 @@ from torchsleuth.syntax.trees import index
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.device import conflict as different
 from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 
 def stray_of(conflict: DeviceConflict) -> tuple[Value, Device, Device]:
@@ -51,7 +51,7 @@ def node_of(conflict: DeviceConflict, value: object) -> ast.expr | None:
     )
 
 
-def device_expression(frame: Frame, home: Device, at: ast.AST | None = None) -> str | None:
+def device_expression(frame: Scene, home: Device, at: ast.AST | None = None) -> str | None:
     """How a device is called in a frame: a variable, an attribute of self, a field of another object. `at`: what it is
     written for; a name that is bound only there, or behind it, is none."""
     scopes = [frame.names, *frame.closure, frame.globals]
@@ -72,7 +72,7 @@ def device_expression(frame: Frame, home: Device, at: ast.AST | None = None) -> 
     return named
 
 
-def _is_bound(frame: Frame, name: str, at: ast.AST | None) -> bool:
+def _is_bound(frame: Scene, name: str, at: ast.AST | None) -> bool:
     """Whether a name of a frame has its value where something is written."""
     own = frame.function is None or (name in frame.names and not isinstance(frame.function.node, ast.Lambda))
     if at is None or not own:
@@ -86,7 +86,7 @@ def _is_bound(frame: Frame, name: str, at: ast.AST | None) -> bool:
     return not lines or min(lines) < getattr(at, "lineno", 0)
 
 
-def _is_read(frame: Frame, name: object) -> bool:
+def _is_read(frame: Scene, name: object) -> bool:
     """Whether a function of the file reads a global name."""
     functions = (node for node in index(parse(frame.source)).nodes if isinstance(node, ast.FunctionDef))
     parts = (part for function in functions for part in ast.walk(function))
@@ -112,7 +112,7 @@ def device_of_another(conflict: DeviceConflict, stray: Value) -> str | None:
 def not_moved(site: Site, home: Device) -> list[LibraryModule | Instance]:
     """The modules in a call of one that are not on a device: from the one called here to the outermost."""
     around: list[LibraryModule | Instance | None] = [called_module(site)]
-    frame: Frame | None = site.frame
+    frame: Scene | None = site.scene
     while frame is not None:
         instance = frame.instance()
         if instance is not None and instance.is_module:

@@ -26,7 +26,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.parse import parse
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import Tensor
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 _REDUCTIONS = frozenset("mean std var sum norm amax amin logsumexp median nanmean nansum".split())
 
@@ -46,7 +46,7 @@ def kept_dimension(analysis: Analysis, used: Operand, other: Operand) -> Iterato
         if len(given) != len(other.shape) or broadcast(_reduced(given, used.shape), other.shape) is None:
             return
         source = source_at(analysis, operation.site)
-        alike = [part for part in _calls_beside(operation.site.frame, node) if _is_open(part)]
+        alike = [part for part in _calls_beside(operation.site.scene, node) if _is_open(part)]
         for calls in ([node, *alike], [node]) if alike else ([node],):
             changes: tuple[Edit, ...] = tuple(edits.add_argument(source, call, "keepdim=True") for call in calls)
             yield Candidate(message("fix.add_argument", argument="keepdim=True"), changes)
@@ -93,7 +93,7 @@ def _reduced(given: Shape, left: Shape) -> Shape:
     return tuple(sizes)
 
 
-def _calls_beside(frame: Frame, call: ast.Call) -> Iterator[ast.Call]:
+def _calls_beside(frame: Scene, call: ast.Call) -> Iterator[ast.Call]:
     """Other reductions of the same tensor over the same dimension in the same function."""
     assert isinstance(call.func, ast.Attribute)
     own = _reduction(call)
@@ -123,7 +123,7 @@ def trimmed(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candi
     if not isinstance(longer, int) or not isinstance(wanted, int) or longer != wanted + 1 or wanted < 2:
         return
     yield from suffixed(analysis, used, f"[{':, ' * axis}:-1]", safe=False)
-    frame = used.site.frame
+    frame = used.site.scene
     for call in _assigned_calls(frame, used.node):
         for part in call.args:
             value = frame.names.get(part.id) if isinstance(part, ast.Name) else None
@@ -139,7 +139,7 @@ def cut_to_part(analysis: Analysis, operation: Operation) -> Iterator[Candidate]
     statement = edits.enclosing_statement(analysis.tree(operation.site.span.path), target)
     if operation.target != "operator.setitem" or len(given) != 2 or not isinstance(statement, ast.Assign):
         return
-    (part, value), frame = (used.shape for used in given), operation.site.frame
+    (part, value), frame = (used.shape for used in given), operation.site.scene
     places = [axis for axis, (short, long) in enumerate(zip(part, value)) if short != long]
     short, long = (part[places[0]], value[places[0]]) if len(places) == 1 else (0, 0)
     if (
@@ -156,7 +156,7 @@ def cut_to_part(analysis: Analysis, operation: Operation) -> Iterator[Candidate]
         yield appended(analysis, operation.site, statement.value, f"[{before}: {size}]")
 
 
-def _assigned_calls(frame: Frame, node: ast.expr | None) -> Iterator[ast.Call]:
+def _assigned_calls(frame: Scene, node: ast.expr | None) -> Iterator[ast.Call]:
     """The calls whose results a variable is set to in its function."""
     scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
     for part in ast.walk(scope) if isinstance(node, ast.Name) else ():

@@ -300,7 +300,7 @@ def past_lookup(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``q = z + (q - z).detach()`` where the nearest entry `q` of a table is looked up for `z`, put in before the result."""
     found = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
     chosen, given = site.node, found[0].args[:1] if found else ()
-    source, frame = analysis.source_of(site.span.path), site.frame
+    source, frame = analysis.source_of(site.span.path), site.scene
     function = frame.function.node if frame.function is not None else None
     last = function.body[-1] if isinstance(function, ast.FunctionDef) else None
     if not isinstance(last, ast.Return) or not isinstance(chosen, ast.Call) or not given:
@@ -505,7 +505,7 @@ def _sets_attribute(block: ast.AST, path: str) -> bool:
 
 def _is_made_within(fault: AutogradFault, scope: ast.stmt | ast.Module) -> bool:
     """Whether the freed piece of graph was made in a round, and not before the first one."""
-    place = place_in(fault.node.site, fault.at.frame.function) if fault.node is not None else None
+    place = place_in(fault.node.site, fault.at.scene.function) if fault.node is not None else None
     if place is None or place.span.path != fault.at.span.path or isinstance(scope, ast.Module):
         return place is not None
     return scope.lineno <= place.span.start.line <= (scope.end_lineno or 0)
@@ -526,7 +526,7 @@ def constructor_of(analysis: Analysis, fault: AutogradFault) -> Iterator[tuple[S
 
 def torch_name(site: Site) -> str | None:
     """What the module torch is called where something happens, None where it is not imported."""
-    names = site.frame.globals
+    names = site.scene.globals
     return next(
         (str(name) for name, value in names.items() if isinstance(value, Native) and value.path == "torch"), None
     )

@@ -24,7 +24,7 @@ from torchsleuth.values import (
     Value,
     is_unknown,
 )
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 _COLLECTING = frozenset("append extend add insert put update write".split())
 
@@ -60,7 +60,7 @@ def optimizers_of(optimizers: Iterable[Value], modules: Iterable[Value]) -> set[
 def draws_again(event: Event) -> bool:
     """Whether a loop repeats a call with the same arguments, to draw from what is random in it."""
     point = event.loops[-1] if event.loops else None
-    frame: Frame | None = event.site.frame
+    frame: Scene | None = event.site.scene
     node: ast.AST | None = event.site.node
     while point is not None and frame is not None and node is not None:
         if frame.path == point.span.path and node in index(point.node).parents:
@@ -128,16 +128,16 @@ def is_alone(statement: ast.stmt, analysis: Analysis, path: str) -> bool:
 
 def place_in(site: Site, function: Function | None) -> Site | None:
     """Where something happens as seen from a function: in its own body, or at the call that leads there."""
-    frame: Frame | None = site.frame
+    frame: Scene | None = site.scene
     node: ast.AST | None = site.node
     while frame is not None and node is not None:
         if frame.function is function:
-            return Site(frame.source.span(node), node, frame)
+            return frame.site(node)
         node, frame = frame.call, frame.caller
     return None
 
 
-def name_in(frame: Frame, value: Value) -> str | None:
+def name_in(frame: Scene, value: Value) -> str | None:
     """What a value is called in a function: a variable, or an attribute of self."""
     for names in (frame.names, *frame.closure, frame.globals):
         for name, held in names.items():
@@ -279,8 +279,8 @@ def recurs(analysis: Analysis, event: Event) -> bool:
 
 def caller_of(site: Site) -> Site | None:
     """The call that led to the function in which something happens."""
-    frame, node = site.frame.caller, site.frame.call
-    return Site(frame.source.span(node), node, frame) if frame is not None and node is not None else None
+    frame, node = site.scene.caller, site.scene.call
+    return frame.site(node) if frame is not None and node is not None else None
 
 
 def _is_periodic(node: ast.AST, event: Event) -> bool:
@@ -290,11 +290,11 @@ def _is_periodic(node: ast.AST, event: Event) -> bool:
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
         return False
     counts = [point.count for point in event.loops]
-    period = _number(node.right, event.site.frame)
+    period = _number(node.right, event.site.scene)
     return period is None or None in counts or math.prod(count or 0 for count in counts) > period
 
 
-def _number(node: ast.expr, frame: Frame) -> int | None:
+def _number(node: ast.expr, frame: Scene) -> int | None:
     """The value of a literal or a variable."""
     value = node.value if isinstance(node, ast.Constant) else None
     if isinstance(node, ast.Name):
@@ -311,7 +311,7 @@ def made_alike(one: Value, other: Value) -> bool:
 def same_block(analysis: Analysis, one: Event, other: Event) -> bool:
     """Whether two events are in statements of one block, so that both happen or none."""
     first, second = statement_of(analysis, one.site), statement_of(analysis, other.site)
-    if one.site.frame is not other.site.frame or first is None or second is None:
+    if one.site.scene != other.site.scene or first is None or second is None:
         return False
     return any(first in block and second in block for block in blocks_of(analysis.tree(one.site.span.path)))
 

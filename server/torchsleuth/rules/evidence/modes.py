@@ -12,7 +12,7 @@ from torchsleuth.interp.library.modules import descendants
 from torchsleuth.rules.evidence.loops import own_blocks
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.values import Instance, LibraryModule, Site, Value
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 _SWITCHED = frozenset(
     "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout BatchNorm1d BatchNorm2d BatchNorm3d "
@@ -55,7 +55,7 @@ def mode_dependent(analysis: Analysis, module: Value) -> Iterator[ModeDependent]
     dropouts = [path for path in analysis.calls if path.startswith(_FUNCTIONAL) and "dropout" in path]
     for call in (call for path in dropouts for call in analysis.calls[path]):
         if call.get(1, "p", 0.5) != 0:
-            owner = instances.get(id(call.site.frame.instance()))
+            owner = instances.get(id(call.site.scene.instance()))
             if owner is not None and _asks_for_mode(call.site.node):
                 yield ModeDependent(call.path.rpartition(".")[2], call.site, owner.state["training"])
 
@@ -86,7 +86,7 @@ def depends_on_mode(analysis: Analysis, site: Site) -> bool:
     """Whether a call in a module stands where only one of the modes may lead: under a condition, or behind a return under
     one, that asks for the mode or for a switch that the callers set; or whether one on the way to it hands something over
     for the mode."""
-    frame: Frame | None = site.frame
+    frame: Scene | None = site.scene
     node: ast.AST | None = site.node
     while frame is not None and isinstance(node, ast.Call) and (module := frame.instance()) and module.is_module:
         index = analysis.index(frame.source.path)

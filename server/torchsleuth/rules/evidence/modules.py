@@ -27,7 +27,7 @@ def named(analysis: Analysis, site: Site, path: str) -> tuple[str, tuple[Edit, .
     parts = path.split(".")
     for count in range(len(parts), 0, -1):
         parent, rest = ".".join(parts[:count]), parts[count:]
-        for scope in (site.frame.names, site.frame.globals):
+        for scope in (site.scene.names, site.scene.globals):
             for known, value in scope.items():
                 if isinstance(value, Native) and value.path == parent:
                     return ".".join([str(known), *rest]), ()

@@ -20,7 +20,7 @@ from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Native, TensorSpec
 from torchsleuth.values import DictValue, Instance, LibraryModule, ListValue, Site, Tensor, Value
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 Shape = tuple[Size, ...]
 _MAX_STEPS = 12
@@ -132,7 +132,7 @@ def suffixed_at_birth(analysis: Analysis, used: Operand, suffix: str) -> Iterato
 def assigned(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) -> Iterator[Candidate]:
     """The same where a variable in the operand gets its value, so that every use of it has it: ``a = table[t][:, None]``
     for ``a.sqrt() * x``. Only where the variable has the shape of the operand."""
-    frame, node = used.site.frame, used.node
+    frame, node = used.site.scene, used.node
     function = frame.function
     scope: ast.AST = function.node if function is not None else analysis.tree(frame.path)
     source = source_at(analysis, used.site)
@@ -159,7 +159,7 @@ def assigned(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) 
 
 
 def batched_by_callers(
-    analysis: Analysis, node: ast.expr | None, frame: Frame, safe: bool = False
+    analysis: Analysis, node: ast.expr | None, frame: Scene, safe: bool = False
 ) -> Iterator[Candidate]:
     """A batch of one where a function is called with one sample: ``model(image.unsqueeze(0))``. `node`: what the function
     calls the sample."""
@@ -169,7 +169,7 @@ def batched_by_callers(
             return
         node, frame = passed
         if not isinstance(node, ast.Constant):
-            yield appended(analysis, Site(frame.source.span(node), node, frame), node, ".unsqueeze(0)", safe)
+            yield appended(analysis, frame.site(node), node, ".unsqueeze(0)", safe)
         passed = passed_for(node, frame)
 
 
@@ -217,7 +217,7 @@ def exchanged(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Can
 def package_name(site: Site, path: str) -> str | None:
     """The name under which a package can be reached where something happens."""
     best: str | None = None
-    for name, value in site.frame.globals.items():
+    for name, value in site.scene.globals.items():
         if isinstance(value, Native) and value.kind == "package" and isinstance(name, str):
             if value.path == path:
                 return name
@@ -375,14 +375,14 @@ def resized(analysis: Analysis, tensor: Tensor, axis: int, wanted: Size) -> Iter
     if not -len(nodes) <= axis < len(nodes):
         return
     site, node, given = born.site, nodes[axis], born.shape[axis]
-    frame, later = site.frame, list[Candidate]()
+    frame, later = site.scene, list[Candidate]()
     for _ in range(5):
         constant, number = isinstance(node, ast.Constant), str(wanted)
         options = [*([] if constant else names_for(frame, wanted, node)), *size_texts(frame, wanted, node)]
         options += resized_texts(given, node, frame, wanted)
         outer = passed_for(node, frame)
         for new in (*options, number):
-            made = replaced(analysis, Site(frame.source.span(node), node, frame), node, new, safe=False)
+            made = replaced(analysis, frame.site(node), node, new, safe=False)
             if outer is None or not (new == number or new.endswith(_BY_CHANCE)):
                 yield made
             else:  # The number is written elsewhere: rather there.
@@ -439,7 +439,7 @@ def _of_other_axes(
 ) -> Iterator[Candidate]:
     source, changes = source_at(analysis, site), dict[Span, Edit]()
     for part in (part for node in nodes for part in ast.walk(node)):
-        edit = _of_other_axis(source, site.frame, part, near, wrong, wanted) if isinstance(part, ast.expr) else None
+        edit = _of_other_axis(source, site.scene, part, near, wrong, wanted) if isinstance(part, ast.expr) else None
         if edit is not None:
             changes[Span(edit.path, edit.start, edit.end)] = edit
     if changes:
@@ -450,7 +450,7 @@ def _of_other_axes(
 
 
 def _of_other_axis(
-    source: SourceText, frame: Frame, node: ast.expr, near: Mapping[str, Shape], wrong: Size, wanted: Size
+    source: SourceText, frame: Scene, node: ast.expr, near: Mapping[str, Shape], wrong: Size, wanted: Size
 ) -> Edit | None:
     """A size of a tensor, where it is wrong, written as that of the dimension which has the wanted size. `near`: shapes
     of variables at that moment."""
@@ -520,7 +520,7 @@ def _size_owner(node: ast.expr) -> tuple[ast.Name | None, int]:
     return owner, place
 
 
-def _shape_in(frame: Frame, owner: ast.Name | None, near: Mapping[str, Shape]) -> Shape:
+def _shape_in(frame: Scene, owner: ast.Name | None, near: Mapping[str, Shape]) -> Shape:
     if owner is not None and owner.id in near:
         return near[owner.id]
     value = frame.names.get(owner.id) if owner is not None else None
@@ -531,7 +531,7 @@ def _axis_of(shape: Shape, wanted: Size) -> int | None:
     return next((axis for axis, size in enumerate(shape) if same(size, wanted)), None)
 
 
-def size_texts(frame: Frame, wanted: Size, before: ast.AST) -> Iterator[str]:
+def size_texts(frame: Scene, wanted: Size, before: ast.AST) -> Iterator[str]:
     """Sizes of tensors that are at hand above an expression, as expressions: ``x.size(0)``."""
     for name in tensors_above(frame, before):
         shape = frame.names[name].spec.shape
@@ -540,12 +540,12 @@ def size_texts(frame: Frame, wanted: Size, before: ast.AST) -> Iterator[str]:
             yield f"{name}.size({index})"
 
 
-def tensors_above(frame: Frame, before: ast.AST) -> list[str]:
+def tensors_above(frame: Scene, before: ast.AST) -> list[str]:
     """The names of tensors that are at hand above an expression."""
     return [name for name in _names_above(frame, before) if isinstance(frame.names.get(name), Tensor)]
 
 
-def _names_above(frame: Frame, before: ast.AST) -> list[str]:
+def _names_above(frame: Scene, before: ast.AST) -> list[str]:
     """Parameters, loop variables and names assigned above an expression and in the same blocks."""
     function = frame.function
     names = [argument.arg for argument in function.node.args.args] if function is not None else []
@@ -574,9 +574,9 @@ def attribute_module(site: Site, node: ast.expr | None) -> LibraryModule | None:
     """The layer that an expression ``self.name(…)`` calls."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
-    receiver = site.frame.receiver
+    receiver = site.scene.receiver
     owner = node.func.value
-    first = site.frame.function.node.args.args[:1] if site.frame.function is not None else []
+    first = site.scene.function.node.args.args[:1] if site.scene.function is not None else []
     if not isinstance(receiver, Instance) or not isinstance(owner, ast.Name) or not first or owner.id != first[0].arg:
         return None
     found = receiver.slots.get(node.func.attr)
@@ -587,7 +587,7 @@ def called_module(site: Site) -> LibraryModule | None:
     """The library module that a call expression calls: ``model(…)`` or ``self.name(…)``."""
     node = site.node
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        scopes = (site.frame.names, *site.frame.closure, site.frame.globals)
+        scopes = (site.scene.names, *site.scene.closure, site.scene.globals)
         found = next((names[node.func.id] for names in scopes if node.func.id in names), None)
         return found if isinstance(found, LibraryModule) else None
     return attribute_module(site, node if isinstance(node, ast.Call) else None)

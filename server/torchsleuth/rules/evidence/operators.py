@@ -34,6 +34,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("TS301", r"same dtype|same data ?type|but found (Double|Float|Half|Long|Int)|should be the same|input dtype"),
     ("TS301", r"could not infer output dtype|only support floating point|expected parameter to have scalar type"),
     ("TS301", r"not implemented for '\w+'|expected condition to be a boolean|only supports boolean masks"),
+    ("TS301", r"value cannot be converted to type|can't be cast to the desired output type"),
     ("TS301", r"of floating point.* dtype can require gradients|operator.* bool tensor"),
     ("TS110", r"input_size\. Expected|inconsistent input_size|Expected hidden|Expected input to be 2D or 3D|hx should also be"),
     ("TS110", r"batch_size must match|(?:Input batch size|input) .*hidden\d?|LSTM: Expected|GRU: Expected|RNN: Expected"),
@@ -85,8 +86,14 @@ def family_of(failure: OperatorFailure) -> str:
         return "TS111"  # Batches of two sizes, which are divided into heads.
     for code, pattern in _COMPILED:
         if pattern.search(failure.failure.message):
-            return code
+            return "TS301" if code == "TS307" and not _is_binary(failure.operation) else code
     return "TS199"
+
+
+def _is_binary(operation: Operation) -> bool:
+    """Whether an operation is a binary cross entropy, the one that TS307 is about; others refuse integers, too."""
+    name = operation.target.rpartition(".")[2]
+    return name.startswith(("BCE", "binary_cross_entropy")) or "Loss" in name or name.endswith("_loss")
 
 
 def is_exchanged(operation: Operation) -> bool:
@@ -116,7 +123,7 @@ def trail(
         places += constructor_related(analysis, operation.module, argument, value)
     for part in operands(operation)[:2]:
         places += origin_trail(part.tensor, part.text())
-    places += call_trail(operation.site.frame)
+    places += call_trail(operation.site.scene)
     seen: dict[tuple[str, int, int, int], Related] = {}
     for place in places:
         seen.setdefault((place.path, place.start.line, place.start.column, place.end.column), place)

@@ -13,7 +13,7 @@ from torchsleuth.syntax import edits
 
 def permuted_before(analysis: Analysis, used: Operand, order: tuple[int, ...]) -> Iterator[Candidate]:
     """``x = x.permute(0, 2, 3, 1)`` in front of a use, where the function has the permutation back behind it."""
-    function, node = used.site.frame.function, used.node
+    function, node = used.site.scene.function, used.node
     if function is None or not isinstance(node, ast.Name):
         return
     back = tuple(order.index(axis) for axis in range(len(order)))

@@ -66,7 +66,7 @@ def state_unpacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Can
         if not isinstance(target, ast.Tuple) or len(target.elts) != 2 or not isinstance(target.elts[1], ast.Name):
             continue
         name = target.elts[1]
-        value = operation.site.frame.names.get(name.id)
+        value = operation.site.scene.names.get(name.id)
         made = (
             other for other in analysis.trace.operations if other.site.span == span and other.site.span.path == path
         )
@@ -103,7 +103,7 @@ def last_step(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
         return
     last = "[:, -1]" if first else "[-1]"
     for name, step in (("LastStep", last), ("AllSteps", "")):
-        if name not in site.frame.globals:
+        if name not in site.scene.globals:
             lines = f"class {name}({package}.Module):", "    def forward(self, result):", "        output, _ = result"
             text = "\n".join((*lines, f"        return output{step}", "", "", ""))
             changes = (
@@ -142,7 +142,7 @@ def _value(operation: Operation, argument: ast.expr) -> Value:
 
 def _assignments(analysis: Analysis, operation: Operation) -> Iterator[ast.Assign]:
     """The assignments to one target in the function around an operation, or in the script."""
-    function = operation.site.frame.function
+    function = operation.site.scene.function
     scope: ast.AST = function.node if function is not None else analysis.tree(operation.site.span.path)
     for part in ast.walk(scope):
         if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.value, ast.Call):

@@ -105,7 +105,7 @@ def _filled_before(maker: ast.Call) -> bool:
 
 def _computed(analysis: Analysis, fault: AutogradFault, cuts: list[Cut]) -> Iterator[ast.AST]:
     """The assignments and results of the function that takes the numbers out, where that is not the one of backward()."""
-    functions = {cut.site.frame.function for cut in cuts} - {None, fault.at.frame.function}
+    functions = {cut.site.scene.function for cut in cuts} - {None, fault.at.scene.function}
     for function in functions if len(functions) == 1 else ():
         node = analysis.index(fault.at.span.path).same(function.node) if function is not None else None
         for part in ast.walk(node) if node is not None else ():

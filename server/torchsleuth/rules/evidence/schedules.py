@@ -97,7 +97,7 @@ def product(sizes: list[Size | None]) -> Size | None:
 def batches_of(analysis: Analysis, event: Event, points: list[LoopPoint], scheduler: LibraryObject) -> str | None:
     """``len(loader)``, where the loader of the innermost loop is known by a plain name, where the schedule is made, too."""
     assert scheduler.site is not None
-    frame = scheduler.site.frame
+    frame = scheduler.site.scene
     iterated = points[-1].node.iter if points and isinstance(points[-1].node, ast.For) else None
     if isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name) and iterated.args:
         iterated = iterated.args[0]
@@ -106,7 +106,7 @@ def batches_of(analysis: Analysis, event: Event, points: list[LoopPoint], schedu
         for name, value in names.items():
             if loader is not None and value is loader and isinstance(name, str):
                 return f"len({name})"
-    same = event.site.frame is frame or event.site.frame.function is frame.function
+    same = event.site.scene == frame or event.site.scene.function is frame.function
     return f"len({ast.unparse(iterated)})" if same and isinstance(iterated, ast.Name | ast.Attribute) else None
 
 

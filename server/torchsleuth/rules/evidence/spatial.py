@@ -66,7 +66,7 @@ def _reach(analysis: Analysis, site: Site, amount: ast.expr, called: Site, layer
     """What a convolution reaches back, where the steps in front are counted: in ``__init__``, by what the layer is built
     with there, else by what the layer says of itself."""
     nodes = [argument_node(layer, place, name) for place, name in ((2, "kernel_size"), (5, "dilation"))]
-    kept = kept_in_init(amount, site.frame) if isinstance(amount, ast.Attribute) else None
+    kept = kept_in_init(amount, site.scene) if isinstance(amount, ast.Attribute) else None
     built = kept is not None and layer.site is not None and layer.site.node in ast.walk(kept[0])
     if kept is not None and built and all(nodes):
         source = source_at(analysis, site)
@@ -111,7 +111,7 @@ def _padded_together(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
 def padded_steps(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """Padding along the last dimension, written for the first one of two: ``F.pad(x, (0, 0, 0, n))``. `site`: where what
     the function has padded is joined."""
-    function, source = site.frame.function, source_at(analysis, site)
+    function, source = site.scene.function, source_at(analysis, site)
     for part in ast.walk(function.node if function is not None else analysis.tree(site.span.path)):
         named = isinstance(part, ast.Call) and ast.unparse(part.func).rpartition(".")[2] == "pad"
         amounts = part.args[1] if isinstance(part, ast.Call) and named and len(part.args) > 1 else None
@@ -133,7 +133,7 @@ def strided(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candi
         given = "stride" in layer.kwargs or len(layer.args) > 3
         if site is None or not isinstance(site.node, ast.Call) or given:
             continue
-        for amount in (*names_for(site.frame, factor), str(factor)):
+        for amount in (*names_for(site.scene, factor), str(factor)):
             text = f"stride={amount}"
             edit = edits.add_argument(source_at(analysis, site), site.node, text)
             yield Candidate(message("fix.add_argument", argument=text), (edit,))
@@ -199,13 +199,13 @@ def _half(analysis: Analysis, layer: LibraryModule, half: int) -> str:
 
 def resampled_at_birth(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
     """The same where a feature map is computed, for one in a list: its call, with the size of the other by its name."""
-    origin, frame = used.tensor.origin, used.site.frame
+    origin, frame = used.tensor.origin, used.site.scene
     functional = package_name(used.site, "torch.nn.functional")
     if used.node is not None or origin is None or functional is None or len(used.shape) != 4 != len(other.shape):
         return
     name = next((name for name, value in frame.names.items() if value is other.tensor and isinstance(name, str)), None)
     call = origin.site.node
-    if name is not None and isinstance(call, ast.Call) and origin.site.frame.function is frame.function:
+    if name is not None and isinstance(call, ast.Call) and origin.site.scene.function is frame.function:
         text = f"{functional}.interpolate({source_at(analysis, origin.site).segment(call)}, size={name}.shape[2:])"
         yield replaced(analysis, origin.site, call, text, safe=False)
 

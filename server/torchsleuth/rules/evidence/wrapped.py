@@ -105,8 +105,8 @@ def _wrapper(analysis: Analysis, wraps: list[LibraryCall], state: LibraryObject)
 
 def _passed(site: Site | None, name: str | None) -> tuple[Site | None, str | None]:
     """The place where an argument comes from, and what it is there, for a name that is one."""
-    while site is not None and site.frame.function is not None and site.frame.call is not None:
-        frame, call, function = site.frame, site.frame.call, site.frame.function.node
+    while site is not None and site.scene.function is not None and site.scene.call is not None:
+        frame, call, function = site.scene, site.scene.call, site.scene.function.node
         names = [argument.arg for argument in function.args.args] if isinstance(function, ast.FunctionDef) else []
         if name not in names or frame.caller is None or _sets(function, name):
             break
@@ -116,7 +116,7 @@ def _passed(site: Site | None, name: str | None) -> tuple[Site | None, str | Non
             given = call.args[place]
         if not isinstance(given, ast.Name | ast.Attribute):
             return None, None
-        site, name = Site(frame.caller.source.span(call), call, frame.caller), ast.unparse(given)
+        site, name = frame.caller.site(call), ast.unparse(given)
     return site, name
 
 
@@ -129,11 +129,11 @@ def _sets(function: ast.AST, name: str | None) -> bool:
 
 def _is_seen(made: Site, used: Site, name: str | None) -> bool:
     """Whether a name or an attribute of self means the same at two places."""
-    if name is None or made.frame is used.frame:
+    if name is None or made.scene == used.scene:
         return name is not None
     if name.startswith("self."):
-        return made.frame.instance() is not None and made.frame.instance() is used.frame.instance()
-    return made.frame.function is None and name.isidentifier() and name not in used.frame.names
+        return made.scene.instance() is not None and made.scene.instance() is used.scene.instance()
+    return made.scene.function is None and name.isidentifier() and name not in used.scene.names
 
 
 def _function(analysis: Analysis, path: str, node: ast.AST) -> ast.AST | None:

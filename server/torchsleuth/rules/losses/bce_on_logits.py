@@ -51,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _finding(analysis: Analysis, operation: Operation, scores: Tensor) -> Finding:
     places, layer = layer_places(analysis, scores)
-    places += call_trail(operation.site.frame, limit=1)
+    places += call_trail(operation.site.scene, limit=1)
     name, stable = short_name(operation), _STABLE[short_name(operation)]
     text = message(
         "bce.logits",
@@ -76,7 +76,7 @@ def _of_activation(analysis: Analysis, operation: Operation, scores: Tensor) -> 
         edit = renamed(analysis, site, new) if site is not None else None
         if edit is not None:
             candidates.append(Candidate(message("fix.replace", old=old, new=new), (edit,)))
-    places += call_trail(operation.site.frame, limit=1)
+    places += call_trail(operation.site.scene, limit=1)
     tensor = expression_text(operand_node(operation, 0), "the input")
     text = message("bce.activation", tensor=tensor, activation=old, loss=short_name(operation))
     return Finding(operation.site.span, text, tuple(places), tuple(candidates))

@@ -38,7 +38,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS302"
 _CLASSES = ("int64", "int32", "uint8", "int16", "int8", "bool")
@@ -119,7 +119,7 @@ def _mixed(analysis: Analysis, target: Operand, prediction: Operand) -> Iterator
     site, source = origin.site, source_at(analysis, origin.site)
     functional = package_name(site, "torch.nn.functional")
     terms = [side for side in (node.left, node.right) if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mult)]
-    parts = [part for term in terms for part in (term.left, term.right) if _holds_classes(part, site.frame)]
+    parts = [part for term in terms for part in (term.left, term.right) if _holds_classes(part, site.scene)]
     if functional is None or len(parts) != 2:
         return
     hot = f"{functional}.one_hot({{}}, {dims.text(prediction.shape[1])}).float()"
@@ -128,7 +128,7 @@ def _mixed(analysis: Analysis, target: Operand, prediction: Operand) -> Iterator
     yield Candidate(title, changes)
 
 
-def _holds_classes(node: ast.expr, frame: Frame) -> bool:
+def _holds_classes(node: ast.expr, frame: Scene) -> bool:
     inner = node.value if isinstance(node, ast.Subscript) else node
     held = frame.names.get(inner.id) if isinstance(inner, ast.Name) else None
     return isinstance(held, Tensor) and held.spec.dtype == "int64" and held.spec.rank == 1

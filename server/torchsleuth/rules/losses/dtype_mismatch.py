@@ -107,7 +107,7 @@ def _of_weight(analysis: Analysis, operation: Operation, scores: Tensor, weight:
         candidates.append(appended(analysis, module.site, node, f".{METHODS[wanted]}()"))
     candidates += born_as(analysis, weight, wanted)
     places = constructor_related(analysis, module, None, None) if isinstance(module, LibraryModule) else []
-    return Finding(operation.site.span, text, (*places, *call_trail(operation.site.frame, limit=1)), candidates)
+    return Finding(operation.site.span, text, (*places, *call_trail(operation.site.scene, limit=1)), candidates)
 
 
 def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -> Finding:

@@ -30,7 +30,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS312"
 _ALL: tuple[str, ...] = ("*",)
@@ -113,7 +113,7 @@ def _source(analysis: Analysis, site: Site, node: ast.expr | None) -> Hashable:
     for path, division in _divisions(analysis, site, node):
         return path, division.lineno, division.col_offset
     value = _set_to(analysis, site, node) if isinstance(node, ast.Name) else None
-    return site.span if value is None else (site.frame.path, value.lineno, value.col_offset)
+    return site.span if value is None else (site.scene.path, value.lineno, value.col_offset)
 
 
 def _floats(analysis: Analysis) -> Iterator[tuple[Site, str, Value, ast.expr | None]]:
@@ -194,7 +194,7 @@ def _is_float(value: Value) -> bool:
 
 def _supposed(value: Value, site: Site) -> bool:
     """Whether there may be nothing but an annotation that says so, in what nothing calls: `float` is also for integers."""
-    frame: Frame | None = site.frame
+    frame: Scene | None = site.scene
     while frame is not None and (frame.function is None or frame.call is not None):
         frame = frame.caller
     return isinstance(value, Scalar) and frame is not None
@@ -238,7 +238,7 @@ def _whole_variable(analysis: Analysis, site: Site, node: ast.Name) -> Iterator[
 
 def _set_to(analysis: Analysis, site: Site, node: ast.Name) -> ast.expr | None:
     """What a variable is set to, if that happens once."""
-    frame = site.frame
+    frame = site.scene
     scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
     given = [
         statement
@@ -272,7 +272,7 @@ def _repairs(source: SourceText, division: ast.BinOp) -> Iterator[Candidate]:
 def _divisions(analysis: Analysis, site: Site, node: ast.expr | None) -> Iterator[tuple[str, ast.BinOp]]:
     """The divisions that a value comes from, each with its file: in the expression, in what its names were assigned, in the
     class of the object that it is an attribute of, in the caller."""
-    frame: Frame | None = site.frame
+    frame: Scene | None = site.scene
     for _ in range(4):
         if node is None or frame is None:
             return
@@ -289,7 +289,7 @@ def _divisions(analysis: Analysis, site: Site, node: ast.expr | None) -> Iterato
         node, frame = outer
 
 
-def _of_attribute(frame: Frame, node: ast.expr) -> Iterator[tuple[str, ast.BinOp]]:
+def _of_attribute(frame: Scene, node: ast.expr) -> Iterator[tuple[str, ast.BinOp]]:
     """The divisions of a property, or of what the methods of a class assign to an attribute: ``cfg.head_dim``."""
     owner = held(node.value, frame) if isinstance(node, ast.Attribute) else None
     for base in owner.cls.mro() if isinstance(owner, Instance) else ():
@@ -311,7 +311,7 @@ def _quotients(node: ast.AST) -> Iterator[ast.BinOp]:
             yield part
 
 
-def _assignments(analysis: Analysis, frame: Frame, node: ast.expr) -> Iterator[ast.expr]:
+def _assignments(analysis: Analysis, frame: Scene, node: ast.expr) -> Iterator[ast.expr]:
     """The values that the file assigns to the names and attributes of an expression."""
     wanted = {ast.unparse(part) for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)}
     for statement in analysis.index(frame.path).nodes:

@@ -46,7 +46,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.values import Bounds, Ends, Instance, LibraryModule, Site, Value, is_int
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS310"
 DEFAULT_IGNORED = -100
@@ -172,7 +172,7 @@ def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: B
         places.append(related(analysis.source_of(born.site.span.path), born.call, message("index.born")))
     if lookup.layer is not None and lookup.kind == "table":
         places += constructor_related(analysis, lookup.layer, "num_embeddings", lookup.size)
-    places += call_trail(operation.site.frame, limit=1)
+    places += call_trail(operation.site.scene, limit=1)
     unsafe = (
         Candidate(made.title, made.edits, safe=False) for made in _candidates(analysis, operation, lookup, bounds)
     )
@@ -221,7 +221,7 @@ def _ignoring(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: 
     number = bounds.low if bounds.low < 0 else bounds.high
     born, text = birth(lookup.index.tensor), str(number)
     for part in ast.walk(born.call) if born is not None else ():
-        if isinstance(part, ast.Name) and made.frame.globals.get(part.id) == number:
+        if isinstance(part, ast.Name) and made.scene.globals.get(part.id) == number:
             text = part.id
     edit = edits.add_argument(source_at(analysis, made), made.node, f"ignore_index={text}")
     yield Candidate(message("fix.add", text=f"ignore_index={text}"), (edit,))
@@ -242,7 +242,7 @@ def _drawn_lower(analysis: Analysis, lookup: Lookup) -> Iterator[Candidate]:
     written = argument_node(layer, 0, "num_embeddings") if layer is not None and lookup.kind == "table" else None
     if end is not None and isinstance(end, ast.Constant | ast.Name):
         new = str(lookup.size)
-        if isinstance(written, ast.Name) and written.id in born.site.frame.names:
+        if isinstance(written, ast.Name) and written.id in born.site.scene.names:
             new = written.id
         yield replaced(analysis, born.site, end, new)
 
@@ -269,7 +269,7 @@ def _last(analysis: Analysis, operation: Operation, error: str) -> Iterator[Cand
     found = _OUT.search(error)
     if found is not None and int(found[1]) >= int(found[2]):
         excess = int(found[1]) - int(found[2]) + 1
-        yield from _shorter(analysis, operation.site.frame, excess)
+        yield from _shorter(analysis, operation.site.scene, excess)
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Tuple):
             yield from _not_beyond(analysis, operation.site, node, excess)
     if isinstance(node, ast.Subscript):
@@ -279,7 +279,7 @@ def _last(analysis: Analysis, operation: Operation, error: str) -> Iterator[Cand
                 yield replaced(analysis, operation.site, part, "-1", safe=False)
 
 
-def _shorter(analysis: Analysis, frame: Frame, excess: int) -> Iterator[Candidate]:
+def _shorter(analysis: Analysis, frame: Scene, excess: int) -> Iterator[Candidate]:
     """A ``__len__`` without the positions for which ``__getitem__`` goes over the end."""
     owner, function = frame.receiver, frame.function
     if not isinstance(owner, Instance) or function is None or function.name != "__getitem__":

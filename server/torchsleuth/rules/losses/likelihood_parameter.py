@@ -54,7 +54,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             places, layer = layer_places(analysis, variance.tensor)
             text = message("likelihood.variance", variance=variance.text("the variance"), layer=layer)
             candidates = suffixed(analysis, variance, ".exp()", safe=False)
-            trail = (*places, *call_trail(operation.site.frame, limit=1))
+            trail = (*places, *call_trail(operation.site.scene, limit=1))
             yield Finding(operation.site.span, text, trail, candidates)
 
 
@@ -90,7 +90,7 @@ def _of_rate(analysis: Analysis, operation: Operation, made: Operation) -> Findi
         loss=short_name(operation),
     )
     here = Related(span.path, span.start, span.end, message("activation.here", activation=name))
-    trail = (here, *call_trail(operation.site.frame, limit=1))
+    trail = (here, *call_trail(operation.site.scene, limit=1))
     return Finding(operation.site.span, text, trail, _option(analysis, operation, "log_input=False"))
 
 
@@ -103,7 +103,7 @@ def _of_logits(analysis: Analysis, operation: Operation, rate: Tensor) -> Findin
         layer=layer,
         loss=short_name(operation),
     )
-    trail = (*places, *call_trail(operation.site.frame, limit=1))
+    trail = (*places, *call_trail(operation.site.scene, limit=1))
     return Finding(operation.site.span, text, trail, _without_option(analysis, operation))
 
 

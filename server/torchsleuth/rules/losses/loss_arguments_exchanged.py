@@ -51,7 +51,7 @@ def _finding(analysis: Analysis, operation: Operation, fails: bool) -> Finding:
         target=first.text("the first argument"),
         prediction=second.text("the second one"),
     )
-    places = tuple(call_trail(operation.site.frame, limit=1))
+    places = tuple(call_trail(operation.site.scene, limit=1))
     named = any(isinstance(used.name, str) for used in (first, second))
     candidates = () if named else exchanged(analysis, first, second)
     return Finding(operation.site.span, text, places, candidates, "error" if fails else None)

@@ -85,7 +85,7 @@ def _of_target(analysis: Analysis, operation: Operation) -> Iterator[Finding]:
 def _of_scores(analysis: Analysis, operation: Operation, scores: Tensor) -> Finding:
     activation = applied(analysis, scores, tuple(ACTIVATIONS)) if "activation" in scores.tags else None
     places, layer = layer_places(analysis, scores)
-    places += call_trail(operation.site.frame, limit=1)
+    places += call_trail(operation.site.scene, limit=1)
     name = short_name(operation)
     whole = _WHOLE.get(name, "log_softmax")
     tensor = expression_text(operand_node(operation, 0), "the input")
@@ -121,7 +121,7 @@ def _of_probabilities(analysis: Analysis, operation: Operation, scores: Tensor) 
         edit = renamed(analysis, site, _LOGARITHM[old]) if site is not None and old in _LOGARITHM else None
         if edit is not None:
             fixes.append(Candidate(message("fix.replace", old=old, new=_LOGARITHM[old]), (edit,)))
-    places += call_trail(operation.site.frame, limit=1)
+    places += call_trail(operation.site.scene, limit=1)
     tensor = expression_text(operand_node(operation, 0), "the input")
     text = message("nll.probabilities", tensor=tensor, loss=short_name(operation))
     return Finding(operation.site.span, text, tuple(places), tuple(fixes))

@@ -43,7 +43,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             span = sigmoid.site.span
             places.append(Related(span.path, span.start, span.end, message("softmax.here", softmax="sigmoid")))
             candidates = removals(analysis, sigmoid, "sigmoid")
-        places += call_trail(operation.site.frame, limit=1)
+        places += call_trail(operation.site.scene, limit=1)
         tensor = expression_text(operand_node(operation, 0), "the input")
         text = message("sigmoid.bce_with_logits", tensor=tensor, loss=short_name(operation))
         yield Finding(operation.site.span, text, tuple(places), candidates)

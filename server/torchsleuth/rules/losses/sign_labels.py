@@ -81,7 +81,7 @@ def _finding(analysis: Analysis, operation: Operation, target: Operand, name: st
     return Finding(
         operation.site.span,
         text,
-        tuple(call_trail(operation.site.frame, limit=1)),
+        tuple(call_trail(operation.site.scene, limit=1)),
         _signed(analysis, target),
     )
 

@@ -51,7 +51,7 @@ def _finding(analysis: Analysis, operation: Operation, scores: Tensor) -> Findin
         span = softmax.site.span
         places.append(Related(span.path, span.start, span.end, message("softmax.here", softmax=name)))
         candidates = removals(analysis, softmax, name)
-    places += call_trail(operation.site.frame, limit=1)
+    places += call_trail(operation.site.scene, limit=1)
     tensor = expression_text(operand_node(operation, 0), "the input")
     text = message("softmax.cross_entropy", tensor=tensor, softmax=name)
     return Finding(operation.site.span, text, tuple(places), candidates)

@@ -71,7 +71,7 @@ def _finding(analysis: Analysis, operation: Operation, scores: Tensor, target: s
     if softmax is not None:
         span = softmax.site.span
         places.append(Related(span.path, span.start, span.end, message("softmax.here", softmax="softmax")))
-    places += call_trail(operation.site.frame, limit=1)
+    places += call_trail(operation.site.scene, limit=1)
     tensor = expression_text(operand_node(operation, 0), "the input")
     text = message("softmax.labels", tensor=tensor, target=target, loss=short_name(operation))
     fixes = () if softmax is None else tuple(_sigmoid(analysis, softmax))

@@ -77,7 +77,7 @@ def _mean_of(loss: Tensor, weights: Tensor) -> Origin | None:
 def _finding(analysis: Analysis, product: Origin, loss: Origin, weights: Tensor) -> Finding:
     text = message("loss.weights", loss=_name(loss.operator), weights=shape_text(weights.spec))
     source = analysis.source_of(loss.site.span.path)
-    places = (related(source, loss.site.node, message("loss.weights.mean")), *call_trail(product.site.frame, limit=1))
+    places = (related(source, loss.site.node, message("loss.weights.mean")), *call_trail(product.site.scene, limit=1))
     return Finding(product.site.span, text, places, _for_each(analysis, loss))
 
 

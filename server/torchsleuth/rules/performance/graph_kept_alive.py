@@ -43,7 +43,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.values import DictValue, ListValue, Tensor, Value
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 from torchsleuth.values.graph import GraphNode, node_of
 
 CODE = "TS701"
@@ -64,7 +64,7 @@ class _Kept:
     """
 
     at: Span
-    frame: Frame
+    frame: Scene
     tensor: Tensor
     node: GraphNode
     term: ast.expr | None
@@ -135,7 +135,7 @@ def _sums(analysis: Analysis) -> Iterator[_Kept]:
                 continue
             into = parts[mine] if isinstance(parts[mine], ast.Name | ast.Attribute | ast.Subscript) else None
             tensor: Tensor = operation.args[other]
-            yield _Kept(operation.site.span, operation.site.frame, tensor, term, parts[other], into, point, holder)
+            yield _Kept(operation.site.span, operation.site.scene, tensor, term, parts[other], into, point, holder)
             break
 
 
@@ -154,13 +154,13 @@ def _lists(analysis: Analysis) -> Iterator[_Kept]:
         last, before[key] = before.get(key), call
         point = next_iteration(last.loops, call.loops) if last is not None else None
         written = node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None
-        for tensor, term in _parts(call.args[0], written, call.site.frame) if point is not None else ():
+        for tensor, term in _parts(call.args[0], written, call.site.scene) if point is not None else ():
             kept = _node(tensor)
             if kept is not None and point is not None:
-                yield _Kept(call.site.span, call.site.frame, tensor, kept, term, node.func.value, point, None)
+                yield _Kept(call.site.span, call.site.scene, tensor, kept, term, node.func.value, point, None)
 
 
-def _parts(value: Value, node: ast.expr | None, frame: Frame) -> Iterator[tuple[Tensor, ast.expr | None]]:
+def _parts(value: Value, node: ast.expr | None, frame: Scene) -> Iterator[tuple[Tensor, ast.expr | None]]:
     """The tensors in what is appended, and how each is written, where that is in this file."""
     if isinstance(value, Tensor):
         yield value, node
@@ -174,7 +174,7 @@ def _parts(value: Value, node: ast.expr | None, frame: Frame) -> Iterator[tuple[
             yield from _parts(part, entries.get(key), frame)
 
 
-def _entries(node: ast.expr | None, frame: Frame) -> dict[object, ast.expr]:
+def _entries(node: ast.expr | None, frame: Scene) -> dict[object, ast.expr]:
     """How the entries of a dict are written: in a display, or as the keyword arguments of the call that made it."""
     if isinstance(node, ast.Dict):
         return {key.value: value for key, value in zip(node.keys, node.values) if isinstance(key, ast.Constant)}
@@ -199,7 +199,7 @@ def _carries(node: GraphNode | None, addition: ast.AST) -> GraphNode | None:
     return None
 
 
-def _is_called(frame: Frame) -> bool:
+def _is_called(frame: Scene) -> bool:
     """Whether the analysis knows who called the function, and so what becomes of its results."""
     while frame.function is not None:
         if frame.call is None or frame.caller is None:

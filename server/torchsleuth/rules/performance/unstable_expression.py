@@ -175,7 +175,7 @@ def _from_scores(
 ) -> Iterator[Candidate]:
     """The stable function of what the softmax of the same function was computed from, where that is a variable still."""
     origin, index = value.origin, analysis.index(analysis.source.path)
-    if origin is None or origin.site.frame is not operation.site.frame:
+    if origin is None or origin.site.scene != operation.site.scene:
         return
     made, node = index.same(origin.site.node), index.same(operation.site.node)
     if not isinstance(made, ast.Call) or not isinstance(node, ast.Call) or made.lineno >= node.lineno:

@@ -153,7 +153,7 @@ def _of_batches(
 def _expanded(analysis: Analysis, single: Operand, other: Operand, axis: int) -> Iterator[Candidate]:
     """``queries.expand(memory.size(0), -1, -1)``."""
     names = [f"{other.node.id}.size({axis})"] if isinstance(other.node, ast.Name) else []
-    texts = [*names, *size_texts(single.site.frame, other.shape[axis], single.node or single.site.node)]
+    texts = [*names, *size_texts(single.site.scene, other.shape[axis], single.node or single.site.node)]
     for text in texts[:1]:
         yield from suffixed(analysis, single, f".expand({text}, -1, -1)" if axis == 0 else f".expand(-1, {text}, -1)")
 
@@ -315,7 +315,7 @@ def _cut(analysis: Analysis, mask: Operand, wanted: list[int], given: list[Opera
             for used in given
             if used is not mask and isinstance(used.node, ast.Name) and short in used.shape
         )
-        texts.append([*sizes, *size_texts(mask.site.frame, short, mask.node), str(short)][0])
+        texts.append([*sizes, *size_texts(mask.site.scene, short, mask.node), str(short)][0])
     yield from suffixed(analysis, mask, f"[:{texts[0]}, :{texts[1]}]")
 
 

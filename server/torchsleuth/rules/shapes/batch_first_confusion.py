@@ -105,7 +105,7 @@ def _packed(analysis: Analysis) -> Iterator[Finding]:
             built=axis == 1,
             other=1 - axis,
         )
-        places = tuple(call_trail(call.site.frame, limit=1))
+        places = tuple(call_trail(call.site.scene, limit=1))
         yield Finding(call.site.span, text, places, tuple(_at_padding(analysis, padded)))
 
 
@@ -176,7 +176,7 @@ def _finding(
     places: list[Related] = constructor_related(analysis, module, "batch_first", axis == 1)
     if loss is not None:
         places.append(related(source_at(analysis, loss.site), loss.site.node, message("batch.loss")))
-    places += call_trail(operation.site.frame, limit=1)
+    places += call_trail(operation.site.scene, limit=1)
     return Finding(operation.site.span, text, tuple(places), _candidates(analysis, module, used, axis))
 
 

@@ -194,7 +194,7 @@ def _sliced(analysis: Analysis, sides: list[tuple[Operand, Operand]]) -> Iterato
             before = ":, " * index
             wanted = other.shape[index + shift]
             texts = [f"{ast.unparse(other.node)}.size({index + shift})"] if isinstance(other.node, ast.Name) else []
-            for text in (*texts, *list(size_texts(used.site.frame, wanted, used.node))[:1]):
+            for text in (*texts, *list(size_texts(used.site.scene, wanted, used.node))[:1]):
                 yield from suffixed(analysis, used, f"[{before}:{text}]")
 
 
@@ -244,7 +244,7 @@ def _projections(analysis: Analysis, failure: OperatorFailure, left: Operand, ri
         inside, outside = used.shape[axis], other.shape[axis]
         if not isinstance(inside, int) or not isinstance(outside, int):
             continue
-        frame = layer.site.frame
+        frame = layer.site.scene
         names = [next(names_for(frame, size), str(size)) for size in (inside, outside)]
         yield from _condition(analysis, layer.site, names)
         source = source_at(analysis, layer.site)

@@ -30,7 +30,7 @@ from torchsleuth.rules.evidence.operands import operands, package_name, replaced
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.values import Site
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS107"
 _RANGE = re.compile(r"range of \[(-?\d+), (-?\d+)\], but got (-?\d+)")
@@ -66,7 +66,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, low: int, high: in
     for site in sites:
         for node in _arguments(site):
             if not isinstance(node, ast.Constant):
-                yield from _where_written(analysis, node, site.frame, high, got)
+                yield from _where_written(analysis, node, site.scene, high, got)
         written = [node for node in _arguments(site) if _number(node) == got]
         for node in written:
             for new in (-1, *range(high, low - 1, -1)):
@@ -98,16 +98,14 @@ def _stacked(analysis: Analysis, failure: OperatorFailure, got: int) -> Iterator
             yield replaced(analysis, operation.site, call.func, f"{torch}.stack")
 
 
-def _where_written(analysis: Analysis, node: ast.expr, frame: Frame, high: int, got: int) -> Iterator[Candidate]:
+def _where_written(analysis: Analysis, node: ast.expr, frame: Scene, high: int, got: int) -> Iterator[Candidate]:
     """Another dimension where it was written that came to the call by name: a default, an argument."""
-    place: tuple[ast.expr, Frame] | None = (node, frame)
+    place: tuple[ast.expr, Scene] | None = (node, frame)
     for _ in range(4):
         place = passed_for(*place) if place is not None else None
         if place is not None and _number(place[0]) == got:
             for new in (-1, high):
-                yield replaced(
-                    analysis, Site(place[1].source.span(place[0]), *place), place[0], str(new), safe=new == -1
-                )
+                yield replaced(analysis, place[1].site(place[0]), place[0], str(new), safe=new == -1)
             return
 
 

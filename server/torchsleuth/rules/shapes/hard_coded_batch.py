@@ -34,8 +34,8 @@ from torchsleuth.rules.evidence.operators import family_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
-from torchsleuth.values import LibraryObject, Site, Value
-from torchsleuth.values.frames import Frame
+from torchsleuth.values import LibraryObject, Value
+from torchsleuth.values.frames import Scene
 
 CODE = "TS117"
 
@@ -73,19 +73,19 @@ def _from_tensor(failure: OperatorFailure, analysis: Analysis) -> Iterator[Candi
     given = [used for used in operands(failure.operation) if used.spec.shape]
     batches = {used.shape[0] for used in given if isinstance(used.shape[0], int)}
     found: dict[tuple[int, int, str], Candidate] = {}
-    alike: dict[tuple[int, str, object], dict[tuple[int, int, str], Edit]] = {}
+    alike: dict[tuple[Scene, str, object], dict[tuple[int, int, str], Edit]] = {}
     for used in given:
         born = birth(used.tensor)
         for node in size_nodes(born) if born is not None else []:
-            frame = born.site.frame if born is not None else None
+            frame = born.site.scene if born is not None else None
             while frame is not None:
                 value = _value(frame, node)
                 for name in tensors_above(frame, node) if isinstance(value, int) and value > min(batches) else ():
                     new = f"{name}.size(0)"
                     key = (node.lineno, node.col_offset, new)
                     if key not in found:
-                        found[key] = replaced(analysis, Site(frame.source.span(node), node, frame), node, new)
-                        alike.setdefault((id(frame), new, value), {})[key] = found[key].edits[0]
+                        found[key] = replaced(analysis, frame.site(node), node, new)
+                        alike.setdefault((frame, new, value), {})[key] = found[key].edits[0]
                 outer = passed_for(node, frame)
                 if outer is None:
                     break
@@ -96,7 +96,7 @@ def _from_tensor(failure: OperatorFailure, analysis: Analysis) -> Iterator[Candi
     yield from found.values()
 
 
-def _value(frame: Frame, node: ast.expr) -> Value:
+def _value(frame: Scene, node: ast.expr) -> Value:
     """The number that an expression stands for: a constant, a variable, an attribute of self."""
     if isinstance(node, ast.Constant):
         return node.value

@@ -138,7 +138,7 @@ def _finding(analysis: Analysis, operation: Operation, prediction: Operand, targ
     places = [
         *origin_trail(prediction.tensor, prediction.text("the prediction")),
         *origin_trail(target.tensor, target.text("the target")),
-        *call_trail(operation.site.frame, limit=1),
+        *call_trail(operation.site.scene, limit=1),
     ]
     own = operation.site.span
     kept = tuple(place for place in places if (place.path, place.start, place.end) != (own.path, own.start, own.end))

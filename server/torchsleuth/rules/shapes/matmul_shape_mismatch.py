@@ -184,10 +184,10 @@ def _one_sample(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
         site, node = given.site, given.node
         if node is None and isinstance(site.node, ast.Call) and len(site.node.args) == 1:
             node = site.node.args[0]  # Of a Sequential.
-        method = site.frame.function is not None and site.frame.function.name == "forward"
+        method = site.scene.function is not None and site.scene.function.name == "forward"
         if node is not None and not method:
             yield appended(analysis, site, node, ".unsqueeze(0)")
-        yield from batched_by_callers(analysis, node, site.frame, safe=True)
+        yield from batched_by_callers(analysis, node, site.scene, safe=True)
 
 
 def _before_parts(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator[Candidate]:
@@ -264,7 +264,7 @@ def _key_widths(analysis: Analysis, layer: LibraryModule, given: list[Operand]) 
     if not same(given[0].shape[-1], built if isinstance(built, int) else -1):
         return
     if isinstance(widths[0], int) and isinstance(widths[1], int):
-        names = [next(names_for(site.frame, width), str(width)) for width in widths if isinstance(width, int)]
+        names = [next(names_for(site.scene, width), str(width)) for width in widths if isinstance(width, int)]
         text = f"kdim={names[0]}, vdim={names[1]}"
         edit = edits.add_argument(source_at(analysis, site), site.node, text)
         yield Candidate(message("fix.add_argument", argument=text), (edit,))

@@ -155,7 +155,7 @@ def _each_size(
     items = built.items if isinstance(built, ListValue) else built
     if not isinstance(items, tuple) or len(items) != len(node.elts) or len(items) > len(shape) or module.site is None:
         return
-    frame, changes = module.site.frame, {}
+    frame, changes = module.site.scene, {}
     for part, old, new in zip(node.elts, items, shape[-len(items) :]):
         if isinstance(new, int) and not same(new, old):
             text = next(iter((*names_for(frame, new, part), *resized_texts(old, part, frame, new))), None)

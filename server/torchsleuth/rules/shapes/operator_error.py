@@ -155,7 +155,7 @@ def _wide_as_added(analysis: Analysis, failure: OperatorFailure) -> Iterator[Can
 
 def _with_offsets(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
     """The offsets that are at hand, for an EmbeddingBag that is given all bags in one row."""
-    call, frame = failure.operation.site.node, failure.operation.site.frame
+    call, frame = failure.operation.site.node, failure.operation.site.scene
     if "offsets has to be" in failure.failure.message and isinstance(call, ast.Call):
         for name in (name for name, held in frame.names.items() if isinstance(held, Tensor) and "offset" in str(name)):
             edit = edits.add_argument(source_at(analysis, failure.operation.site), call, str(name))
@@ -176,7 +176,7 @@ def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]
         return
     source, name = analysis.source_of(site.span.path), ast.unparse(node.func)
     title = message("fix.replace", old=name, new=f"{name}()")
-    function = site.frame.function.node if site.frame.function is not None else None
+    function = site.scene.function.node if site.scene.function is not None else None
     alike = [
         part
         for part in ast.walk(function if given is not None and function is not None else node)
@@ -210,7 +210,7 @@ def _folded_alike(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
     made = (before for _, before in lineage(analysis, given[0].tensor) if before.target == "torch.nn.functional.unfold")
     unfold = next(made, None)
     call = unfold.site.node if unfold is not None else None
-    if not isinstance(call, ast.Call) or unfold is None or unfold.site.frame is not fold.site.frame:
+    if not isinstance(call, ast.Call) or unfold is None or unfold.site.scene != fold.site.scene:
         return
     source = source_at(analysis, fold.site)
     for place, name in ((4, "stride"), (3, "padding"), (2, "dilation"), (1, "kernel_size")):

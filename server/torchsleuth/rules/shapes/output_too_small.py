@@ -31,7 +31,7 @@ from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.spatial import padding
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.values import LibraryModule, Site
+from torchsleuth.values import LibraryModule
 
 CODE = "TS112"
 _POOLS = ("MaxPool", "AvgPool", "max_pool", "avg_pool", "LPPool")
@@ -82,16 +82,16 @@ def _stage_less(analysis: Analysis, layer: LibraryModule) -> Iterator[Candidate]
     if site is None or not loops:
         return
     inner = loops[-1].iter if isinstance(loops[-1], ast.For) else loops[-1].generators[0].iter
-    found = written_for(inner, site.frame)
+    found = written_for(inner, site.scene)
     if found is None:
         return
     node, frame = found
-    at = Site(frame.source.span(node), node, frame)
+    at = frame.site(node)
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "range" and len(node.args) == 1:
         count = written_for(node.args[0], frame)
         if count is not None and isinstance(count[0], ast.Constant) and isinstance(count[0].value, int):
             number, frame = count
-            at = Site(frame.source.span(number), number, frame)
+            at = frame.site(number)
             yield replaced(analysis, at, number, str(int(count[0].value) - 1), safe=False)
     elif isinstance(node, ast.Tuple | ast.List) and len(node.elts) > 2:
         source, texts = source_at(analysis, at), [ast.unparse(part) for part in node.elts]

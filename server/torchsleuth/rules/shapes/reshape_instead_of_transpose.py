@@ -35,7 +35,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import ListValue, Tensor, Value, is_int
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS120"
 T = TypeVar("T")
@@ -70,7 +70,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _function(call: LibraryCall) -> ast.AST | None:
-    function = call.site.frame.function
+    function = call.site.scene.function
     return None if function is None else function.node
 
 
@@ -85,7 +85,7 @@ def _misplaced(analysis: Analysis, call: LibraryCall, node: ast.Call, old: Shape
         if place in taken or not is_int(value) or new[place] == 1:
             continue
         axes = [index for index, one in enumerate(old) if same(one, new[place])]
-        if len(axes) == 1 and axes[0] not in kept and _from_shape(analysis, call.site.frame, size):
+        if len(axes) == 1 and axes[0] not in kept and _from_shape(analysis, call.site.scene, size):
             return axes[0], place
     return None
 
@@ -115,7 +115,7 @@ def _sizes(call: LibraryCall, node: ast.Call) -> tuple[list[ast.expr], list[Valu
     return nodes, values
 
 
-def _from_shape(analysis: Analysis, frame: Frame, node: ast.expr, depth: int = 3) -> bool:
+def _from_shape(analysis: Analysis, frame: Scene, node: ast.expr, depth: int = 3) -> bool:
     """Whether an expression is a size of a tensor: ``x.size(1)``, ``x.shape[1]``, or a name that was given one."""
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Attribute) and node.func.attr == "size" and len(node.args) == 1
@@ -172,7 +172,7 @@ def _finding(
     )
     tensor = call.receiver if isinstance(call.receiver, Tensor) else call.get(0, "input")
     places = origin_trail(tensor, name) if isinstance(tensor, Tensor) else []
-    places += call_trail(call.site.frame, limit=1)
+    places += call_trail(call.site.scene, limit=1)
     return Finding(call.site.span, text, tuple(places), _candidates(analysis, call, node, old, new, axis))
 
 
@@ -211,7 +211,7 @@ def _cut_again(analysis: Analysis, call: LibraryCall, node: ast.Call, merged: Sh
         new = f"{written(source, receiver)}.view({sizes}).transpose(0, 1)"
         candidates.append(replaced(analysis, call.site, node, new))
     places = (
-        (*origin_trail(tensor, name), *call_trail(call.site.frame, limit=1))
+        (*origin_trail(tensor, name), *call_trail(call.site.scene, limit=1))
         if isinstance(tensor := call.receiver, Tensor)
         else ()
     )
@@ -240,7 +240,7 @@ def _candidates(
     from_index, to_index = axis
     if len(old) == len(new):
         orders = [order for order in permutations(range(len(old))) if order[to_index] == from_index]
-        named = _named_order(analysis, call.site.frame, nodes)
+        named = _named_order(analysis, call.site.scene, nodes)
         for order in ([named] if named in orders else []) + orders:
             if order is not None and same_shape(tuple(old[index] for index in order), new):
                 yield replaced(analysis, call.site, node, f"{text}{_move(order)}")
@@ -284,7 +284,7 @@ def _swapped(items: tuple[T, ...], first: int, second: int) -> tuple[T, ...]:
     return tuple(changed)
 
 
-def _named_order(analysis: Analysis, frame: Frame, nodes: list[ast.expr]) -> tuple[int, ...] | None:
+def _named_order(analysis: Analysis, frame: Scene, nodes: list[ast.expr]) -> tuple[int, ...] | None:
     """The order that names from one unpacked shape ask for: (0, 2, 1) for ``b, c, t`` after ``b, t, c = x.shape``."""
     scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
     names = [node.id if isinstance(node, ast.Name) else "" for node in nodes]

@@ -36,8 +36,8 @@ from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
-from torchsleuth.values import Instance, LibraryModule, Site, Tensor
-from torchsleuth.values.frames import Frame
+from torchsleuth.values import Instance, LibraryModule, Tensor
+from torchsleuth.values.frames import Scene
 
 CODE = "TS104"
 
@@ -196,7 +196,7 @@ def _unflattened(analysis: Analysis, operation: Operation) -> Iterator[Candidate
     for index, node in enumerate(written.elts):
         rest = dims.product((*sizes[:index], *sizes[index + 1 :]))
         if isinstance(width, int) and isinstance(rest, int) and rest > 0 and width % rest == 0:
-            yield replaced(analysis, Site(source.span(node), node, call.frame), node, str(width // rest), safe=False)
+            yield replaced(analysis, call.scene.site(node), node, str(width // rest), safe=False)
 
 
 def _wide_enough(analysis: Analysis, operation: Operation, values: list[object]) -> Iterator[Candidate]:
@@ -237,7 +237,7 @@ def _shares(
 
 def _layers_for(operation: Operation, width: object) -> Iterator[LibraryModule]:
     """The linear layers of the module around an operation that were made for the width it reshapes to."""
-    owner = operation.site.frame.receiver
+    owner = operation.site.scene.receiver
     for held in owner.slots.values() if isinstance(owner, Instance) and isinstance(width, int) else ():
         for part in parts_of(held):
             if isinstance(part, LibraryModule) and part.type_name == "Linear":
@@ -249,13 +249,13 @@ def _where_written(
     analysis: Analysis, failure: OperatorFailure, size: ast.expr, options: list[str]
 ) -> Iterator[Candidate]:
     """Another number where a size was written that came to the call by name: a default, a field of a configuration."""
-    place: tuple[ast.expr, Frame] | None = (size, failure.operation.site.frame)
+    place: tuple[ast.expr, Scene] | None = (size, failure.operation.site.scene)
     for _ in range(4):
         place = passed_for(*place) if place is not None else None
         if place is not None and isinstance(place[0], ast.Constant):
             node, frame = place
             for new in options:
-                yield replaced(analysis, Site(frame.source.span(node), node, frame), node, new, safe=False)
+                yield replaced(analysis, frame.site(node), node, new, safe=False)
             return
 
 

@@ -55,7 +55,7 @@ def _finding(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List)
         count=found.count,
         parts=_parts(found),
     )
-    places: list[Related] = list(call_trail(found.site.frame, limit=1))
+    places: list[Related] = list(call_trail(found.site.scene, limit=1))
     if isinstance(found.value, Tensor):
         places = origin_trail(found.value, "the tensor") + places
     return Finding(found.site.span, text, tuple(places), _candidates(analysis, found, target, value))
@@ -65,7 +65,7 @@ def _of_keys(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List)
     """As many names as a batch has entries: they get its keys."""
     text = message("unpack.keys", names=short(source_at(analysis, found.site).segment(target)), keys=_parts(found))
     return Finding(
-        found.site.span, text, tuple(call_trail(found.site.frame, limit=1)), _entries(analysis, found, target)
+        found.site.span, text, tuple(call_trail(found.site.scene, limit=1)), _entries(analysis, found, target)
     )
 
 
@@ -211,12 +211,12 @@ def _batched(analysis: Analysis, found: Unpacking, value: ast.expr) -> Iterator[
     """A batch of one where a function that unpacks the sizes of a batch is called with one sample."""
     shape = value.func if isinstance(value, ast.Call) else value
     owner = shape.value if isinstance(shape, ast.Attribute) and shape.attr in ("shape", "size") else None
-    yield from batched_by_callers(analysis, owner, found.site.frame)
+    yield from batched_by_callers(analysis, owner, found.site.scene)
 
 
 def _is_read(analysis: Analysis, found: Unpacking, name: str) -> bool:
     """Whether the function, or the script, uses a name after all."""
-    function = found.site.frame.function
+    function = found.site.scene.function
     scope: ast.AST = function.node if function is not None else analysis.tree(found.site.span.path)
     return any(
         isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load) for part in ast.walk(scope)

@@ -36,7 +36,7 @@ from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import CPU
 from torchsleuth.values import LibraryModule, Value
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS517"
 _SHALLOW = frozenset({"copy.copy", "copy", "dict", "OrderedDict", "collections.OrderedDict"})
@@ -104,7 +104,7 @@ def _trained_after(analysis: Analysis, call: LibraryCall) -> bool:
 
 def _kept(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
     """The variable or attribute that holds the state beyond the iteration."""
-    frame: Frame | None = call.site.frame
+    frame: Scene | None = call.site.scene
     node: ast.AST | None = call.site.node
     conditional = False
     while frame is not None and node is not None:
@@ -135,7 +135,7 @@ def _until_loop(place: _Place) -> list[ast.AST]:
     return found
 
 
-def _conditional_above(analysis: Analysis, frame: Frame) -> bool:
+def _conditional_above(analysis: Analysis, frame: Scene) -> bool:
     """Whether a condition stands between the loop and the call of a function, or of one that calls it."""
     while frame.caller is not None and frame.call is not None:
         place = _place(analysis, frame.caller.path, frame.call)
@@ -208,7 +208,7 @@ def _target(analysis: Analysis, place: _Place, conditional: bool) -> ast.expr | 
     return target if len(targets) == 1 and _is_read(analysis, place, target) else None
 
 
-def _ends(analysis: Analysis, place: _Place, frame: Frame) -> bool:
+def _ends(analysis: Analysis, place: _Place, frame: Scene) -> bool:
     """Whether the loop is left right after the state was taken, there or in the function that called this one."""
     around = place.blocks[0]
     block = around.body if isinstance(around, ast.If) else []
@@ -265,7 +265,7 @@ def _whole_models(analysis: Analysis) -> Iterator[Finding]:
     reported: set[ast.AST] = set()
     looked_into: set[tuple[ast.AST, object]] = set()
     for step in analysis.events("step"):
-        frame: Frame | None = step.site.frame
+        frame: Scene | None = step.site.scene
         node: ast.AST | None = step.site.node
         while frame is not None and node is not None and step.loops:
             place = _place(analysis, frame.path, node)

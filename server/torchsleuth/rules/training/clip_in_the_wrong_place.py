@@ -123,7 +123,7 @@ def _scaled(analysis: Analysis, clip: Event, before: list[Event], after: list[Ev
     candidates: tuple[Candidate, ...] = ()
     statement = statement_of(analysis, clip.site)
     stepped = next((other.subject for other in after if other.kind == "step"), None)
-    optimizer = name_in(clip.site.frame, stepped) if stepped is not None else None
+    optimizer = name_in(clip.site.scene, stepped) if stepped is not None else None
     path = clip.site.span.path
     if late is not None:
         candidates = _moved_after(analysis, clip, late)
@@ -155,7 +155,7 @@ def _moved(
     moved, beside = statement_of(analysis, clip.site), statement_of(analysis, target.site)
     if not isinstance(moved, ast.Expr) or beside is None or target.site.span.path != path:
         return ()
-    if clip.site.frame.function is not target.site.frame.function:
+    if clip.site.scene.function is not target.site.scene.function:
         return ()
     if not is_alone(moved, analysis, path) or not is_simple(beside, analysis, path):
         return ()

@@ -52,7 +52,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[ast.stmt] = set()
     for event in analysis.trace.events:
         point = _wasteful(analysis, event)
-        loop = statement_of(analysis, Site(point.span, point.node, event.site.frame)) if point is not None else None
+        loop = statement_of(analysis, event.site.scene.site(point.node)) if point is not None else None
         if point is not None and loop is not None and loop not in reported:
             reported.add(loop)
             yield _finding(analysis, event, loop, point)
@@ -80,7 +80,7 @@ def _wasteful(analysis: Analysis, event: Event) -> LoopPoint | None:
 def _contains(point: LoopPoint, event: Event) -> bool:
     """Whether a loop is written around a call, or around the call of the function that it stands in."""
     site = _site_in(point, event)
-    function = site.frame.function if site is not None else None
+    function = site.scene.function if site is not None else None
     return site is not None and (function is None or point.node in index(function.node).parents)
 
 

@@ -41,7 +41,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             not call.name == node.func.attr == "forward"
         ):  # not where the method is handed over: jacobian(model.forward, x)
             continue
-        inside = call.site.frame.receiver is call.receiver or isinstance(node.func.value, ast.Call)
+        inside = call.site.scene.receiver is call.receiver or isinstance(node.func.value, ast.Call)
         if inside or not is_module(call.receiver) or call.site.span in reported:
             continue
         if _calls_otherwise(call.receiver) or _in_own_method(analysis, call.site.span.path, node, node.func.value):

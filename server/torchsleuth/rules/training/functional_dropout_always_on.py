@@ -28,7 +28,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.modes import depends_on_mode
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS516"
 _DROPOUTS = frozenset(f"torch.nn.functional.dropout{suffix}" for suffix in ("", "1d", "2d", "3d"))
@@ -39,12 +39,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[object] = set()
     for call in (call for path in (*sorted(_DROPOUTS), _ATTENTION) for call in analysis.calls.get(path, ())):
         node = call.site.node
-        module = call.site.frame.instance()
+        module = call.site.scene.instance()
         if module is None or not module.is_module or not isinstance(node, ast.Call) or call.site.span in reported:
             continue
         if any(isinstance(part, ast.Starred) for part in node.args) or any(k.arg is None for k in node.keywords):
             continue
-        receiver = _self_name(call.site.frame)
+        receiver = _self_name(call.site.scene)
         fix = _always_on(analysis, call, node, receiver)
         if fix is not None and not depends_on_mode(analysis, call.site):
             reported.add(call.site.span)
@@ -61,13 +61,13 @@ def _made_anew(analysis: Analysis) -> Iterator[Finding]:
     for operation in analysis.trace.operations:
         layer = operation.module
         site = layer.site if layer is not None and "Dropout" in layer.type_name else None
-        instance = operation.site.frame.instance()
+        instance = operation.site.scene.instance()
         if layer is None or site is None or instance is None or not instance.is_module or site.span in reported:
             continue
-        if site.frame is not operation.site.frame or layer.slots["training"] is not True:
+        if site.scene != operation.site.scene or layer.slots["training"] is not True:
             continue
         registered = id(layer) in kept or any(part is layer for part in descendants(instance))
-        receiver = _self_name(site.frame)
+        receiver = _self_name(site.scene)
         if registered or receiver is None or depends_on_mode(analysis, site):
             continue
         reported.add(site.span)
@@ -77,7 +77,7 @@ def _made_anew(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(site.span, message("dropout.anew", layer=layer.type_name), (), (fix,))
 
 
-def _self_name(frame: Frame) -> str | None:
+def _self_name(frame: Scene) -> str | None:
     """What the module is called in its method, None in a static one."""
     function = frame.function
     arguments = function.node.args.args if function is not None and isinstance(function.node, ast.FunctionDef) else []

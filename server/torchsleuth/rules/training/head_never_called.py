@@ -65,7 +65,7 @@ def _is_new(item: AttributeSet | PartSet) -> bool:
     """Whether the name is set from outside, and nothing in the model speaks of it."""
     if isinstance(item, PartSet):
         return item.owner.built is not None and item.name not in item.owner.built.names
-    function = item.site.frame.function
+    function = item.site.scene.function
     if function is not None and function.owner is not None:
         return False
     return not any(

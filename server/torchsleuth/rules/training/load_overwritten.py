@@ -43,8 +43,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         layers = _layers(load.receiver)
         last = _initialised(analysis, load, calls[position + 1 :], layers) if layers else None
-        place = place_in(last.site, load.site.frame.function) if last is not None else None
-        if place is not None and place.frame is load.site.frame:
+        place = place_in(last.site, load.site.scene.function) if last is not None else None
+        if place is not None and place.scene == load.site.scene:
             seen.add(load.site.span)
             yield _finding(analysis, load, place)
 

@@ -141,7 +141,7 @@ def _attached(analysis: Analysis, cut: LibraryCall) -> Iterator[Candidate]:
 
 def _loss_name(analysis: Analysis, step: Event) -> str | None:
     """The scalar that was assigned last before the step, in the same function, or else one that it was given."""
-    held, function = step.site.frame.names, step.site.frame.function
+    held, function = step.site.scene.names, step.site.scene.function
     line = step.site.span.start.line
     found: list[tuple[bool, int, str]] = []
     for argument in function.node.args.args if function is not None else ():
@@ -164,7 +164,7 @@ def _inserted(analysis: Analysis, forward: Event, step: Event, loss: str | None)
         for event in analysis.trace.events[forward.index : step.index + 1]
         if event.kind in ("clip", "unscale", "scaler_step", "step")
         and same_iteration(step, event)
-        and event.site.frame.function is step.site.frame.function
+        and event.site.scene.function is step.site.scene.function
     ]
     path = step.site.span.path
     forgotten = uncalled(analysis, path, loss, "backward") if loss else None

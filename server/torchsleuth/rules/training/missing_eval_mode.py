@@ -135,7 +135,7 @@ def _is_restored(analysis: Analysis, call: LibraryCall) -> bool:
     given = call.args[0] if call.args else None
     held = is_unknown(given) or (isinstance(given, DictValue) and given.from_file)
     return held and any(
-        load.after <= call.after and load.site.frame is call.site.frame for load in analysis.calls.get("torch.load", ())
+        load.after <= call.after and load.site.scene == call.site.scene for load in analysis.calls.get("torch.load", ())
     )
 
 
@@ -175,9 +175,9 @@ def _comes_last(analysis: Analysis, event: Event) -> bool:
 
 def _ends_evaluation(analysis: Analysis, event: Event) -> bool:
     """Whether the same function then puts the model back into training mode, in which it already is."""
-    frame = event.site.frame
+    frame = event.site.scene
     return frame.function is not None and any(
-        other.index > event.index and other.site.frame is frame and covers(other, event.subject)
+        other.index > event.index and other.site.scene == frame and covers(other, event.subject)
         for other in analysis.events("train")
     )
 
@@ -187,7 +187,7 @@ def _seen_in_training(events: list[Event], event: Event) -> bool:
     return any(
         other.kind == "forward" and other.grad and other.loops == event.loops and _input(other) == _input(event)
         for other in events
-        if other.subject is event.subject and other.site.frame.function is event.site.frame.function
+        if other.subject is event.subject and other.site.scene.function is event.site.scene.function
     )
 
 
@@ -325,7 +325,7 @@ def _by_phase(analysis: Analysis, event: Event, name: str) -> Iterator[Candidate
     """``model.train(phase == "train")`` where gradients are switched by such a condition, and train() stands for both."""
     path = event.site.span.path
     source = analysis.source_of(path)
-    function = event.site.frame.function
+    function = event.site.scene.function
     scope = analysis.index(path).same(function.node) if function is not None else analysis.tree(path)
     for part in ast.walk(scope) if scope is not None else ():
         if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Attribute) or len(part.args) != 1:

@@ -100,8 +100,8 @@ def _moved_by_others(events: list[Event], backward: Event, optimizer: LibraryObj
 def _finding(analysis: Analysis, optimizer: LibraryObject, backward: Event) -> Finding:
     events = analysis.trace.events
     cleared = [event for event in events if event.kind == "zero_grad" and event.subject is optimizer]
-    frame = backward.site.frame
-    name = next((receiver_text(analysis, e.site) for e in cleared if e.site.frame.function is frame.function), None)
+    frame = backward.site.scene
+    name = next((receiver_text(analysis, e.site) for e in cleared if e.site.scene.function is frame.function), None)
     name = name or name_in(frame, optimizer)
     places: tuple[Related, ...] = ()
     if optimizer.site is not None:
@@ -114,7 +114,7 @@ def _finding(analysis: Analysis, optimizer: LibraryObject, backward: Event) -> F
 def _inserted(analysis: Analysis, backward: Event, name: str | None) -> Iterator[Candidate]:
     """``optimizer.step()`` after the last thing that is done to the gradients, or before they are cleared."""
     rest = [event for event in analysis.trace.events[backward.index :] if same_iteration(backward, event)]
-    here = [event for event in rest if event.site.frame is backward.site.frame]
+    here = [event for event in rest if event.site.scene == backward.site.scene]
     done = [event for event in here if event.kind in ("backward", "clip", "unscale")]
     path = backward.site.span.path
     source = analysis.source_of(path)

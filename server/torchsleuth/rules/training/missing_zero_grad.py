@@ -47,7 +47,7 @@ from torchsleuth.rules.evidence.loops import (
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, is_unknown
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS501"
 
@@ -107,7 +107,7 @@ def _in_closure(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Ev
 
 def _is_called_by(event: Event, step: Event) -> bool:
     """Whether an event happened in the closure that a step calls."""
-    frame: Frame | None = event.site.frame
+    frame: Scene | None = event.site.scene
     while frame is not None:
         if frame.call is step.site.node:
             return event.loops[: len(step.loops)] == step.loops
@@ -145,8 +145,8 @@ def _finding(analysis: Analysis, optimizer: LibraryObject, backward: Event, step
 def _repairs(analysis: Analysis, optimizer: LibraryObject, backward: Event, step: Event) -> Iterator[Candidate]:
     """``optimizer.zero_grad()`` before backward(), or after the step where only that function knows the optimizer."""
     path, name = backward.site.span.path, optimizer_text(analysis, step)
-    if backward.site.frame.function is not step.site.frame.function or path != step.site.span.path:
-        name = name_in(backward.site.frame, optimizer)
+    if backward.site.scene.function is not step.site.scene.function or path != step.site.span.path:
+        name = name_in(backward.site.scene, optimizer)
     forgotten = uncalled(analysis, path, name, "zero_grad") if name else None
     if forgotten is not None:
         edit = edits.insert_after_node(analysis.source_of(path), forgotten, "()")

@@ -79,7 +79,7 @@ def _trains(item: Value) -> bool:
 def _own(item: Value, owner: Instance) -> bool:
     """Whether it was made by the module itself; one that was handed in is often hidden on purpose."""
     site = item.origin.site if isinstance(item, Tensor) and item.origin else getattr(item, "site", None)
-    frame = site.frame if isinstance(site, Site) else None
+    frame = site.scene if isinstance(site, Site) else None
     while frame is not None:
         if frame.receiver is owner:
             return True

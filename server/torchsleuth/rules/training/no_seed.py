@@ -20,7 +20,7 @@ References
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
@@ -45,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if site is None or site.span.path != path:
             continue
         if any(event.loops for event in analysis.events_of(optimizer, "step")):
-            yield Finding(site.span, message("seed.missing"), (), _seeded(analysis, site.frame.globals))
+            yield Finding(site.span, message("seed.missing"), (), _seeded(analysis, site.scene.globals))
             return
 
 
@@ -54,7 +54,7 @@ def _is_other(node: ast.Attribute) -> bool:
     return node.attr == "seed" and ast.unparse(node.value) in ("random", "np.random", "numpy.random")
 
 
-def _seeded(analysis: Analysis, names: dict[object, object]) -> Iterator[Candidate]:
+def _seeded(analysis: Analysis, names: Mapping[object, object]) -> Iterator[Candidate]:
     torch = next(
         (str(name) for name, value in names.items() if isinstance(value, Native) and value.path == "torch"), None
     )

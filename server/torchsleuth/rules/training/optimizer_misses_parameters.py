@@ -163,7 +163,7 @@ def _given_another(analysis: Analysis, item: _Missed) -> Finding | None:
     made = _made_at(item.whole)
     if optimizer.site is None or made is None or not (starving or (doubled and _is_fresh(analysis, item.part))):
         return None
-    name = name_in(optimizer.site.frame, item.whole)
+    name = name_in(optimizer.site.scene, item.whole)
     places = (related(analysis.source_of(made.span.path), made.node, message("optimizer.forgotten.place")),)
     shown = f"`{name}`" if name else _called(item.whole)
     text = message("optimizer.other", what=shown, line=item.backward.site.span.start.line)
@@ -191,7 +191,7 @@ def _replaced(analysis: Analysis, item: _Missed) -> Finding | None:
         return None
     if not _is_fresh(analysis, item.part):
         return None
-    here = place_in(made, optimizer.site.frame.function) or made
+    here = place_in(made, optimizer.site.scene.function) or made
     source = analysis.source_of(made.span.path)
     places = (related(source, made.node, message("optimizer.later.place")),)
     text = message("optimizer.later", what=_called(item.part), line=here.span.start.line)
@@ -236,12 +236,12 @@ def _moved(analysis: Analysis, optimizer: Site, later: Site) -> Iterator[Candida
 def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tensor) -> Iterator[Candidate]:
     """A layer that forward makes, made by ``__init__`` with the size that it has there; one that forward keeps under a
     name of its own, or calls at once, becomes an attribute."""
-    statement, owner, function = statement_of(analysis, made), made.frame.receiver, made.frame.function
+    statement, owner, function = statement_of(analysis, made), made.scene.receiver, made.scene.function
     if statement is None or not isinstance(layer, LibraryModule) or not isinstance(owner, Instance):
         return
     call = analysis.index(made.span.path).same(made.node)
     methods = [part for part in owner.cls.node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
-    if function is None or function.name == "__init__" or owner.cls.path != made.frame.path or not methods:
+    if function is None or function.name == "__init__" or owner.cls.path != made.scene.path or not methods:
         return
     text = _as_written_once(analysis, made, layer, methods[0])
     if text is None or not isinstance(call, ast.Call) or not isinstance(methods[0].body[-1], ast.stmt):
@@ -284,7 +284,7 @@ def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tenso
 def _as_written_once(analysis: Analysis, made: Site, layer: LibraryModule, init: ast.FunctionDef) -> str | None:
     """The call that makes a layer, as it can stand in ``__init__``: with numbers for what only forward knows."""
     kept = {ast.unparse(part) for part in ast.walk(init) if isinstance(part, ast.Attribute)}
-    call, function, source = made.node, made.frame.function, analysis.source_of(made.span.path)
+    call, function, source = made.node, made.scene.function, analysis.source_of(made.span.path)
     if not isinstance(call, ast.Call) or function is None:
         return None
     receiver = function.node.args.args[0].arg if function.node.args.args else ""
@@ -297,7 +297,7 @@ def _as_written_once(analysis: Analysis, made: Site, layer: LibraryModule, init:
         parts = list(ast.walk(node))
         names = [part.id for part in parts if isinstance(part, ast.Name) and part.id != receiver]
         own = [ast.unparse(part) for part in parts if isinstance(part, ast.Attribute)]
-        if any(name not in made.frame.globals for name in names) or any(
+        if any(name not in made.scene.globals for name in names) or any(
             text.startswith(f"{receiver}.") and text not in kept for text in own
         ):
             if not is_int(value):
@@ -351,14 +351,14 @@ def _forgotten(analysis: Analysis, item: _Missed) -> Finding | None:
     made = _made_at(item.whole)
     if made is None:
         return None
-    method = made.frame.function
+    method = made.scene.function
     if isinstance(item.whole, LibraryModule) and method is not None and method.name == "forward":
         places = (
             related(analysis.source_of(optimizer.site.span.path), optimizer.site.node, message("optimizer.never")),
         )
         text = message("optimizer.anew", what=_called(item.whole))
         return Finding(made.span, text, places, _in_constructor(analysis, made, item.whole))
-    name = name_in(optimizer.site.frame, item.whole)
+    name = name_in(optimizer.site.scene, item.whole)
     shown = f"`{name}`" if name else _called(item.whole)
     source = analysis.source_of(made.span.path)
     places = (related(source, made.node, message("optimizer.forgotten.place")),)
@@ -379,7 +379,7 @@ def _head(analysis: Analysis, item: _Missed) -> Finding | None:
     reached = [one for one in node.reachable() if any(one.module is other for other in given)]
     left_out = [other for other in _trained_in(item.whole) if not any(other is one for one in given)]
     last = len(own) == 1 and reached and all(one in own[0].members for one in reached)
-    whole = name_in(optimizer.site.frame, item.whole) if optimizer.site is not None else None
+    whole = name_in(optimizer.site.scene, item.whole) if optimizer.site is not None else None
     if not last or len(left_out) != 1 or optimizer.site is None or part.identity > optimizer.identity:
         return None
     made = _made_at(part)

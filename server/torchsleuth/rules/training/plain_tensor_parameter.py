@@ -39,7 +39,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     trained = {id(t) for optimizer in analysis.trace.optimizers for t in trained_parts(optimizer)}
     reported: set[object] = set()
     for item in analysis.trace.attributes:
-        function = item.site.frame.function
+        function = item.site.scene.function
         if function is None or function.name != "__init__" or item.site.span in reported:
             continue
         key = _fault(item)

@@ -26,7 +26,7 @@ from torchsleuth.rules.evidence.loops import receiver_text
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, Scalar, Site, Tensor, Value
-from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Scene
 
 CODE = "TS521"
 _MAX = 3
@@ -43,7 +43,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _told(analysis: Analysis, step: Site, call: ast.Call) -> Iterator[Candidate]:
-    source, frame = analysis.source_of(step.span.path), step.frame
+    source, frame = analysis.source_of(step.span.path), step.scene
     names = [name for name in _assigned_above(analysis, step, frame) if _is_number(frame.names.get(name))]
     names.sort(key=lambda name: ("val" not in name.lower() and "test" not in name.lower(), "loss" not in name.lower()))
     for name in names[:_MAX]:
@@ -52,7 +52,7 @@ def _told(analysis: Analysis, step: Site, call: ast.Call) -> Iterator[Candidate]
         yield Candidate(title, (edits.add_argument(source, call, text),), safe=False)
 
 
-def _assigned_above(analysis: Analysis, step: Site, frame: Frame) -> list[str]:
+def _assigned_above(analysis: Analysis, step: Site, frame: Scene) -> list[str]:
     """The names that the function, or the script, sets above the call, the last one first."""
     scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
     stored = [

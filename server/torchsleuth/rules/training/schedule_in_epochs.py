@@ -131,7 +131,7 @@ def _each_batch(
     """The step of the schedule behind that of the optimizer, in the loop over the batches; or a schedule in epochs."""
     early, behind = statement_of(analysis, event.site), statement_of(analysis, step.site)
     path = event.site.span.path
-    if step.site.frame is event.site.frame and early is not None and is_alone(early, analysis, path):
+    if step.site.scene == event.site.scene and early is not None and is_alone(early, analysis, path):
         source = analysis.source_of(path)
         if behind is not None and is_simple(behind, analysis, path):
             text = source.segment(early)

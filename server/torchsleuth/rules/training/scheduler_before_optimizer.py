@@ -97,7 +97,7 @@ def _moved(analysis: Analysis, early: Event, step: Event) -> Iterator[Candidate]
         behind = statement_of(analysis, step.site)
         only = any(block == [statement] for block in blocks_of(analysis.tree(path)))
         simple = isinstance(behind, ast.Expr) and is_simple(behind, analysis, path)
-        if only or not simple or receiver_text(analysis, early.site) != name_in(step.site.frame, early.subject):
+        if only or not simple or receiver_text(analysis, early.site) != name_in(step.site.scene, early.subject):
             return
     if behind is not None and behind is not statement:
         changes = (edits.remove_line(source, statement.lineno), edits.insert_line_after(source, behind, text))
@@ -106,7 +106,7 @@ def _moved(analysis: Analysis, early: Event, step: Event) -> Iterator[Candidate]
 
 def _behind(analysis: Analysis, statement: ast.stmt, early: Event, step: Event) -> ast.stmt | None:
     """The statement of the same block in which the optimizer steps."""
-    there = place_in(step.site, early.site.frame.function)
+    there = place_in(step.site, early.site.scene.function)
     target = statement_of(analysis, there) if there is not None else None
     if target is None:
         return None

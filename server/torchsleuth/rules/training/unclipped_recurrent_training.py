@@ -75,7 +75,7 @@ def _clipped(analysis: Analysis, optimizer: LibraryObject, step: Event) -> Itera
     statement, name = statement_of(analysis, step.site), optimizer_text(analysis, step)
     if statement is None or name is None or not is_simple(statement, analysis, path):
         return
-    given = [name_in(step.site.frame, module) for module in modules_of(optimizer)]
+    given = [name_in(step.site.scene, module) for module in modules_of(optimizer)]
     parameters = f"{given[0]}.parameters()" if len(given) == 1 and given[0] else None
     parameters = parameters or f"[p for group in {name}.param_groups for p in group['params']]"
     source = analysis.source_of(path)
