@@ -446,8 +446,8 @@ class Calls(Choices):
             frame.yields = []
         for argument in ast.walk(function.node.args):
             if isinstance(argument, ast.arg):
-                if argument.arg in names:
-                    names[argument.arg] = reasons.argument(names[argument.arg], argument, frame)
+                if argument.arg in frame.names:
+                    frame.names[argument.arg] = reasons.argument(frame.names[argument.arg], argument, frame)
                 self.record_fact(_name_of(argument), frame.names.get(argument.arg), frame, argument.arg)
         self.interpreter.meet_arguments(function, frame)
         grad, grad_off, autocast, guarded = self.grad, self.grad_off, self.autocast, self.guarded
