@@ -19,14 +19,11 @@ ENGLISH: dict[str, str] = {
     "matmul.operands": "{left} is {left_shape} and {right} is {right_shape}: inner sizes {a} and {b} differ",
     "matmul.letters": "{operand} has {rank} dimensions, but its letters in the equation of einsum, {letters}, are {count}",
     "conv.channels": "{tensor} is {shape} with {got} channels, but {layer} was built with in_channels={wanted}",
-    "conv.unbatched": (
-        "{tensor} is {shape}: without a batch, its first dimension is {got} channels, but {layer} was built with "
-        "in_channels={wanted}"
-    ),
+    "conv.unbatched": "{tensor} is {shape} without a batch: {got} channels, but {layer} was built with in_channels={wanted}",
     "reshape.short": "{tensor} is {shape}: {call} says what becomes of {count} of its {rank} dimensions",
     "reshape.size": "{tensor} is {shape}, {elements} elements, which {call} cannot arrange",
     "broadcast.operands": (
-        "{left} and {right} do not broadcast in {operator}: sizes {a} and {b} in dimension {dim} must be equal, or 1"
+        "{left} and {right} do not broadcast in {operator}: sizes {a} and {b} differ in dimension {dim}"
     ),
     "likelihood.rate": (
         "{rate} is a rate, the result of {function}, but {loss} takes the logarithm of the rate: use log_input=False"
@@ -35,10 +32,7 @@ ENGLISH: dict[str, str] = {
         "{rate} is the raw output of {layer}, which may be negative; with log_input=False, {loss} takes a rate"
     ),
     "likelihood.variance": "{variance} is the raw output of {layer} and may be negative, which no variance is: use .exp()",
-    "loss.weights": (
-        "{loss} is one number here, the mean over the batch, and all weights {weights} are multiplied by it: no sample counts "
-        "more than another"
-    ),
+    "loss.weights": '{loss} is already the mean over the batch: all weights {weights} multiply one number; use reduction="none"',
     "loss.weights.mean": "the mean is taken here",
     "loss.signs": "{target} is 0 or 1, but {loss} wants 1 and -1: nothing is learnt where it is 0",
     "loss.exchanged": (
@@ -82,19 +76,10 @@ ENGLISH: dict[str, str] = {
         "{tensor} becomes one vector of {size} numbers, which merges its {samples} samples for {layer}: flatten(1)"
     ),
     "flatten.layer": "this layer gets the samples of the batch as one vector",
-    "batch.first": (
-        "{tensor} has its {samples} samples in dimension {axis}, but {layer} was built with batch_first={built} and "
-        "takes dimension {other} for the samples"
-    ),
+    "batch.first": "{tensor} has its {samples} samples in dimension {axis}; {layer} with batch_first={built} takes dimension {other}",
     "batch.loss": "this loss takes that dimension for the samples",
-    "reshape.cut_again": (
-        "the first dimension of {tensor} holds {first} times {second}, merged in this order: a view that cuts it into "
-        "{second} and {first} mixes them"
-    ),
-    "reshape.scrambles": (
-        "{tensor} {old} is cut into {new}, but a view moves no elements: size {size} of dimension {axis} is not in "
-        "dimension {place} then, transpose or permute moves it there"
-    ),
+    "reshape.cut_again": "the first dimension of {tensor} is {first} times {second} in this order: a view into {second} and {first} mixes them",
+    "reshape.scrambles": "{tensor} {old} is cut into {new}, which moves no elements: transpose dimension {axis} ({size}) to {place}",
     "view.layout": "{tensor} is {shape} and not contiguous after {producer}: view cannot be used on it, reshape can",
     "operator.error": "{operator}({shapes}): {error}",
     "operator.plain": "{operator}: {error}",
@@ -136,10 +121,7 @@ ENGLISH: dict[str, str] = {
     "kind.what.list": "a list",
     "kind.what.str": "a text",
     "dropout.one_layer": "{text} of this {layer} never acts: it is between layers, and there is only one",
-    "kinds.strings": (
-        "{given} is a list of {count} strings, and {operator} wants a tensor: give the samples numbers, such as the index of "
-        "their class"
-    ),
+    "kinds.strings": "{given} is a list of {count} strings, but {operator} takes a tensor: use numbers, such as class indices",
     "kinds.operand": "`{given}` is {kind}: in `{text}` a tensor computes with numbers and other tensors alone",
     "kinds.dtype": "`{given}` is no dtype of PyTorch: it has its own, such as torch.float32",
     "kinds.element": "{operator} puts tensors together, but element {index} of `{name}` is a {kind}: torch.tensor makes one of numbers",
@@ -206,10 +188,7 @@ ENGLISH: dict[str, str] = {
     ),
     "softmax.no_dim": "{softmax} of {tensor} {shape} is given no dim, so PyTorch guesses dimension {guess}: write it",
     "softmax.samples": "dimension 0 is taken for the samples here",
-    "softmax.labels": (
-        "{tensor} went through softmax: its probabilities sum to 1, but several labels of a sample in {target} can be 1; use "
-        "sigmoid in front of {loss}"
-    ),
+    "softmax.labels": "{tensor} went through softmax, so its sum is 1, but {target} has several labels a sample: use sigmoid before {loss}",
     "softmax.cross_entropy": (
         "{tensor} already went through {softmax}, and cross entropy applies log_softmax itself: pass the raw logits"
     ),
@@ -302,10 +281,7 @@ ENGLISH: dict[str, str] = {
     "method.called": "called here",
     "fix.dedent": "Move {name} out of __init__",
     "type.method": "`{text}` is a method: it is called, and has no elements",
-    "type.called.list": (
-        "`{text}` is a {kind}: it holds modules and has no forward of its own; make it an nn.Sequential, or call its modules one "
-        "after the other"
-    ),
+    "type.called.list": "`{text}` is a {kind} without a forward of its own: use nn.Sequential, or call its modules in turn",
     "type.called.tensor": "`{text}` is a tensor {shape}, and no function{hint}",
     "type.called.tensor.attribute": ": it is an attribute, without parentheses",
     "type.called.tensor.index": ": its parts have an index in square brackets",
@@ -342,10 +318,7 @@ ENGLISH: dict[str, str] = {
     "pair.made": "the pair is made here",
     "state.key.module": "the module has no parameter or buffer {key}: it has {keys}",
     "state.key": "this checkpoint has no entry {key}: it has {keys}",
-    "state.wrapped": (
-        'this state was taken from `{name}`, a {wrapper}: all its names begin with "module.", which the module that is loaded '
-        "does not have; take that of `{name}.module`"
-    ),
+    "state.wrapped": 'this state is that of the {wrapper} `{name}`, whose names begin with "module.": save that of `{name}.module`',
     "state.wrapped.here": "wrapped here",
     "state.misfit.saved": "the state is taken here",
     "state.misfit": "this state does not fit: {wrong}",
@@ -366,26 +339,14 @@ ENGLISH: dict[str, str] = {
     "eval.missing.layer": "{layer} computes something else in evaluation mode",
     "train.missing": "{module} is trained in evaluation mode: nothing calls train() after the eval() of line {line}",
     "train.missing.eval": "evaluation mode is switched on here",
-    "optimizer.each_step": (
-        "{optimizer} is made anew in each iteration of the loop of line {line}, for a single step: what it remembers from "
-        "step to step is lost; make it before the loops"
-    ),
+    "optimizer.each_step": "{optimizer} is made anew in each iteration of line {line} and loses what it remembers: make it before the loops",
     "optimizer.each_step.loop": "each iteration of this loop makes one",
     "load.overwritten": "nothing is left of the weights that line {line} has loaded: all layers are initialised again here",
     "load.overwritten.loaded": "the weights are loaded here",
-    "scheduler.batches": (
-        "{name} is made for {made} steps, one a batch, and is stepped {taken} times, once an epoch: it never gets past its "
-        "beginning"
-    ),
+    "scheduler.batches": "{name} is made for {made} steps, one a batch, but makes {taken}, one an epoch: step it after each batch",
     "scheduler.made": "the schedule is made here",
-    "scheduler.epochs.cosine": (
-        "T_max={epochs} is the number of epochs, but this steps after every batch, {taken} times: the learning rate goes down "
-        "and up again every {epochs} batches; step once an epoch"
-    ),
-    "scheduler.epochs.zero": (
-        "this schedule ends at zero after {made} steps, the number of epochs, but it steps after every batch, {taken} times: "
-        "nothing is learned afterwards; step once an epoch"
-    ),
+    "scheduler.epochs.cosine": "T_max={epochs} counts epochs, but this steps {taken} times, after every batch: step it once an epoch",
+    "scheduler.epochs.zero": "this schedule reaches zero after {made} steps, but steps {taken} times, after every batch: step it once an epoch",
     "scheduler.epochs.gone": (
         "this steps after every batch, {taken} times: only {factor} of the learning rate is left in the end; step once an epoch"
     ),
@@ -400,16 +361,13 @@ ENGLISH: dict[str, str] = {
     "clip.place.backward": "backward() is called here",
     "clip.place.scaler_step": "the optimizer steps here",
     "container.plain": (
-        "{name} is a plain {kind}: its {count} {what} are not part of {owner}, and are neither trained nor moved nor saved"
+        "{name} is a plain {kind}: its {count} {what} are not part of {owner}: not trained, moved or saved"
     ),
     "forward.direct": "{name}.forward() skips the hooks of the module: call {name} itself",
     "accumulate.unscaled": (
         "this backward() adds up {times} batches to a step and the loss is not divided by {times}: the gradient is too large"
     ),
-    "accumulate.hidden": (
-        "this backward() adds up {times} batches to a step and the loss is not divided by {times}: this optimizer hides it, "
-        "until the gradients are clipped or looked at"
-    ),
+    "accumulate.hidden": "backward() adds up {times} batches, and the loss is not divided by {times}: clipping and logging see the sum",
     "accumulate.step": "the optimizer steps once in {times} iterations",
     "scaler.step": (
         "{optimizer} steps with gradients that are still multiplied by the scale of {scaler}: let {scaler} make the step"
@@ -468,7 +426,7 @@ ENGLISH: dict[str, str] = {
     "grad.twice": "{tensor} goes back through {operator} (line {line}), whose graph the backward() of line {first} has freed",
     "grad.twice.first": "this backward() frees the graph",
     "grad.twice.made": "this part of the graph is used by both",
-    "grad.carried.retained": "{name} carries its graph from one step to the next: backward() goes back to earlier steps, whose weights the optimizer has changed",
+    "grad.carried.retained": "{name} carries its graph from step to step: backward() reaches weights that the optimizer has changed since",
     "grad.carried": "{name} carries its graph from one step to the next: backward() of this step meets the freed graph of the one before",
     "grad.sampled": "`{text}` has no gradient: what {distribution} is made of does not learn from this sample",
     "grad.again": "{tensor} goes back through {operator} (line {line}) at every iteration, but the first backward() frees that graph",
@@ -489,10 +447,7 @@ ENGLISH: dict[str, str] = {
     "grad.cut.function": "{name}, which runs without gradients",
     "grad.missing.early": "no backward() has run before this, so {grad} is still None",
     "grad.missing.cleared": "{grad} is None here: zero_grad() came after the last backward()",
-    "grad.missing.rebound": (
-        "{tensor} is computed anew in line {line}, and keeps no gradient from then on: {grad} is None; change it in place, "
-        "under no_grad()"
-    ),
+    "grad.missing.rebound": "{tensor} is computed anew in line {line}, so {grad} is None from then on: change it in place, under no_grad()",
     "grad.missing.input": "{tensor} never required grad, so nothing can be differentiated with respect to it",
     "grad.not_used": "{output} was not computed from {tensor}, so it has no gradient with respect to it",
     "grad.missing.computed": "{tensor} was computed from other tensors and keeps no gradient: {grad} is None without retain_grad()",
@@ -545,10 +500,7 @@ ENGLISH: dict[str, str] = {
     "fix.detach_numpy": "Detach before {call}",
     "fix.spelling": "Change {old} to {new}",
     # memory and performance
-    "graph.kept.average": (
-        "each {into} keeps the graph of all steps before, as {name} requires grad: memory grows; detach() it, or average under "
-        "no_grad()"
-    ),
+    "graph.kept.average": "{into} keeps the graph of all earlier steps, as {name} requires grad: detach() it, or average under no_grad()",
     "graph.kept": "{name} keeps the graph of every iteration, longer than any backward() needs it: memory grows step by step",
     "unstable": "{old} loses digits or overflows: use {new}",
     "sync.loop": "{method}() waits for {device} in every step: look at values once in many steps",
@@ -792,7 +744,7 @@ ENGLISH: dict[str, str] = {
     "error.conv_groups": "{g1} must be divisible by groups: {error}",
     "error.rnn": "{tensor} has {g2} features, but {layer} was built with input_size={g1}",
     "error.hidden": (
-        "{layer} wants a hidden state of {g1} and got [{g2}]: build it from the input's own batch size, and mind batch_first"
+        "{layer} takes a hidden state of {g1}, not [{g2}]: build it from the input's batch size; mind batch_first"
     ),
     "error.heads": "embed_dim must be divisible by num_heads: choose a number of heads that divides it",
     "error.attention": "{tensor} has {g2} features, but {layer} was built with embed_dim={g1}",
@@ -830,9 +782,7 @@ ENGLISH: dict[str, str] = {
     "error.no_cuda": "there is no such accelerator here: {error}",
     "error.device_name": "{g1} is no device type: CUDA devices are called cuda",
     "error.map_location": "the checkpoint was saved on a device that is not there: load it with map_location",
-    "error.memory": (
-        "the accelerator is out of memory, {g1} {g2} more were wanted: a smaller batch, no_grad in evaluation, checkpointing"
-    ),
+    "error.memory": "the accelerator is out of memory ({g1} {g2} more): use a smaller batch, no_grad in evaluation, checkpointing",
     "error.memory_cpu": "{g1} bytes more were wanted than there is memory: look for an accidental broadcast{here}",
     "error.device_assert": (
         "an assertion on the accelerator failed, usually an index or class beyond its table: run on the CPU for the place"
@@ -887,7 +837,7 @@ ENGLISH: dict[str, str] = {
     "data.ragged": "samples of {dataset} differ in shape{where}, {left} and {right}: the default collate cannot stack them",
     "data.ragged.drawn": "the shape {left} of the samples of {dataset}{where} is drawn at random: the default collate cannot stack them",
     "data.ragged.length": "lists in the samples of {dataset} differ in length{where}, {left} and {right}: the default collate cannot batch them",
-    "data.ragged.length.drawn": "the length {length} of lists in the samples of {dataset}{where} is drawn at random: the default collate cannot batch them",
+    "data.ragged.length.drawn": "the length {length} of lists in {dataset}{where} is random: the default collate cannot batch them",
     "data.none": "{dataset}.__getitem__ returns None for some samples, which the default collate cannot batch",
     "data.none.always": "{dataset}.__getitem__ returns None: it has no return for the sample that it makes",
     "data.type": "samples of {dataset} hold {kind}{where}, which the default collate cannot batch",
@@ -901,10 +851,7 @@ ENGLISH: dict[str, str] = {
     "data.batch_of_one": "{layer} gets a last batch of one sample in training mode, and raises: one value has no variance",
     "data.unshuffled": "the samples have an order, and training goes through them in that order in every epoch",
     "data.trained": "the model is trained on these batches",
-    "data.stream": (
-        "each of the {workers} workers goes through all of {dataset}, so that every sample comes {workers} times: divide them "
-        "with get_worker_info()"
-    ),
+    "data.stream": "each of the {workers} workers yields all of {dataset}, so samples repeat: divide them by get_worker_info()",
     "data.stream.loop": "nothing here depends on the worker",
     "data.rng": "each of the {workers} workers gets a copy of `self.{name}` of {dataset}, and draws the same numbers, in every epoch",
     "data.rng.used": "the numbers are drawn here",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import string
 from pathlib import Path
 
@@ -53,3 +54,15 @@ def test_a_message_is_filled() -> None:
 def test_an_expression_of_several_lines_is_told_on_one() -> None:
     text = message("forward.direct", name="`layers[\n        0\n    ](\n  a,\n  b\n)`")
     assert "`layers[0](a, b)`" in text and "\n" not in text
+
+
+def test_what_is_said_of_a_fault_is_short() -> None:
+    """Subject, actual, expected, remedy, in 120 characters, where a value takes eight of them."""
+    said = {
+        identifier
+        for identifier, places in uses().items()
+        if any(Path(path).relative_to(ROOT).parts[0] in ("rules", "errors") for path, _ in places)
+    }
+    said |= {identifier for identifier in ENGLISH if identifier.startswith("error.")}
+    long = {identifier for identifier in said if len(re.sub(r"\{\w+\}", "x" * 8, ENGLISH[identifier])) > 120}
+    assert not long

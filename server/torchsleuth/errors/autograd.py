@@ -67,7 +67,7 @@ def _rewrapped(case: Case) -> bool:
 
 
 def _returned(case: Case, value: ast.expr) -> list[ast.expr]:
-    """What a function of the same file computes its result from, if the value is a call of one."""
+    """The expressions that a function of the same file computes its result from, if the value is a call of one."""
     name = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else None
     for function in ast.walk(case.frame.tree):
         if isinstance(function, ast.FunctionDef) and function.name == name:

@@ -58,7 +58,7 @@ class CrashFrame:
 
     @property
     def span(self) -> Span:
-        """What a diagnostic marks: the failing expression, else the statement."""
+        """The span of the diagnostic: the failing expression, else the statement."""
         marked = self.node or self.statement
         if self._span is not None:
             line, column, end_line, end_column = self._span
@@ -70,7 +70,7 @@ class CrashFrame:
         return Span(self.path, start, self.source.from_utf8(self.line, len(text.encode())))
 
     def value(self, node: ast.AST | None) -> Json | None:
-        """What was found out about an expression of the failing line, None if nothing was."""
+        """The value of an expression of the failing line as the crash reports it, None if it does not."""
         if node is None:
             return None
         wanted = node_span(node)
@@ -91,7 +91,7 @@ class CrashFrame:
         return self.source.segment(node)
 
     def operands(self) -> list[ast.expr]:
-        """What the failing operation takes: both sides, or receiver and arguments; lists are opened."""
+        """The operands of the failing operation: both sides, or receiver and arguments; lists are opened."""
         node = self.node
         if isinstance(node, ast.BinOp):
             return [node.left, node.right]
@@ -198,7 +198,7 @@ class Case:
         return ", ".join(list(seen.values())[:4])
 
     def values(self) -> dict[str, Any]:
-        """What a message may name."""
+        """The values that a message may name."""
         message = self.crash["message"].strip()
         groups = {f"g{index}": value for index, value in enumerate(self.match.groups(), 1)}
         attributes = {f"attr_{name}": value for name, value in ((self.module or {}).get("attributes") or {}).items()}

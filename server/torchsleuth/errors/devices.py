@@ -39,7 +39,7 @@ def _weight(case: Case) -> Json | None:
 
 
 def _move_fixes(case: Case) -> Iterator[Fix]:
-    """What is left on the CPU goes to the others' device, in the failing line or, for a loss's target, in its call."""
+    """Moves what is left on the CPU to the others' device, in the failing line or, for a loss's target, in its call."""
     frame = case.frame
     found = frame.tensor_operands() or list(frame.tensors())
     weight = _weight(case)

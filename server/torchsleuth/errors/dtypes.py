@@ -20,7 +20,7 @@ _SUFFIX = {
 
 
 def _weight_dtype(case: Case) -> str | None:
-    """What the failing layer computes in."""
+    """The dtype that the failing layer computes in."""
     tensors = (case.module or {}).get("tensors", {})
     first = next(iter(tensors.values()), None)
     return first["dtype"] if first is not None else None

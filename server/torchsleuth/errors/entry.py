@@ -1,4 +1,4 @@
-"""What the catalogue holds of one runtime error."""
+"""An entry of the catalogue of run-time errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule is: a fault of the catalogue, and a function from an analysis to findings."""
+"""Rules: a fault of the catalogue, and a function from an analysis to findings."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Candidates:
 
 @dataclass
 class Analysis:
-    """What rules look at: the trace, and the sources it refers to."""
+    """The input of rules: the trace, and the sources it refers to."""
 
     source: SourceText
     trace: Trace
@@ -164,7 +164,7 @@ Finder = Callable[[Analysis], Iterator[Finding]]
 
 @dataclass(frozen=True)
 class Rule:
-    """What finds a fault in the text. `of_absence`: it argues from what a script does not do, so it is silent about one
+    """A detector of one fault in the text. `of_absence`: it argues from what a script does not do, so it is silent about one
     that was not executed to its end."""
 
     fault: Fault

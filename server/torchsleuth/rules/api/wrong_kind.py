@@ -154,7 +154,7 @@ def _of_pair(
 
 
 def _of_trained(source: SourceText, misuse: Misuse, node: ast.expr, kind: str) -> Finding:
-    """What an optimizer is given instead of parameters, or of groups of them."""
+    """Arguments of an optimizer that are neither parameters nor groups of them."""
     text, new = source.segment(node), ""
     if kind in ("tensor", "group"):
         new = f"[{text}]"
@@ -238,7 +238,7 @@ def _of_state(analysis: Analysis, source: SourceText, misuse: Misuse, node: ast.
 
 
 def _of_none(analysis: Analysis, misuse: Misuse, node: ast.AST, name: object) -> Iterator[Finding]:
-    """What a function without a return gives: said only where there is such a function."""
+    """The None of a function without a return: said only where there is such a function."""
     source = analysis.source_of(misuse.site.span.path)
     if not isinstance(node, ast.Attribute):
         return

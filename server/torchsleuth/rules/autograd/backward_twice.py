@@ -118,7 +118,7 @@ def _has_own_path(analysis: Analysis, fault: AutogradFault) -> bool:
 
 
 def _detached_above(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
-    """What is computed in front of the loop, without its graph from there on."""
+    """The value that is computed in front of the loop, detached there."""
     path, block = fault.at.span.path, repeated_block(analysis, fault.at)
     source, trail = analysis.source_of(path), edits.path_to(analysis.tree(path), block)
     around: list[ast.stmt] = getattr(trail[-2], "body", []) if len(trail) > 1 else []
@@ -163,7 +163,7 @@ def _sets(method: ast.AST, attribute: str) -> bool:
 
 
 def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
-    """What is computed once, in front of the loop or the function that calls backward(), computed in it."""
+    """Moves a computation into the loop or the function that calls backward(), in front of which it stands."""
     path = fault.at.span.path
     source, block = analysis.source_of(path), repeated_block(analysis, fault.at)
     trail = edits.path_to(analysis.tree(path), block)

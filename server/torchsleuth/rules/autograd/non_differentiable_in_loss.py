@@ -126,7 +126,7 @@ def _same_round(operation: Operation, event: Event) -> bool:
 
 
 def _alive(root: GraphNode) -> Iterator[object]:
-    """What gets a gradient: the modules and leaves in front of which there is a way without step functions."""
+    """The modules and leaves in front of which there is a way without step functions."""
     for node in root.reachable(passes):
         if passes(node):
             yield from (node.module, *node.leaves, *(leaf.owner for leaf in node.leaves))
@@ -169,7 +169,7 @@ def _mended(analysis: Analysis, backward: Site, cut: Cut) -> Iterator[Candidate]
 
 
 def _terms(tensor: Tensor, depth: int = 12) -> Iterator[Tensor]:
-    """What a sum is made of, through factors and signs."""
+    """The terms of a sum, through factors and signs."""
     origin = tensor.origin
     name = origin.operator.rpartition(".")[2].strip("_") if origin is not None else ""
     if origin is None or depth == 0 or not (name in _SUMS or (name in _FACTORS and len(origin.sources) == 1)):

@@ -228,7 +228,7 @@ def _field_names(fault: DataFault, count: int) -> list[str] | None:
 
 
 def _noun(element: ast.expr) -> str | None:
-    """What an expression is about: ``walks`` for ``self.walks[index]``."""
+    """The noun of an expression: ``walks`` for ``self.walks[index]``."""
     if isinstance(element, ast.Subscript):
         return _noun(element.value)
     if isinstance(element, ast.Attribute):

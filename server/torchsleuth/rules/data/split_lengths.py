@@ -68,7 +68,7 @@ def _repairs(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[C
 
 
 def _rest_added(analysis: Analysis, fault: DataFault, name: str, dataset: str) -> Iterator[Candidate]:
-    """What is left, added to the last of the lengths in a list."""
+    """The remainder, added to the last of the lengths in a list."""
     statement = statement_of(analysis, fault.at)
     if statement is not None and is_simple(statement, analysis, fault.at.span.path):
         text = f"{name}[-1] += len({dataset}) - sum({name})"

@@ -66,7 +66,7 @@ def _in_order(loader: LibraryObject) -> bool:
 
 
 def _label(sample: Value) -> Value:
-    """What a sample is to be told apart by: the last of its parts."""
+    """The label of a sample: the last of its parts."""
     if isinstance(sample, tuple) and sample:
         return sample[-1]
     if isinstance(sample, DictValue) and sample.items:

@@ -139,7 +139,7 @@ def _moved(source: SourceText, elements: list[ast.expr], index: int, later: int)
 
 
 def _conversion(transform: LibraryObject, given: Value) -> str | None:
-    """What has to come before the transform."""
+    """The conversion that has to come before the transform."""
     name, v2 = transform.type_name, vision.is_v2(transform)
     if isinstance(given, Tensor) and name == "Normalize":
         return "ToDtype(torch.float32, scale=True)" if v2 else "ConvertImageDtype(torch.float32)"

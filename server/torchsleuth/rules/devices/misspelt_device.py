@@ -80,7 +80,7 @@ def meant(name: str) -> str | None:
 
 
 def _given(call: LibraryCall) -> tuple[object, ast.expr | None]:
-    """What is given for a device, and where that is written."""
+    """The argument for a device, and the place where it is written."""
     node = call.site.node
     if not isinstance(node, ast.Call) or not call.path.startswith(("torch.", "Tensor.")):
         return None, None

@@ -1,1 +1,1 @@
-"""What several rules read: layers, operands, loops, graphs, and the edits that go with them."""
+"""Evidence that several rules read: layers, operands, loops, graphs, and the edits that go with them."""

@@ -1,4 +1,4 @@
-"""What the rules about losses share: the activation that a value went through, its removal, a renamed call."""
+"""Shared by the rules about losses: the activation that a value went through, its removal, a renamed call."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _read(place: ast.Subscript) -> ast.expr:
 
 
 def _operands(value: ast.expr) -> Iterator[ast.expr]:
-    """What a sum of products is computed from."""
+    """The operands that a sum of products is computed from."""
     if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Sub | ast.Mult):
         yield from _operands(value.left)
         yield from _operands(value.right)

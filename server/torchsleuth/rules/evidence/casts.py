@@ -53,7 +53,7 @@ def casts(analysis: Analysis, used: Operand, dtype: str) -> Iterator[Candidate]:
 
 
 def _of_dtype(used: Operand, dtype: str) -> Iterator[str]:
-    """What a module was called with that has another dtype than the usual one: it is that of the whole model."""
+    """An argument of a module that has another dtype than the usual one: it is that of the whole model."""
     frame, own = used.site.scene, {part.id for part in ast.walk(used.node or ast.Pass()) if isinstance(part, ast.Name)}
     if frame.function is None or frame.function.name != "forward" or dtype not in ("float64", "float16", "bfloat16"):
         return

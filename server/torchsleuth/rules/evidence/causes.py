@@ -62,7 +62,7 @@ def _place(finding: Diagnostic) -> Related:
 
 
 class _Marks:
-    """What is wrong in a finding, in a form that two findings have in common if it is the same."""
+    """Marks of the cause of a finding: two findings of one cause have one in common."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._analysis = analysis

@@ -279,7 +279,7 @@ def _constant(node: ast.expr, frame: Scene) -> int | None:
 
 
 def _part_of(node: ast.expr, given: object, wanted: int) -> Iterator[ast.expr]:
-    """What is left of a size without a number that is added to it or that it is multiplied with: ``hidden`` of
+    """The rest of a size without a number that is added to it or that it is multiplied with: ``hidden`` of
     ``2 * hidden``."""
     for part, other in ((node.left, node.right), (node.right, node.left)) if isinstance(node, ast.BinOp) else ():
         number = other.value if isinstance(other, ast.Constant) and not isinstance(part, ast.Constant) else None
@@ -293,7 +293,7 @@ def _part_of(node: ast.expr, given: object, wanted: int) -> Iterator[ast.expr]:
 
 
 def _widened(analysis: Analysis, node: ast.Name, frame: Scene, missing: int) -> Iterator[Candidate]:
-    """What a variable is given first, with what it lacks: ``width = sum(sizes) + cfg.numeric``."""
+    """The first value of a variable, with the amount that it lacks: ``width = sum(sizes) + cfg.numeric``."""
     scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
     given = [
         statement
@@ -349,7 +349,7 @@ def _renumbered(given: object, node: ast.expr, frame: Scene, wanted: int) -> Ite
 
 
 def _computed(node: ast.expr, frame: Scene, exact: bool = False) -> int | None:
-    """What an expression of numbers, names and attributes gives; `exact`: None where a division leaves something."""
+    """The value of an expression of numbers, names and attributes; `exact`: None where a division leaves something."""
     value: object = node.value if isinstance(node, ast.Constant) else None
     if isinstance(node, ast.Name | ast.Attribute):
         value = held(node, frame)
@@ -654,7 +654,7 @@ def _field(node: ast.Attribute, frame: Scene) -> ast.expr | None:
 
 
 def held(node: ast.expr, frame: Scene) -> Value:
-    """What names and attributes of objects stand for: ``self.cfg``."""
+    """The value of a name or of an attribute of an object: ``self.cfg``."""
     if isinstance(node, ast.Name):
         scopes = (frame.names, *frame.closure, frame.globals)
         return next((names[node.id] for names in scopes if node.id in names), None)

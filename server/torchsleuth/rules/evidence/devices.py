@@ -1,4 +1,4 @@
-"""What the device rules share: which operand is the stray one, where it is written, how the device is called there."""
+"""Shared by the rules about devices: which operand is the stray one, where it is written, how the device is called there."""
 
 from __future__ import annotations
 

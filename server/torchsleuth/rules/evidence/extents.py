@@ -133,7 +133,7 @@ def trimmed(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candi
 
 
 def cut_to_part(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
-    """What is assigned to a part of a tensor without its last element, where it has just one too many: the cosines of an
+    """The value that is assigned to a part of a tensor, without its last element, where it has just one too many: the cosines of an
     odd number of features, of which there is one less than of the sines."""
     given, target = operands(operation), operation.site.node
     statement = edits.enclosing_statement(analysis.tree(operation.site.span.path), target)

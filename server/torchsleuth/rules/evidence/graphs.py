@@ -1,4 +1,4 @@
-"""What the autograd rules share: faults by kind, the words for what cut a graph, and the repairs of a cut."""
+"""Shared by the rules about autograd: faults by kind, the words for what cut a graph, and the repairs of a cut."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def text_of(analysis: Analysis, site: Site, limit: int = 40) -> str:
 
 
 def name_of(analysis: Analysis, fault: AutogradFault) -> str:
-    """What backward() starts from, as the user wrote it."""
+    """The expression that backward() starts from, as the user wrote it."""
     node = fault.at.node
     if isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Attribute | ast.Name):
         called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
@@ -458,7 +458,7 @@ def carried_names(analysis: Analysis, fault: AutogradFault) -> dict[str, bool]:
 
 
 def repeated_block(analysis: Analysis, site: Site) -> ast.stmt | ast.Module:
-    """What is executed again and again around a place: the loop in the same function, or else the function."""
+    """The block that is executed repeatedly around a place: the loop in the same function, or else the function."""
     tree, statement = analysis.tree(site.span.path), statement_of(analysis, site)
     trail = edits.path_to(tree, statement) if statement is not None else []
     for part in reversed(trail):
@@ -525,7 +525,7 @@ def constructor_of(analysis: Analysis, fault: AutogradFault) -> Iterator[tuple[S
 
 
 def torch_name(site: Site) -> str | None:
-    """What the module torch is called where something happens, None where it is not imported."""
+    """The name of the module torch where something happens, None where it is not imported."""
     names = site.scene.globals
     return next(
         (str(name) for name, value in names.items() if isinstance(value, Native) and value.path == "torch"), None

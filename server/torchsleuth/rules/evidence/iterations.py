@@ -1,4 +1,4 @@
-"""What happens in every step of a training or evaluation loop, and from one iteration to the next."""
+"""Events in every step of a training or evaluation loop, and from one iteration to the next."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def explained(analysis: Analysis, failure: OperatorFailure) -> str | None:
 
 
 def _of_strings(failure: OperatorFailure) -> str | None:
-    """What is said of labels that are names."""
+    """The message about labels that are names."""
     operation = failure.operation
     nodes = argument_nodes(operation) if operation.written else []
     for index, value in enumerate(operation.args):
@@ -75,7 +75,7 @@ def _of_strings(failure: OperatorFailure) -> str | None:
 
 
 def converted(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
-    """What would be a tensor, a dtype, or a size."""
+    """Replacements that are a tensor, a dtype, or a size."""
     error, site = failure.failure.message, failure.operation.site
     source, node = source_at(analysis, site), site.node
     odd = _odd_operand(failure)

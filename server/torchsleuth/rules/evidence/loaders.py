@@ -1,4 +1,4 @@
-"""What the data rules share: loaders by their construction, how a collate function is added to one, names as written."""
+"""Shared by the rules about data: loaders by their construction, how a collate function is added to one, names as written."""
 
 from __future__ import annotations
 

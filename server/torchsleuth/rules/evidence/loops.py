@@ -1,4 +1,4 @@
-"""What the loop rules share: which optimizer a step belongs to, which modules it trains, where statements are."""
+"""Shared by the rules about training loops: which optimizer a step belongs to, which modules it trains, where statements are."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def place_in(site: Site, function: Function | None) -> Site | None:
 
 
 def name_in(frame: Scene, value: Value) -> str | None:
-    """What a value is called in a function: a variable, or an attribute of self."""
+    """The name of a value in a function: a variable, or an attribute of self."""
     for names in (frame.names, *frame.closure, frame.globals):
         for name, held in names.items():
             if held is value:

@@ -150,7 +150,7 @@ def _is_switch(test: ast.expr, own: set[str]) -> bool:
 
 
 def _assigned(trail: list[ast.AST], names: set[str]) -> Iterator[ast.expr]:
-    """What the function that leads to a node assigns to one of these names, and the conditions around it."""
+    """The assignments to these names in the function that leads to a node, and the conditions around it."""
     function = next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef)), None)
     for part in ast.walk(function) if function is not None else ():
         if isinstance(part, ast.If | ast.Assign):

@@ -1,4 +1,4 @@
-"""What the rules about modules share: whether one has something to train, and names for library classes in a file."""
+"""Shared by the rules about modules: whether one has something to train, and names for library classes in a file."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ def trail(
 
 
 def own_words(failure: OperatorFailure) -> str:
-    """What PyTorch says, without the name of the operator in front, which stands in the message already."""
+    """PyTorch's message without the name of the operator, which stands in ours already."""
     name = failure.operation.target.rpartition(".")[2]
     return failure.failure.message.strip().split("\n")[0].removeprefix(f"torch.{name}(): ").removeprefix(f"{name}(): ")
 

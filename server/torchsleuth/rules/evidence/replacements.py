@@ -1,4 +1,4 @@
-"""What the rules about removed and deprecated functions share: a table of old names, and how calls of them are rewritten."""
+"""Shared by the rules about removed and deprecated functions: a table of old names, and how calls of them are rewritten."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def both_directions(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
 
 
 def _value(operation: Operation, argument: ast.expr) -> Value:
-    """What was given for an argument as it is written."""
+    """The value of an argument as it is written."""
     node = operation.site.node
     place = node.args.index(argument) if isinstance(node, ast.Call) else 0
     shift = 1 if operation.module is None and operation.target.startswith("Tensor.") else 0

@@ -41,7 +41,7 @@ class _Chain:
     statements: tuple[ast.Assign, ...]
 
     def value_of(self, name: str) -> ast.expr | None:
-        """What a name is given, where that happens once."""
+        """The value of a name that is assigned once."""
         found = [part for part in self.statements if any(name == target for target in _targets(part))]
         if len(found) != 1 or not isinstance(found[0].targets[0], ast.Name):
             return None
@@ -78,7 +78,7 @@ def _chain(analysis: Analysis, at: Site) -> _Chain:
 
 
 def as_tensors(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
-    """What is computed of numbers or arrays on the way to the loss, computed of the tensors that they came from."""
+    """Computes of tensors what is computed of their numbers or arrays on the way to the loss."""
     path = fault.at.span.path
     cuts = [cut for cut in (fault.cut, fault.cut.before if fault.cut is not None else None) if cut is not None]
     if any(cut.site.span.path != path for cut in cuts) or not _takes_out(cuts):
@@ -118,7 +118,7 @@ def _takes_out(cuts: list[Cut]) -> bool:
 
 
 def _of_tensors(source: SourceText, path: str, node: ast.AST) -> Iterator[Edit]:
-    """What a call of numbers has to become: `path` is the name of a library's function."""
+    """The replacement of a call on numbers: `path` is the name of a library's function."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
     name = path.rpartition(".")[2]
@@ -212,7 +212,7 @@ def _uncast(node: ast.expr) -> ast.expr:
 
 
 def _scores(chain: _Chain, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
-    """What classes were predicted from, and the losses that may take it."""
+    """The scores that classes were predicted from, and the losses that may take them."""
     for _ in range(5):
         node = _uncast(node)
         value = chain.value_of(node.id) if isinstance(node, ast.Name) else None
@@ -236,7 +236,7 @@ def _scores(chain: _Chain, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
 
 
 def stored_without_graph(analysis: Analysis, fault: AutogradFault, around: list[ast.stmt]) -> Iterator[Candidate]:
-    """What is kept from before a loop, kept without its graph: ``old = torch.stack(log_probs).detach()``.
+    """Keeps a value from before a loop without its graph: ``old = torch.stack(log_probs).detach()``.
 
     `around`: the statements before the loop."""
     source = analysis.source_of(fault.at.span.path)

@@ -1,4 +1,4 @@
-"""What the rules about learning rate schedules share: how often a schedule steps, and what decides that."""
+"""Shared by the rules about learning rate schedules: how often a schedule steps, and what decides that."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def _causal(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
 
 
 def _reach(analysis: Analysis, site: Site, amount: ast.expr, called: Site, layer: LibraryModule) -> Iterator[Candidate]:
-    """What a convolution reaches back, where the steps in front are counted: in ``__init__``, by what the layer is built
+    """The padding in front of a causal convolution, where the steps in front are counted: in ``__init__``, by what the layer is built
     with there, else by what the layer says of itself."""
     nodes = [argument_node(layer, place, name) for place, name in ((2, "kernel_size"), (5, "dilation"))]
     kept = kept_in_init(amount, site.scene) if isinstance(amount, ast.Attribute) else None

@@ -1,4 +1,4 @@
-"""What the rules about library functions share: uses by name, arguments as written, renamed calls with their imports."""
+"""Shared by the rules about library functions: uses by name, arguments as written, renamed calls with their imports."""
 
 from __future__ import annotations
 

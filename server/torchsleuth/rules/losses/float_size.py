@@ -237,7 +237,7 @@ def _whole_variable(analysis: Analysis, site: Site, node: ast.Name) -> Iterator[
 
 
 def _set_to(analysis: Analysis, site: Site, node: ast.Name) -> ast.expr | None:
-    """What a variable is set to, if that happens once."""
+    """The value of a variable that is assigned once."""
     frame = site.scene
     scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
     given = [

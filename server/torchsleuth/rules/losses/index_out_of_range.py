@@ -102,7 +102,7 @@ def _beyond(lookup: Lookup, bounds: Bounds | Ends) -> bool:
 
 
 def _lookup(operation: Operation) -> Lookup | None:
-    """What an operation looks up by an index."""
+    """The table that an operation looks up by an index."""
     if operation.target in _EMBEDDINGS:
         used = operand(operation, 0, "input")
         rows = _rows(operation)

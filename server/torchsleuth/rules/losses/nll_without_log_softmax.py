@@ -59,7 +59,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _of_target(analysis: Analysis, operation: Operation) -> Iterator[Finding]:
-    """What the divergence is measured from: probabilities, or, with `log_target`, their logarithm."""
+    """The target of the divergence: probabilities, or, with `log_target`, their logarithm."""
     target = operand(operation, 1, "target")
     options = operation.kwargs if operation.module is None else operation.module.kwargs
     log = options.get("log_target", False)

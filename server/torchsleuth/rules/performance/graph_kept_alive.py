@@ -58,7 +58,7 @@ _KEPT = {"Tensor.backward": 1, "torch.autograd.backward": 2, "torch.autograd.gra
 
 @dataclass(frozen=True)
 class _Kept:
-    """What is kept from one iteration of a loop (`point`) to the next. `term`: its expression, where it is written there.
+    """A tensor that is kept from one iteration of a loop (`point`) to the next. `term`: its expression, where it is written there.
 
     `holder`: the node of the sum so far, None for a list; `into`: what it is kept in, as written.
     """
@@ -308,7 +308,7 @@ def _is_plain(analysis: Analysis, kept: _Kept) -> bool:
 
 
 def _assigned(node: ast.Assign, wanted: str) -> Iterator[ast.expr]:
-    """What an assignment gives to a target, also as one of several."""
+    """The value that an assignment gives to a target, also as one of several."""
     for target in node.targets:
         if ast.unparse(target) == wanted:
             yield node.value

@@ -96,7 +96,7 @@ def _is_function(use: Use) -> bool:
 def _better(
     analysis: Analysis, node: ast.AST, applied: dict[ast.Call, _Applied]
 ) -> tuple[str, str, Iterator[Candidate]] | None:
-    """What an expression computes, the function for it, and the repair."""
+    """The formula of an expression, the function for it, and the repair."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and _is_one(node.right):
         inner = applied.get(node.left) if isinstance(node.left, ast.Call) else None
         if inner is not None and inner.name == "exp" and not inner.rest:

@@ -129,7 +129,7 @@ def _batches(module: LibraryModule, given: list[Operand]) -> tuple[Operand, Oper
 
 
 def _inner_batch_first(module: LibraryModule) -> object:
-    """What the layer that a stack of them was built with says."""
+    """`batch_first` of the layer that a stack of them was built with."""
     layer = module.args[0] if module.args else None
     return layer.kwargs.get("batch_first") if isinstance(layer, LibraryModule) else None
 

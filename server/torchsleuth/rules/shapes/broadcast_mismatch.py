@@ -167,7 +167,7 @@ def _smaller_first(left: Operand, right: Operand) -> tuple[tuple[Operand, Operan
 
 
 def _is_target(node: ast.AST, part: ast.AST) -> bool:
-    """What is assigned to cannot be rewritten."""
+    """Whether the expression is the target of the assignment, which cannot be rewritten."""
     return part is node or (isinstance(node, ast.AugAssign) and part is node.target)
 
 

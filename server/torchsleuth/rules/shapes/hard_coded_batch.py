@@ -50,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _plain(analysis: Analysis, failure: OperatorFailure) -> Finding | None:
-    """What would be said of the failure if it came with every batch."""
+    """The finding of the failure as if it came with every batch."""
     from torchsleuth.rules.registry import RULES
 
     rule = RULES.get(family_of(failure))

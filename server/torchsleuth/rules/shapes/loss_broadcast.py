@@ -79,7 +79,7 @@ def _grows(left: Shape, right: Shape, made: Shape) -> bool:
 
 
 def _pair(analysis: Analysis, operation: Operation) -> tuple[Operand, Operand] | None:
-    """What is compared, where the operation is a loss, or a difference, of which a distance may be computed."""
+    """The operands of a loss, or of a difference of which a distance may be computed."""
     name = operation.target.rpartition(".")[2]
     if name in _LOSSES and operation.target.startswith("torch.nn."):
         if class_indices(analysis, operation) is not None:

@@ -195,7 +195,7 @@ def _shifted(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
 
 
 def _flattened_from(analysis: Analysis, used: Operand) -> Operand | None:
-    """What an operand was before it was flattened to one row for each token."""
+    """The operand before it was flattened to one row for each token."""
     for _, operation in lineage(analysis, used.tensor):
         if operation.target.rpartition(".")[2] in ("reshape", "view", "flatten"):
             return operand(operation, 0, "input")

@@ -321,7 +321,7 @@ def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[
 
 
 def _of_letters(operation: Operation, given: list[Operand]) -> str | None:
-    """What is wrong with an equation that names more or fewer dimensions than an operand has."""
+    """The message about an equation that names more or fewer dimensions than an operand has."""
     equation = operation.args[0] if operation.args else None
     terms = equation.replace(" ", "").partition("->")[0].split(",") if isinstance(equation, str) else []
     for term, used in zip(terms, given):

@@ -144,7 +144,7 @@ def _gathered(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
 
 
 def _wide_as_added(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
-    """What rows are added to, such as a sum for each graph, made as wide as the rows."""
+    """Makes the target of an addition of rows, such as a sum for each graph, as wide as the rows."""
     operation, given = failure.operation, operands(failure.operation)
     dim = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
     if "source tensor shape must match" in failure.failure.message and len(given) == 3:

@@ -76,7 +76,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _reason(failure: OperatorFailure) -> str:
-    """What PyTorch says, without the name of the operator and without advice."""
+    """PyTorch's message without the name of the operator and without advice."""
     text = failure.failure.message.strip().split("\n")[0]
     return re.split(r" i\.e\. |\. Please ", re.sub(r"^\w+(\(\w*\))?: ", "", text))[0]
 

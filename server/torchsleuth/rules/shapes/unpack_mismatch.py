@@ -93,7 +93,7 @@ def _entries(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List)
 
 
 def _parts(found: Unpacking) -> str:
-    """What the parts are, in brackets."""
+    """The kinds of the parts, in brackets."""
     if isinstance(found.value, Tensor):
         return shape_text(found.value.spec)
     if isinstance(found.value, DictValue):

@@ -59,7 +59,7 @@ class _Place:
 
     @property
     def wrappers(self) -> list[ast.AST]:
-        """What is around the expression in its statement, from the inside."""
+        """The nodes around the expression in its statement, from the inside."""
         return list(reversed(self.trail[self.trail.index(self.statement) + 1 : -1]))
 
     @property

@@ -57,7 +57,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _around(events: list[Event], clip: Event) -> list[Event]:
-    """What happens in the same iteration of the innermost loop that steps as well: a loop over callbacks is none."""
+    """The events in the same iteration of the innermost loop that steps as well: a loop over callbacks is none."""
     around: list[Event] = []
     for depth in range(len(clip.loops), 0, -1):
         outer = replace(clip, loops=clip.loops[:depth])

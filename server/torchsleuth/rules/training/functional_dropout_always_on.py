@@ -78,7 +78,7 @@ def _made_anew(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _self_name(frame: Scene) -> str | None:
-    """What the module is called in its method, None in a static one."""
+    """The name of the module in its method, None in a static one."""
     function = frame.function
     arguments = function.node.args.args if function is not None and isinstance(function.node, ast.FunctionDef) else []
     return arguments[0].arg if arguments and function is not None and function.kind == "function" else None

@@ -248,7 +248,7 @@ def _measures(operation: Operation) -> bool:
 
 
 def _compared(operation: Operation) -> list[Tensor] | tuple[Tensor, ...]:
-    """What an operator compares: its operands, or those of the difference that it is applied to."""
+    """The values that an operator compares: its operands, or those of the difference that it is applied to."""
     tensors = operation.tensors
     if operation.target.rpartition(".")[2].strip("_") not in _ERRORS or not tensors:
         return tensors

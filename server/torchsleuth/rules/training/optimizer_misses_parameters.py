@@ -104,7 +104,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _missed(analysis: Analysis) -> Iterator[_Missed]:
-    """What gets gradients before an optimizer steps, and is in no optimizer."""
+    """The parameters that get gradients before an optimizer steps, and are in no optimizer."""
     trace = analysis.trace
     given = {id(part) for optimizer in trace.optimizers for part in trained_parts(optimizer)}
     given |= {id(part) for part in _in_plain_containers(analysis)}

@@ -75,7 +75,7 @@ def _trainable(part: LibraryModule) -> bool:
 
 
 def _cut_off(analysis: Analysis, part: LibraryModule, loops: set[int], passes: list[Event]) -> Cut | None:
-    """What keeps the gradients of the training loop from a layer."""
+    """The cut that keeps the gradients of the training loop from a layer."""
     for operation, cut in analysis.trace.unrecorded:
         if (
             operation.module is part

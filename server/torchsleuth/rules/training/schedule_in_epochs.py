@@ -154,7 +154,7 @@ def _each_batch(
 
 
 def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
-    """What becomes of the learning rate, where it is known to be wrong."""
+    """The message about the learning rate, where it is known to be wrong."""
     epochs, batches = product([iterations(point) for point in points[:-1]]), iterations(points[-1])
     if not isinstance(epochs, int) or not isinstance(batches, int) or batches < 2:
         return None
@@ -176,7 +176,7 @@ def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
 
 
 def _left(scheduler: LibraryObject, steps: int) -> float | None:
-    """What a schedule that multiplies leaves of the learning rate after so many steps."""
+    """The factor that a multiplying schedule leaves of the learning rate after so many steps."""
     name = scheduler.type_name
     gamma = scheduler.argument(1 if name == "ExponentialLR" else 2, "gamma", 0.1)
     if not isinstance(gamma, float) or not 0 < gamma < 1:
