@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 NODE := node_modules/.installed
 
-.PHONY: demo test check format benchmark test-python check-extension test-extension test-editor vsix docs clean
+.PHONY: demo test check format benchmark test-python check-extension test-extension test-editor vsix docs clean test-matrix coverage
 
 demo: $(INSTALLED)
 	bash examples/demo.sh $(BIN)
@@ -35,6 +35,14 @@ test-python: $(INSTALLED)
 $(NODE): package.json package-lock.json
 	npm ci --no-audit --no-fund
 	touch $@
+
+# The oldest and the newest supported Python and PyTorch, each in an environment of its own below .matrix.
+test-matrix:
+	$(PYTHON) tests/matrix.py
+
+# Which lines no test of the engine executes.
+coverage: $(INSTALLED)
+	$(BIN)/python -m pytest tests/unit tests/rules tests/runtime -n auto --cov=torchsleuth --cov-report=term:skip-covered
 
 check-extension: $(NODE)
 	npm run --silent check
