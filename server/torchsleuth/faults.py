@@ -62,12 +62,12 @@ class Fault:
 
     @property
     def title(self) -> str:
-        """What is wrong, in a few words."""
+        """The fault in a few words."""
         return _page(self)[0]
 
     @property
     def explanation(self) -> str:
-        """What it means, how it hurts and what to do: a heading line without indentation above each indented section."""
+        """Its meaning, its harm and the remedy: a heading line without indentation above each indented section."""
         return _page(self)[1]
 
 

@@ -157,7 +157,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class TensorFact:
-    """What is known about the tensor value of one expression, statically or from a run.
+    """Knowledge about the tensor value of one expression, statically or from a run.
 
     `shape` is None when the rank is unknown; a size is an int or the text of a symbolic one; a size of
     ``"?"`` is unknown. `binding` is the variable or attribute that the expression binds (an assignment
@@ -231,7 +231,7 @@ class TensorFact:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is known of an expression. `known`: its value in a few words, several where executions differ. `causes`: why it is
+    """Knowledge about an expression. `known`: its value in a few words, several where executions differ. `causes`: why it is
     unknown, or its shape: the nearest first, the first cause last; empty for what is known."""
 
     path: str

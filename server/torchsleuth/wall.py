@@ -64,7 +64,7 @@ def importing() -> Iterator[None]:
 
 
 def refusals() -> tuple[str, ...]:
-    """What was refused since this was asked last."""
+    """The refusals since this was asked last."""
     found = tuple(_refusals)
     _refusals.clear()
     return found

@@ -32,7 +32,7 @@ from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line asks for beside the paths."""
+    """The options of the command line beside the paths."""
 
     output_format: str = "text"
     python: str | None = None
@@ -151,7 +151,7 @@ def _read(paths: list[Path], configurations: Configurations) -> _Files:
 
 
 class _Analyses:
-    """What is shown of many files. A file is analysed again only if its text, or that of one it may import, is another."""
+    """The analyses of many files. A file is analysed again only if its text, or that of one it may import, is another."""
 
     def __init__(self, worker: WorkerClient, configurations: Configurations, known: Baseline | None) -> None:
         self._worker = worker

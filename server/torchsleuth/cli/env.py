@@ -32,7 +32,7 @@ _START = f'{bootstrap.INSTALLED}\nexec(sys.stdin.buffer.read().decode("utf-8"))'
 
 
 class NoAnswer(Exception):
-    """What was started is no Python that answers; the message says what it did instead."""
+    """The process that was started is no Python that answers; the message says what it did instead."""
 
 
 def env(output_format: str, python: str | None) -> int:
@@ -72,7 +72,7 @@ def _ask(interpreter: str) -> Json:
 
 
 def _run(command: list[str], program: bytes) -> tuple[bytes, bytes, int]:
-    """What a command prints on its two outputs, and its exit status. Raises NoAnswer where it takes too long or prints
+    """The text that a command prints on its two outputs, and its exit status. Raises NoAnswer where it takes too long or prints
     without end; it is ended then, with all that it started."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)

@@ -23,7 +23,7 @@ Sources = Callable[[str], SourceText]
 
 
 class HasJson(Protocol):
-    """What has a form in the machine interface."""
+    """A value with a form in the machine interface."""
 
     def to_json(self) -> Json: ...
 

@@ -104,7 +104,7 @@ def _apply(path: str, text: str, edits: list[Edit]) -> str:
 
 
 def difference(before: Mapping[str, str], after: Mapping[str, str]) -> str:
-    """What changed, as a unified diff."""
+    """The change, as a unified diff."""
     parts: list[str] = []
     for path, old in before.items():
         if old == after[path]:

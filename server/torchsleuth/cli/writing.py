@@ -51,7 +51,7 @@ def write_source(path: Path, text: str) -> None:
 
 
 def _check(path: Path) -> None:
-    """What is no regular file stays what it is."""
+    """Refuse to write to what is no regular file."""
     if os.path.lexists(path) and not path.is_file():
         raise Unwritable(message("file.folder" if path.is_dir() else "cli.special", path=path))
 

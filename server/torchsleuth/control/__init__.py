@@ -1,1 +1,1 @@
-"""What the user wants to see: configuration, selection of codes, suppression comments, baselines. No torch, no LSP."""
+"""The user's choice of what to see: configuration, selection of codes, suppression comments, baselines. No torch, no LSP."""

@@ -36,7 +36,7 @@ _KEYS = (*_LISTS, "per-file-ignores", "severity")
 
 @dataclass(frozen=True)
 class Configuration:
-    """What holds for the files below `root`."""
+    """The configuration of the files below `root`."""
 
     layers: tuple[Layer, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -15,12 +15,12 @@ from torchsleuth.schema import SEVERITIES, Severity
 
 
 class ConfigurationError(Exception):
-    """What is configured makes no sense; the message is one line that says where and why."""
+    """The configuration makes no sense; the message is one line that says where and why."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """What one source (a file, the command line, the editor) says. `select` None: the layer below decides."""
+    """The choice of one source (a file, the command line, the editor). `select` None: the layer below decides."""
 
     select: tuple[str, ...] | None = None
     extend_select: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What is shown of what was found: selection, severity and suppression comments, for one file or many."""
+"""Chooses the findings that are shown: selection, severity and suppression comments, for one file or many."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def suppressions(source: SourceText) -> list[Suppression]:
 
 
 def silence(diagnostics: Iterable[Diagnostic], comments: Sequence[Suppression]) -> list[Diagnostic]:
-    """What is left of the diagnostics of one file; the comments remember which of them were of use."""
+    """The diagnostics of one file that are left; the comments remember which of them were of use."""
     if not comments:
         return list(diagnostics)
     # All comments are asked: two of them that fit are both of use.

@@ -1,1 +1,1 @@
-"""What jedi knows about names that the interpreter's own import table cannot settle."""
+"""Finds with jedi the names that the interpreter's own import table cannot settle."""

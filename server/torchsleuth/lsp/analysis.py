@@ -161,7 +161,7 @@ class StaticAnalysis:
             self._request(dependent.path, DEPENDENT_PAUSE_S)
 
     def _outdate(self, path: str) -> None:
-        """What was found in a document does not hold any more, whatever its text; neither does what is being found."""
+        """Take the findings of a document as outdated, whatever its text, and those that are being made."""
         self._analysed.pop(path, None)
         self._outdated.add(path)
 

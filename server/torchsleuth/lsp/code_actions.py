@@ -135,7 +135,7 @@ class CodeActions:
     # -- what there is -----------------------------------------------------------------------------
 
     def _at(self, document: Document, where: types.Range, lazy: bool) -> Iterator[Offer]:
-        """What is offered in a range: fixes, then comments that silence."""
+        """The actions offered in a range: fixes, then comments that silence."""
         start, end = (
             from_position(document.source, at, self._server.documents.encoding) for at in (where.start, where.end)
         )
@@ -332,7 +332,7 @@ def placed(title: str, fix: Fix, path: str) -> str:
 
 
 def name_of(fix: Fix) -> list[str]:
-    """What tells a fix from the others of its finding, also when it is found again: its title, and the files that it is in."""
+    """The identity of a fix among the others of its finding, also when it is found again: its title, and the files that it is in."""
     return [fix.title, *dict.fromkeys(edit.path for edit in fix.edits)]
 
 

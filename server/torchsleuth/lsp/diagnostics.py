@@ -64,7 +64,7 @@ def _in_workspace(path: str, roots: Sequence[str]) -> bool:
 
 
 def to_lsp(finding: Finding, documents: Documents) -> types.Diagnostic:
-    """What is shown of a finding. Its fixes are not in it: they come later, and change nothing that is seen."""
+    """The diagnostic that shows a finding. Its fixes are not in it: they come later, and change nothing that is seen."""
     diagnostic = finding.diagnostic
     return types.Diagnostic(
         range=_location(diagnostic, documents).range,
@@ -82,7 +82,7 @@ def to_lsp(finding: Finding, documents: Documents) -> types.Diagnostic:
 
 
 def note_to_lsp(note: Note, documents: Documents) -> types.Diagnostic:
-    """What is shown of a finding in another file, where a call there leads to it."""
+    """The note that shows a finding in another file, where a call there leads to it."""
     finding, place = note.finding, note.place
     diagnostic = finding.diagnostic
     where = f"{os.path.basename(diagnostic.path)}:{diagnostic.start.line}"

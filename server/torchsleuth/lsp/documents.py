@@ -159,7 +159,7 @@ def read_source(path: str) -> SourceText:
 
 
 def difference(before: SourceText, after: SourceText) -> tuple[TextChange, ...]:
-    """What lies between the common beginning and the common end of two texts, as one change."""
+    """The part between the common beginning and the common end of two texts, as one change."""
     old, new = before.text, after.text
     if old == new:
         return ()

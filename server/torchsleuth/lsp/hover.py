@@ -73,14 +73,14 @@ class Markup:
 
 
 def markup_of(capabilities: types.ClientCapabilities) -> Markup:
-    """What the client likes best, Markdown if it does not say."""
+    """The markup that the client prefers, Markdown if it does not say."""
     documents = capabilities.text_document
     liked = documents.hover.content_format if documents is not None and documents.hover is not None else None
     return Markup(not liked or liked[0] != types.MarkupKind.PlainText)
 
 
 def facts_at(facts: Sequence[TensorFact], position: Position) -> list[TensorFact]:
-    """What is known about the smallest expression around a position: at most one fact a layer, observed first."""
+    """The facts about the smallest expression around a position: at most one fact a layer, observed first."""
     around = [fact for fact in facts if fact.start <= position <= fact.end]
     if not around:
         return []
@@ -121,7 +121,7 @@ def shape_text(fact: TensorFact) -> str:
 
 
 def rule_text(code: str, markup: Markup) -> str | None:
-    """What the catalogue says of a fault; None for a code that it does not have."""
+    """The page of a fault in the catalogue; None for a code that it does not have."""
     fault = FAULTS.get(code)
     if fault is None:
         return None

@@ -39,7 +39,7 @@ def register(server: TorchSleuthServer) -> None:
 
 
 def bindings(facts: Sequence[TensorFact], start: Position, end: Position) -> list[list[TensorFact]]:
-    """What is known about each binding in a range; where a run saw it, first what the run saw."""
+    """The facts about each binding in a range; where a run saw it, first what the run saw."""
     found: dict[Position, dict[str, TensorFact]] = {}
     for fact in facts:
         told = fact.shape is not None or fact.dtype is not None

@@ -49,7 +49,7 @@ class TorchSleuthProtocol(AnsweringProtocol):
 
 
 class TorchSleuthServer(LanguageServer):
-    """What is known about one client. Everything here lives on the event loop."""
+    """The state kept for one client. Everything here lives on the event loop."""
 
     def __init__(self) -> None:
         super().__init__(

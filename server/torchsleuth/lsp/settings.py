@@ -1,4 +1,4 @@
-"""What the client configures: initialization options, and later changes of them."""
+"""The client's configuration: initialization options, and later changes of them."""
 
 from __future__ import annotations
 

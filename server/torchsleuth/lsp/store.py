@@ -115,7 +115,7 @@ class ResultStore:
         return tuple(known)
 
     def keep(self, layer: Layer, owner: str, version: int) -> None:
-        """What was found, and has moved along with the text since, holds for this version of it too."""
+        """Take the findings, moved along with the text, as valid for this version too."""
         entry = self._entries.get((layer, owner))
         if entry is not None:
             findings = tuple(replace(finding, version=version) for finding in entry.findings)
@@ -157,7 +157,7 @@ class ResultStore:
         self._publish_all(republish)
 
     def findings(self, path: str) -> list[Finding]:
-        """What is to be shown in one file, each thing once: a run's diagnostic that the analysis shares confirms it."""
+        """The findings to show in one file, each thing once: a run's diagnostic that the analysis shares confirms it."""
         static = _distinct(self._findings("static", path))
         run = [_measured(finding) for finding in _distinct(self._findings("run", path))]
         merged = []
@@ -169,7 +169,7 @@ class ResultStore:
         return sorted([*merged, *run], key=lambda finding: (finding.diagnostic.start, finding.diagnostic.code))
 
     def notes(self, path: str) -> list[Note]:
-        """What is to be noted in one file of findings in others: one note a line and code, and none where that is found
+        """The notes in one file about findings in others: one note a line and code, and none where that is found
         on the line itself."""
         found: dict[tuple[int, str], Note] = {}
         for other in sorted(self._noted(path) - {path}):
@@ -287,7 +287,7 @@ def _moved_entry(entry: _Entry, path: str, changes: Sequence[TextChange]) -> _En
 
 
 def _unsure(entry: _Entry) -> _Entry:
-    """What was found, of which it is open whether it holds for the newest text of another file."""
+    """Findings of which it is open whether it holds for the newest text of another file."""
     return replace(entry, findings=tuple(replace(finding, version=None) for finding in entry.findings))
 
 
@@ -297,7 +297,7 @@ def _parts(findings: Sequence[Finding]) -> int:
 
 
 def _standing(entry: _Entry) -> list[bool]:
-    """What an edit may change about findings besides their places: how many there are, and which are stale."""
+    """The properties of findings that an edit may change besides their places: how many there are, and which are stale."""
     return [finding.stale for finding in entry.findings]
 
 

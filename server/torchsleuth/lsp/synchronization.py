@@ -1,4 +1,4 @@
-"""What the client says about documents, files and settings, passed to the parts that care."""
+"""Passes on what the client says about documents, files and settings."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _ORDER = ("unavailable", "restarting", "starting", "busy", "ready", "stopped")
 
 @dataclass(frozen=True)
 class WorkerState:
-    """What a worker is doing, in the words of `StateListener`. `reason`, `interpreter`: see `protocol`."""
+    """The activity of a worker, in the words of `StateListener`. `reason`, `interpreter`: see `protocol`."""
 
     state: str
     detail: str

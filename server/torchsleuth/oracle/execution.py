@@ -140,7 +140,7 @@ def _part(size: Size, value: int, changed: int, left: int, right: int) -> Size |
 
 
 def common(values: list[Any], position: tuple[int, ...] = ()) -> Any:
-    """What evaluations with the same sizes and different data agree on. Sizes that differ are unknown, and so is the
+    """The common part of evaluations with the same sizes and different data. Sizes that differ are unknown, and so is the
     value of every number. Raises Unsupported where ranks, dtypes or structures differ."""
     first = values[0]
     if any(type(value) is not type(first) for value in values):

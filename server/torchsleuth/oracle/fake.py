@@ -188,7 +188,7 @@ class Session:
         return result
 
     def from_fake(self, value: Any) -> Any:
-        """What torch returned, as a spec. Raises Unsupported."""
+        """A value that torch returned, as a spec. Raises Unsupported."""
         if isinstance(value, torch.Tensor):
             return self.spec_of(value)
         if isinstance(value, torch.SymInt):
@@ -302,7 +302,7 @@ def _struct_fields(cls: type) -> tuple[str, ...]:
 
 
 def _record(value: Mapping[str, Any], convert: Any) -> StructSpec:
-    """What models of transformers return: fields that are also items by position and by name. Caches are not described."""
+    """A record as models of transformers return it: fields that are also items by position and by name. Caches are not described."""
     items: list[Any] = []
     for item in value.values():
         try:

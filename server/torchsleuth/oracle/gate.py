@@ -90,7 +90,7 @@ class Gate:
         self._listed[kind] = {id(value): value for value in values}
 
     def _member(self, owner: Any, name: str, path: str) -> Any:
-        """What an owner has under a name, if it is the owner's own, else _MISSING. No code of the owner runs."""
+        """An owner's member under a name, if it is the owner's own, else _MISSING. No code of the owner runs."""
         if isinstance(owner, types.ModuleType):
             value = vars(owner).get(name, _MISSING)
             if value is _MISSING or isinstance(value, types.ModuleType):
@@ -115,7 +115,7 @@ class Gate:
     # -- the lists ---------------------------------------------------------------------------------
 
     def _operators(self) -> Iterator[object]:
-        """What computes something from tensors and plain values, and does nothing else."""
+        """The operators that compute something from tensors and plain values, and do nothing else."""
         for name in dir(torch._C._VariableFunctions):
             if not name.startswith(("_", *_OF_DEVICES)) and name not in _NOT_OPERATORS and hasattr(torch, name):
                 yield getattr(torch, name)

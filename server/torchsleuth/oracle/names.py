@@ -211,7 +211,7 @@ def static_method(path: str, name: str) -> Any:
 
 @cache
 def materialized(path: str, rank: int) -> tuple[str, int]:
-    """What a lazy module becomes at a call with a tensor of this rank, and the axis of the size that it takes."""
+    """The module that a lazy one becomes at a call with a tensor of this rank, and the axis of the size that it takes."""
     cls = known(path)
     concrete = canonical_class(cls.cls_to_become, path)
     if concrete == "torch.nn.Linear":
@@ -230,7 +230,7 @@ def mro_paths(path: str) -> tuple[str, ...]:
 
 
 def public_names(path: str) -> tuple[str, ...]:
-    """What ``from path import *`` binds; nothing for a name that does not exist."""
+    """The names that ``from path import *`` binds; nothing for a name that does not exist."""
     try:
         module = known(path)
     except LookupError:

@@ -14,7 +14,7 @@ _OF_CALLS = ("positional argument", "keyword argument", "multiple values")
 
 
 def refusal(path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failure | None:
-    """What a constructor raises for options (all but the parameters or the optimizer, which come first) that are plain
+    """The error that a constructor raises for options (all but the parameters or the optimizer, which come first) that are plain
     values of Python; None where it raises nothing, or where the call itself does not fit."""
     if not path.startswith("torch.optim."):
         return None

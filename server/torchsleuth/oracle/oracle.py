@@ -256,7 +256,7 @@ class Oracle:
             Mode.cache_clear()
 
     def _known_before(self, key: Any) -> Outcome | None:
-        """What another worker found out."""
+        """The answer that another worker found out."""
         outcome = self._store.get(key) if self._store is not None else None
         if not isinstance(outcome, Outcome):
             return None
@@ -347,7 +347,7 @@ class Oracle:
             return (path,)
 
     def public_names(self, path: str) -> tuple[str, ...]:
-        """What ``from path import *`` binds."""
+        """The names that ``from path import *`` binds."""
         return names.public_names(path)
 
     def signature(self, path: str) -> tuple[Parameter, ...] | None:
@@ -359,7 +359,7 @@ class Oracle:
         return overloads.overloads(path)
 
     def refusal(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failure | None:
-        """What an optimizer or a schedule raises for options that are plain values of Python."""
+        """The error that an optimizer or a schedule raises for options that are plain values of Python."""
         with self._quiet(path):
             return options.refusal(path, args, kwargs)
 
@@ -440,7 +440,7 @@ class Oracle:
     def _by_example(
         self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], symbolic: bool
     ) -> Outcome:
-        """What executions on real tensors with different contents agree on, for operators that fake tensors cannot
+        """The common result of executions on real tensors with different contents, for operators that fake tensors cannot
         evaluate: those that look at the data, and those that have no fake kernel."""
         instances: list[tuple[Any, Witness]] = []
         if (
@@ -693,7 +693,7 @@ class Oracle:
     def _execute(
         self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], witness: Witness
     ) -> Any:
-        """What the operator returns on real tensors; the error if it fails, Unsupported if it can't be tried."""
+        """The operator's result on real tensors; the error if it fails, Unsupported if it can't be tried."""
         if isinstance(target, ModuleSpec) and target.package and self._holds_tensors(target):
             return Unsupported("a whole model")
 

@@ -1,4 +1,4 @@
-"""What PyTorch's own operators take, for which Python has no signatures: from their documentation and their schemas."""
+"""Signatures of PyTorch's own operators, for which Python has none: from their documentation and their schemas."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def package_of(path: str) -> str | None:
 
 @cache
 def _builder(path: str) -> Any:
-    """What is called to build a model. Raises LookupError."""
+    """The callable that builds a model. Raises LookupError."""
     package, _, name = path.rpartition(".")
     for ending in (PRETRAINED, FROM_CONFIG):
         if path.endswith(ending) and path.startswith("transformers."):
@@ -187,7 +187,7 @@ def _without_weights() -> Iterator[None]:
 
 
 def method(model: torch.nn.Module, name: str) -> Any:
-    """What is called of a model: itself, or one of its methods for parts of the way. Raises LookupError."""
+    """The callable part of a model: itself, or one of its methods for parts of the way. Raises LookupError."""
     if name == "forward":
         return model
     static = inspect.getattr_static(type(model), name, None)

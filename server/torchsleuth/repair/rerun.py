@@ -42,7 +42,7 @@ class Repair:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the loop did. `script` is the repaired copy, `modified` the copies that differ from their originals,
+    """The outcome of the loop. `script` is the repaired copy, `modified` the copies that differ from their originals,
     `remaining` the error that no fix removed."""
 
     script: Path

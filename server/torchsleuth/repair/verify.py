@@ -70,7 +70,7 @@ class Checked:
         return self.place(item), ("", item.path, self.source_of(item.path).offset(item.end))
 
     def places(self, item: Diagnostic) -> list[Place]:
-        """What a finding says, and of which places."""
+        """The message of a finding, and its places."""
         return [self.place(item, item.code + item.message), *(self.place(part, part.message) for part in item.related)]
 
     @cached_property
@@ -104,7 +104,7 @@ Trials = Generator[None, None, T]
 
 @dataclass(frozen=True)
 class State:
-    """What a candidate, or several one after another, have led to. `texts`: those that are changed. `start`: the first
+    """The state that a candidate, or several one after another, have led to. `texts`: those that are changed. `start`: the first
     analysis, and which of its findings is repaired. `moved`: where an offset of the text before is here, `since` that
     of the first one."""
 

@@ -151,7 +151,7 @@ def _report_hidden(launch: Launch, stop: SystemExit) -> None:
 
 
 def _uncaught(launch: Launch, error: BaseException) -> int:
-    """What the interpreter does with an exception that nobody caught."""
+    """Handle an exception that nobody caught as the interpreter does."""
     traceback = error.__traceback__ = _without_own_frames(error.__traceback__)
     if not isinstance(error, KeyboardInterrupt):
         launch.report(error, traceback)

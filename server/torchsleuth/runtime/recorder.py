@@ -24,7 +24,7 @@ def describe(tensor: Any) -> dict[str, Any]:
 
 
 def unrecorded(site: int, value: Any) -> Any:
-    """What rewritten code calls while nothing is recorded: before torch is imported, and in forked children."""
+    """Called by rewritten code while nothing is recorded: before torch is imported, and in forked children."""
     return value
 
 

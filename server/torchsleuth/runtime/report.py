@@ -17,7 +17,7 @@ Sources = Callable[[str], SourceText]
 
 @dataclass(frozen=True)
 class RunReport:
-    """What a run showed. `exit_code` is the script's own; negative is the signal that ended it.
+    """The record of a run. `exit_code` is the script's own; negative is the signal that ended it.
 
     `loaded` are the user's files that took part; `training` is None for a script that did not train, else
     {losses: [first, last], finite, change: largest change of a parameter since the first optimizer step, or None}.

@@ -1,4 +1,4 @@
-"""What a run says about training: whether losses stayed finite and parameters moved. Reads nothing until the end.
+"""Watches training in a run: whether losses stay finite and parameters move. Reads nothing until the end.
 
 An exit status of 0 alone does not make a repair: ``loss.requires_grad_()`` removes a crash and keeps its fault.
 """

@@ -40,7 +40,7 @@ def check(path: str | os.PathLike[str]) -> None:
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """What is in a file. Raises Unreadable."""
+    """The content of a file. Raises Unreadable."""
     try:
         _check(path, os.stat(path))  # first: opening a device may already do something
         handle = os.open(path, _FLAGS)

@@ -67,7 +67,7 @@ class _Scope:
             scope = scope.outer
 
     def find(self, name: str) -> Imported | None:
-        """What an imported name is short for; None where it may be something else."""
+        """The path that an imported name is short for; None where it may be something else."""
         for scope in self._visible(name):
             bound = scope.imports.get(name)
             if bound and scope.others.get(name, True):

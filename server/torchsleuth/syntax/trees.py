@@ -1,4 +1,4 @@
-"""What is asked again and again of one syntax tree: its nodes, what is around each, and which one stands at a place."""
+"""An index of one syntax tree: its nodes, what is around each, and which one stands at a place."""
 
 from __future__ import annotations
 

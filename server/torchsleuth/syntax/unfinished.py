@@ -50,7 +50,7 @@ class Analysed:
         self._lines = _LINE_END.split(source.text)
 
     def unfinished(self, text: str) -> Unfinished | None:
-        """What the change to `text` amounts to, None where it is to be analysed."""
+        """The effect of the change to `text`, None where it is to be analysed."""
         if len(text) > MAX_TEXT:
             return None
         lines = _LINE_END.split(text)
@@ -133,7 +133,7 @@ class Analysed:
 
 @dataclass(frozen=True)
 class _Mentions:
-    """What statements of a module say of names and attributes.
+    """The names and attributes that statements of a module mention.
 
     `bound`, `free`: the names that they bind in the module, and that they leave to others. `set`, `read`: attributes, of
     whatever object. `own_set`, `own_read`: attributes of ``self``, with the class.
@@ -225,7 +225,7 @@ def _different(
 
 
 def _written(statement: ast.stmt) -> str:
-    """What a statement says, without its places and the words that are only shown."""
+    """A statement without its places and the words that are only shown."""
     return ast.dump(_Muted().visit(copy.deepcopy(statement)))
 
 
@@ -256,7 +256,7 @@ def _muted(shown: ast.expr) -> ast.expr:
 
 
 def _head(statement: ast.AST) -> list[str]:
-    """What a compound statement says but for its bodies, empty for a simple one."""
+    """A compound statement but for its bodies, empty for a simple one."""
     said = [type(statement).__name__] if hasattr(statement, "body") else []
     for name, value in ast.iter_fields(statement) if said else ():
         for part in value if isinstance(value, list) else [value]:

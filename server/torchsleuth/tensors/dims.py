@@ -274,7 +274,7 @@ def extremum(operator: str, left: Size, right: Size) -> Size:
 
 
 def _operands(operator: str, size: Size) -> Iterator[Size]:
-    """What ``max(max(a, b), c)`` is the greatest of."""
+    """The operands that ``max(max(a, b), c)`` is the greatest of."""
     atom = _atom(size)
     if isinstance(atom, Call) and atom.operator == operator:
         for argument in atom.arguments:

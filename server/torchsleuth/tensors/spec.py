@@ -1,4 +1,4 @@
-"""What the oracle is asked about: immutable descriptions of tensors, modules and plain arguments."""
+"""Questions to the oracle: immutable descriptions of tensors, modules and plain arguments."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ class PartSpec:
 
 @dataclass(frozen=True)
 class Answers:
-    """What the calls of a module return, in order; the evaluation ends at the next one, with a `PartCall`."""
+    """The results of the calls of a module, in order; the evaluation ends at the next one, with a `PartCall`."""
 
     items: tuple[Any, ...] = ()
 
@@ -299,7 +299,7 @@ def scalar_types(value: Any) -> Any:
 
 
 def without_sizes(value: Any) -> Any:
-    """What of a tree of arguments the dtypes of a result depend on: all but sizes and numbers."""
+    """The part of a tree of arguments that the dtypes of a result depend on: all but sizes and numbers."""
     if isinstance(value, TensorSpec):
         return TensorSpec, value.dtype, value.rank, value.requires_grad
     if isinstance(value, tuple):

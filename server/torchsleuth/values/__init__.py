@@ -243,14 +243,14 @@ class Several(tuple[Any, ...]):
 
 @dataclass(frozen=True)
 class Trained:
-    """What an optimizer was given (`Parameters` and tensors, UNKNOWN for what is not known), and the library modules and
+    """The parameters an optimizer was given (`Parameters` and tensors, UNKNOWN for what is not known), and the library modules and
     tensors that hold these parameters, as far as they are known."""
 
     given: tuple[Value, ...]
     parts: tuple[Value, ...]
 
     def joined(self, other: Trained) -> Trained:
-        """What one of two was given: something unknown, too, where they differ."""
+        """The join of what two were given: something unknown, too, where they differ."""
         if self == other:
             return self
         gathered = [
@@ -261,7 +261,7 @@ class Trained:
 
 
 class FactSlots(dict[Any, Value]):
-    """What was found out: where two states differ, neither is true of both."""
+    """Facts that were found out: where two states differ, neither is true of both."""
 
 
 class ContainerSlots(dict[Any, Value]):
@@ -416,7 +416,7 @@ class Partial:
 
 @dataclass(eq=False)
 class Managed:
-    """What a call of a function under ``contextlib.contextmanager`` gives."""
+    """The result of a call of a function under ``contextlib.contextmanager``."""
 
     function: Function
     args: tuple[Value, ...]
@@ -590,7 +590,7 @@ class LibraryObject(Ref):
         self.iterates = False
 
     def iterator(self) -> LibraryObject:
-        """What goes through it: the same but for its kind."""
+        """An iterator over it: the same but for its kind."""
         made = LibraryObject(self.path, self.args, self.kwargs, self.site)
         made.slots, made.iterates = self.slots, True
         return made

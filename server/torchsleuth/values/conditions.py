@@ -75,7 +75,7 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 
 
 def identity(value: Value) -> Hashable | None:
-    """What two occurrences of one value have in common; None where that cannot be told."""
+    """The key that two occurrences of one value share; None where that cannot be told."""
     if isinstance(value, _PLAIN):
         return (type(value), value)
     if isinstance(value, Unknown):
@@ -91,7 +91,7 @@ def identity(value: Value) -> Hashable | None:
 
 
 def content(value: Value) -> Hashable | None:
-    """What two occurrences of one value have in common that hold the same, too."""
+    """The key that two occurrences of one value share if they hold the same, too."""
     found = identity(value)
     if isinstance(value, ListValue | DictValue):
         return (found, Same(value.slots["items"]))
@@ -99,7 +99,7 @@ def content(value: Value) -> Hashable | None:
 
 
 class _Split(NamedTuple):
-    """What a value is where conditions hold, and where they do not. `state`: the slots that it had when it was made."""
+    """The value where conditions hold, and where they do not. `state`: the slots that it had when it was made."""
 
     value: Value
     cases: dict[Condition, tuple[Value, Value]]
@@ -107,7 +107,7 @@ class _Split(NamedTuple):
 
 
 class Conditions:
-    """What is assumed, and what values are under it."""
+    """The assumptions that hold, and the values under them."""
 
     def __init__(self) -> None:
         self.assumed = FactSlots()
@@ -179,14 +179,14 @@ class Conditions:
         return dims.of(symbol)
 
     def length(self, container: Value, length: Value) -> Value:
-        """What ``len()`` gave before for a container that holds the same; the length of now where it was not asked."""
+        """The result that ``len()`` gave before for a container that holds the same; the length of now where it was not asked."""
         held = content(container)
         return length if held is None else self._lengths.setdefault(held, length)
 
     # -- whether conditions hold ---------------------------------------------------------------------
 
     def of(self, value: Value) -> Fact | None:
-        """What is the case where a value of which it is not known is true."""
+        """The facts where a value, whose truth is not known, is true."""
         told = self._told.get(id(value))
         if told is not None and told[0] is value:
             return told[1]
@@ -284,7 +284,7 @@ _NAMES: dict[type[ast.cmpop], tuple[str, bool]] = {
 
 
 def compared(operator: ast.cmpop, left: Value, right: Value) -> Fact | None:
-    """What is the case where a comparison is true."""
+    """The facts where a comparison is true."""
     kind = type(operator)
     if kind in _MIRRORED:
         kind, left, right = _MIRRORED[kind], right, left

@@ -108,7 +108,7 @@ class Scene:
 
     @property
     def returned(self) -> Value:
-        """What the call gave: at its end, whatever the moment."""
+        """The result of the call: at its end, whatever the moment."""
         return self._frame.returned
 
     @property

@@ -181,7 +181,7 @@ def is_leaf(tensor: Tensor) -> bool:
 
 @dataclass(frozen=True)
 class AutogradFault:
-    """What autograd will raise, or silently not do.
+    """An error that autograd will raise, or something that it silently does not do.
 
     kind: no_graph, severed, severed_part (one of several terms), zero_gradient, not_scalar, sequence, freed, modified,
     leaf_in_place, non_leaf, numpy, deepcopy, grad_missing, grad_early (no backward() has run yet), not_used, wrong_attribute. `at`: the place that fails; `cause`: the other end of the fault; `node`: the piece of graph that is

@@ -122,7 +122,7 @@ def _either(left: Value, right: Value) -> Value:
 
 
 class Change(NamedTuple):
-    """What stands in a slot."""
+    """The content of a slot."""
 
     slots: Slots
     key: Any
@@ -213,7 +213,7 @@ class Heap:
         return len(self._journal)
 
     def delta(self, mark: int) -> Delta:
-        """What changed since the mark, with the present values."""
+        """The changes since the mark, with the present values."""
         found: Delta = {}
         self.work += len(self._journal) - mark
         for slots, key, _ in self._journal[mark:]:
@@ -237,7 +237,7 @@ class Heap:
         return undone
 
     def keep(self, mark: int) -> None:
-        """What was done since the mark holds whatever is undone."""
+        """Make the changes since the mark hold whatever is undone."""
         del self._journal[mark:]
 
     def apply(self, delta: Delta) -> None:

@@ -104,7 +104,7 @@ class Unknown:
             link = link.cause
 
     def attribute(self, name: str, node: ast.AST, frame: Frame) -> Unknown:
-        """What an attribute of it is: the same until something may have set it."""
+        """The value of an attribute of it: the same until something may have set it."""
         known = self.attributes
         if known is None:
             known = self.attributes = {}

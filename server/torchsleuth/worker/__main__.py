@@ -40,7 +40,7 @@ class Problem:
 
 
 class Analyzer(Protocol):
-    """What the worker serves; `torchsleuth.worker.engine.Engine` in earnest."""
+    """The interface that the worker serves; `torchsleuth.worker.engine.Engine` in earnest."""
 
     def analyze(
         self,
@@ -126,7 +126,7 @@ def _close_wall() -> None:
 
 
 def _save(engine: Analyzer) -> None:
-    """What cannot be kept is lost; no worker ends of it."""
+    """Keep what the oracle found out; where that fails it is lost, and no worker ends of it."""
     try:
         engine.save()
     except Exception:

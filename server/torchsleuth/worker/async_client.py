@@ -19,7 +19,7 @@ ClientFactory = Callable[[str | None, StateListener], WorkerClient]
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be analysed: a document, the texts of other open ones, where imports start from, and the rules to ask."""
+    """The subject of an analysis: a document, the texts of other open ones, where imports start from, and the rules to ask."""
 
     path: str
     text: str

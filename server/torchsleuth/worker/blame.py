@@ -26,7 +26,7 @@ class Death:
 
 
 class Blame:
-    """What is left out of analyses, until it changes."""
+    """The parts that are left out of analyses until they change."""
 
     def __init__(self) -> None:
         self._deaths: dict[str, list[Death]] = {}

@@ -154,7 +154,7 @@ class WorkerClient:
         budget_s: float = 60.0,
         patient: bool = True,
     ) -> FileAnalysis:
-        """What is known of the expressions in some lines, and why the rest is unknown: `FileAnalysis.explanations`.
+        """Explain the expressions in some lines: what is known, and why the rest is unknown: `FileAnalysis.explanations`.
         Otherwise as `analyze`."""
         parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots}
         return self._served("explain", {**parameters, "first": first, "last": last}, None, budget_s, patient)
@@ -387,7 +387,7 @@ def _keep(
 
 
 def _record() -> Record | None:
-    """What a worker writes its progress into; None where there is no memory to share."""
+    """The memory that a worker writes its progress into; None where there is no memory to share."""
     try:
         return Record()
     except OSError:

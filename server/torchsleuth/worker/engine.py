@@ -157,7 +157,7 @@ class Engine:
         first: int = 1,
         last: float = math.inf,
     ) -> FileAnalysis:
-        """What is known of the expressions in the lines from `first` to `last`, and why the rest is unknown."""
+        """Explain the expressions in the lines from `first` to `last`, and why the rest is unknown."""
         return self._bounded.run(lambda: self._explain(path, {**(overlay or {}), path: text}, roots, first, last))
 
     def _explain(
@@ -189,7 +189,7 @@ class Engine:
         self.oracle.save()
 
     def interpret(self, path: str, files: Mapping[str, str], roots: tuple[str, ...]) -> Analysis:
-        """What the interpreter saw; `files` has the text of the document and of others that are open."""
+        """The interpreter's record; `files` has the text of the document and of others that are open."""
         workspace = Workspace(files, roots)
         source = SourceText(path, files[path])
         nothing = irrelevant(source, workspace)
@@ -203,7 +203,7 @@ class Engine:
         return Analysis(source, trace, workspace, self.oracle.version)
 
     def _left_out(self) -> str | None:
-        """What to say of parts that have been left out."""
+        """The sentence about parts that have been left out."""
         parts = sorted(self.progress.met, key=lambda part: (part.path, part.line))
         names = [message(f"worker.part.{part.kind}", name=part.name, line=part.line) for part in parts]
         return message("worker.left_out", parts=", ".join(dict.fromkeys(names))) if names else None
@@ -211,7 +211,7 @@ class Engine:
     def _behind_failures(
         self, analysis: Analysis, path: str, files: Mapping[str, str], roots: tuple[str, ...]
     ) -> dict[Place, Sighting]:
-        """What is seen where layers that do not fit are taken to be given what they are made for: so the hints go on behind
+        """The sightings where layers that do not fit are taken to be given what they are made for: so the hints go on behind
         them. Nothing is found in that way."""
         trace = analysis.trace
         if trace.incomplete or trace.overdue or not any(fitting_operand(one.operation) for one in trace.failures):
@@ -361,7 +361,7 @@ class Repairs:
 def _paused(
     trials: Trials[T], so_far: Callable[[], tuple[Diagnostic, ...]]
 ) -> Generator[tuple[Diagnostic, ...], None, T]:
-    """What trials find; at each of their pauses, the diagnostics as they are."""
+    """The result of trials; at each of their pauses, the diagnostics as they are."""
     while True:
         try:
             next(trials)
@@ -372,7 +372,7 @@ def _paused(
 
 
 def facts_of(analysis: Analysis, path: str, supposed: Mapping[Place, Sighting] | None = None) -> tuple[TensorFact, ...]:
-    """What is known about each tensor expression of a file; where executions differ, what they agree on. `supposed`: what is
+    """The facts about each tensor expression of a file; where executions differ, what they agree on. `supposed`: what is
     supposed of those of which no shape is known."""
     source = analysis.source_of(path)
     facts: list[TensorFact] = []

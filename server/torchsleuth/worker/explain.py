@@ -1,4 +1,4 @@
-"""What is known of the expressions of some lines, and why the rest is not: what `torchsleuth explain` and hovers show."""
+"""Explains expressions: what is known of them, and why the rest is not, for `torchsleuth explain` and hovers."""
 
 from __future__ import annotations
 

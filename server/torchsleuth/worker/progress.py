@@ -1,4 +1,4 @@
-"""What the worker is doing, in memory that outlives it: after a death, the client reads what was running.
+"""The worker's progress, in memory that outlives it: after a death, the client reads what was running.
 
 A page of memory is shared by the two. The worker writes the number of the request, and the parts of the code that it
 follows, one inside of the other; the client reads it when there is no answer.
@@ -172,7 +172,7 @@ def _digest(text: str) -> str:
 
 @cache
 def of_this_process() -> Progress:
-    """What this process, a worker, was given to write into."""
+    """The memory that this process, a worker, was given to write into."""
     name = os.environ.pop(VARIABLE, None)
     if name is None:
         return Progress()

@@ -1,4 +1,4 @@
-"""What needs no PyTorch: the rules that read names and text, with fixes verified by asking those rules again.
+"""The engine without PyTorch: the rules that read names and text, with fixes verified by asking those rules again.
 
 The stand-in for the engine before PyTorch is imported, where there is none, and where nothing of the workspace may be
 started. It reads the one document and no other file. Only a tenth of the rules is loaded, so that it answers at once.
