@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import ListValue, SliceValue, Tags, Tensor, Value
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.trace import Operation
 
 
 @dataclass(frozen=True)

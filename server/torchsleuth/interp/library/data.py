@@ -6,13 +6,16 @@ import ast
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
 from torchsleuth.interp import misuse
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import arrays, dictionaries, modules, parameters, vision
+from torchsleuth.interp.library import arrays, dictionaries, hierarchy, parameters, vision
 from torchsleuth.interp.library.collate import MAX_LISTED, Collation, convert
 from torchsleuth.interp.pipeline import LOADER, DataFault, Refusal
+from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Native
@@ -39,11 +42,6 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MISSING
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
-    from torchsleuth.interp.trace import Operation
 
 PACKAGE = "torch.utils.data."
 ITERABLE = "torch.utils.data.IterableDataset"
@@ -269,7 +267,6 @@ def _batch(interp: Interpreter, loader: LibraryObject, found: Examples, size: Si
 
 
 def _collated(interp: Interpreter, loader: LibraryObject, found: Examples, size: Size | None, site: Site) -> Value:
-    from torchsleuth.interp.calls import Arguments
 
     function = option(loader, "collate_fn")
     if size is None:
@@ -699,7 +696,7 @@ def iterate(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> I
     if isinstance(value, LibraryObject):
         if value.type_name in _COLLECTIONS or vision.is_dataset(value):
             return _samples(interp, value, node, frame)
-        held = parameters.entries(interp, value) if value.path == modules.STATE else None
+        held = parameters.entries(interp, value) if value.path == hierarchy.STATE else None
         return Iteration((UNKNOWN,), exact=False) if held is None else dictionaries.iteration(held)
     if isinstance(value, Instance):
         return _iterate_instance(interp, value, node, frame)
@@ -758,7 +755,7 @@ def object_item(interp: Interpreter, value: LibraryObject, key: Value, node: ast
         return UNKNOWN
     if value.type_name in _COLLECTIONS or vision.is_dataset(value):
         return _collection_item(interp, value, key, node, frame)
-    if value.path == modules.STATE and isinstance(key, str):
+    if value.path == hierarchy.STATE and isinstance(key, str):
         held = parameters.entries(interp, value)
         if held is None or held.items is None:
             return UNKNOWN

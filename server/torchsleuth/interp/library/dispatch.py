@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchsleuth.interp import misuse, unset
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import (
     arrays,
     data,
@@ -13,6 +15,7 @@ from torchsleuth.interp.library import (
     einops,
     external,
     functions,
+    hierarchy,
     hooks,
     modules,
     numpy,
@@ -43,10 +46,6 @@ from torchsleuth.values import (
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import AutogradFault
 
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
-
 _CHANGING = frozenset({"pop", "popitem", "update", "clear", "setdefault", "move_to_end"})
 """Methods of a dict that change it."""
 _METHOD_OWNERS = (ListValue, DictValue, str, tuple, Scalar, int, float)
@@ -71,14 +70,14 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
             statistic = distributions.attribute(interp, owner, name, node, frame)
             return Bound(owner, name) if statistic is None else statistic
         value = _object_attribute(interp, owner, name)
-        of_state = owner.path == modules.STATE and name in map(_first, parameters.keys(interp, owner))
+        of_state = owner.path == hierarchy.STATE and name in map(_first, parameters.keys(interp, owner))
         if isinstance(value, Bound) and (of_state or owner.path.startswith(("torch.optim.", data.LOADER))):
             unset.of_library(interp, owner, name, node, frame)
         return value
     if isinstance(owner, Parameters):
         if name == "grad":
             interp.event("grad_touched", owner, node, frame)
-            parts = [part for module in owner.modules for part in modules.parts_of(module)]
+            parts = [part for module in owner.modules for part in hierarchy.parts_of(module)]
             return None if interp.check_early(owner, parts, node, frame) else UNKNOWN
         return Bound(owner, name) if name.endswith("_") and not name.endswith("__") else UNKNOWN
     misuse.moves(interp, owner, name, node, frame)
@@ -153,7 +152,7 @@ def native_init(interp: Interpreter, instance: Instance, call: Arguments) -> Val
     )
     if base.kind == "module-class" and base.path != "torch.nn.Module":
         native = LibraryModule(base.path, call.args, call.kwargs, site)
-        if base.path in modules.CONTAINERS:
+        if base.path in hierarchy.CONTAINERS:
             modules.make_container(interp, native, call)
         native.broken = native.broken or not call.exact
         instance.native = native
@@ -207,7 +206,7 @@ def _object_method(interp: Interpreter, receiver: LibraryObject, name: str, call
         return optim.method(interp, receiver, name, call)
     if distributions.is_distribution(receiver):
         return distributions.method(interp, receiver, name, call)
-    if receiver.path == modules.STATE:
+    if receiver.path == hierarchy.STATE:
         held = parameters.entries(interp, receiver, name in _CHANGING)
         return UNKNOWN if held is None else python.container_method(interp, held, name, call)
     if packed.is_packed(receiver):

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.values import LibraryObject, Tensor, Value
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
-    from torchsleuth.values.frames import Frame
+from torchsleuth.values.frames import Frame
 
 PREFIX = "torch.distributions."
 _STATISTICS = frozenset("mean variance stddev mode probs logits loc scale batch_shape event_shape total_count".split())

@@ -6,16 +6,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Equality, Failure, TensorSpec
 from torchsleuth.values import UNKNOWN, DictValue, LibraryModule, ListValue, Several, Tensor, Value, is_int, is_unknown
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 LAYERS = ("einops.layers.torch.Rearrange", "einops.layers.torch.Reduce")
 _REDUCTIONS = ("min", "max", "sum", "mean", "prod", "any", "all")

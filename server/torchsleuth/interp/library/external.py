@@ -7,9 +7,10 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from torchsleuth.interp import misuse
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import (
     arrays,
@@ -42,10 +43,6 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.graph import REDUCES_LISTS, TAKES_ARRAYS, AutogradFault
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 _PASS_THROUGH = frozenset(
     "tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.autonotebook.tqdm tqdm.tqdm_notebook rich.progress.track "

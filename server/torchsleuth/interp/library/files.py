@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from torchsleuth.interp import misuse
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import copies, parameters
 from torchsleuth.values import (
     UNKNOWN,
@@ -18,10 +18,6 @@ from torchsleuth.values import (
     is_int,
     is_module,
 )
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 PATH = "pathlib.Path"
 OBJECTS = frozenset({PATH, "io.BytesIO", "tempfile.NamedTemporaryFile", "tempfile.TemporaryFile"})

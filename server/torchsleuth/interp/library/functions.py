@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from torchsleuth.interp.library.modules import tensors_in
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library.hierarchy import tensors_in
 from torchsleuth.tensors.spec import Failure, Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -20,10 +21,6 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.graph import GraphNode, is_leaf, node_of
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 BASE = "torch.autograd.Function"
 CONTEXT = "torch.autograd.function.FunctionCtx"

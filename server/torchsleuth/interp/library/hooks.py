@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from torchsleuth.interp.library.modules import descendants
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library.hierarchy import descendants
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
@@ -17,10 +18,6 @@ from torchsleuth.values import (
     Tensor,
     Value,
 )
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 HANDLE = "torch.utils.hooks.RemovableHandle"
 BEFORE, AFTER, BACKWARD = "register_forward_pre_hook", "register_forward_hook", "register_full_backward_hook"

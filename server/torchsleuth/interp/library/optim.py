@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchsleuth.interp import kinds, misuse
-from torchsleuth.interp.library import modules
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import hierarchy
 from torchsleuth.tensors.spec import NotASpec
 from torchsleuth.values import (
     UNKNOWN,
@@ -22,10 +24,6 @@ from torchsleuth.values import (
     Value,
 )
 from torchsleuth.values.graph import AutogradFault, node_of
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 _SCHEDULE = re.compile(r"schedul|warm_?up|LR$", re.IGNORECASE)
 
@@ -98,7 +96,6 @@ def handles(value: LibraryObject) -> bool:
 
 
 def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Arguments) -> Value:
-    from torchsleuth.interp.calls import Arguments as Args
 
     if is_scaler(receiver):
         if name == "scale":
@@ -131,10 +128,10 @@ def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Argume
         closure = call.get(0, "closure")
         value = None
         if closure is not None:
-            value = interp.call(closure, Args((), {}, call.node, call.frame))
+            value = interp.call(closure, Arguments((), {}, call.node, call.frame))
             if receiver.type_name == "LBFGS" and receiver.argument(2, "max_iter", 20) != 1:
                 interp.stepped(receiver, interp.site(call.node, call.frame))
-                interp.call(closure, Args((), {}, call.node, call.frame))
+                interp.call(closure, Arguments((), {}, call.node, call.frame))
         interp.event("step", receiver, call.node, call.frame)
         interp.stepped(receiver, interp.site(call.node, call.frame))
         return value
@@ -199,7 +196,7 @@ def _flattened(value: Value) -> Iterator[Value]:
 def _parts(given: Value) -> Iterator[LibraryModule | Tensor]:
     if isinstance(given, Parameters):
         for module in given.modules:
-            yield from modules.parts_of(module)
+            yield from hierarchy.parts_of(module)
     elif isinstance(given, Tensor):
         yield given if given.owner is None else given.owner
 

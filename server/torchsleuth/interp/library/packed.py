@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
@@ -20,10 +21,6 @@ from torchsleuth.values import (
     Value,
     is_int,
 )
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 PATH = "torch.nn.utils.rnn.PackedSequence"
 _OF_TENSORS = frozenset(f"torch.nn.{name}" for name in "Linear Dropout LayerNorm Conv1d Embedding BatchNorm1d".split())

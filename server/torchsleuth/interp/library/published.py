@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from torchsleuth.interp.library import modules
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import hierarchy
+from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.spec import Answers, Failure, ModuleSpec, NotASpec, PartAnswer, PartCall, TensorSpec
 from torchsleuth.values import (
@@ -21,11 +24,6 @@ from torchsleuth.values import (
     is_module,
     is_unknown,
 )
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
-    from torchsleuth.interp.trace import Operation
 
 PACKAGES = ("torchvision.models.", "timm.", "transformers.")
 MAX_CALLS = 64
@@ -162,7 +160,7 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments, method: str
             if operation.specs == before.specs:
                 break
             continue  # It works with the sizes that it has asked for.
-        dtypes = [tensor.spec.dtype for tensor in modules.tensors_in(result)]
+        dtypes = [tensor.spec.dtype for tensor in hierarchy.tensors_in(result)]
         forget_dtype = forget_dtype or None in dtypes
         try:
             with interp.assuming("float32"):
@@ -192,7 +190,7 @@ def _part(module: LibraryModule, name: str) -> Value:
 
 def attribute(interp: Interpreter, module: LibraryModule, name: str) -> Value:
     """An attribute that the package gave a model: plain, a parameter, a part by another name, or else bound to it."""
-    value = modules.parameter(interp, module, name)
+    value = hierarchy.parameter(interp, module, name)
     if isinstance(value, ModuleSpec):
         built = module.built
         below = f"{built.part}." if built is not None and built.part else ""

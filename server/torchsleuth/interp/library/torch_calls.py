@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchsleuth.interp import demands, kinds, limits, misuse
+from torchsleuth.interp.arguments import Arguments, device_of
 from torchsleuth.interp.batch import plain
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import (
     arrays,
     copies,
     data,
     draws,
     files,
+    hierarchy,
     hooks,
     integers,
     modules,
@@ -42,6 +45,7 @@ from torchsleuth.values import (
     Parameters,
     Scalar,
     Several,
+    Shape,
     Site,
     Tensor,
     Value,
@@ -50,10 +54,6 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.graph import AutogradFault, Cut, cut_of, is_leaf
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 FACTORIES = frozenset(
     "zeros ones empty full rand randn randint randperm arange linspace logspace eye tensor as_tensor asarray "
@@ -107,10 +107,8 @@ def construct_module(interp: Interpreter, path: str, call: Arguments) -> Value:
         if slot == "dtype" and isinstance(value, DType):
             made.slots[slot] = value.name
         elif slot == "device" and value is not None:
-            from torchsleuth.interp.expressions import device_of
-
             made.slots[slot] = device_of(value)
-    if path in modules.CONTAINERS or path in modules.PARAMETER_CONTAINERS:
+    if path in hierarchy.CONTAINERS or path in hierarchy.PARAMETER_CONTAINERS:
         modules.make_container(interp, made, call)
         return made
     try:
@@ -373,7 +371,7 @@ def _factory(interp: Interpreter, path: str, name: str, call: Arguments) -> Valu
     """A function that makes a tensor from sizes or data."""
     kwargs = dict(call.kwargs)
     place = _take_device(kwargs)
-    sources = modules.tensors_in(call.args)
+    sources = hierarchy.tensors_in(call.args)
     if place is MISSING_DEVICE:
         place = sources[0].spec.device if sources and name in ("tensor", "as_tensor", "asarray", "normal") else CPU
     kwargs.pop("requires_grad", None)
@@ -451,7 +449,6 @@ MISSING_DEVICE: Any = object()
 
 def _take_device(kwargs: dict[str, Value]) -> Any:
     """The device named by a ``device=`` argument, None if it is not known, MISSING_DEVICE if there is none."""
-    from torchsleuth.interp.expressions import device_of
 
     if "device" not in kwargs:
         return MISSING_DEVICE
@@ -608,7 +605,6 @@ def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Argum
 
 
 def _size(interp: Interpreter, tensor: Tensor, spec: TensorSpec, call: Arguments) -> Value:
-    from torchsleuth.interp.tensors import Shape
 
     index = call.get(0, "dim")
     if spec.shape is None:
@@ -623,7 +619,6 @@ def _size(interp: Interpreter, tensor: Tensor, spec: TensorSpec, call: Arguments
 
 
 def _to(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
-    from torchsleuth.interp.expressions import device_of
 
     device, dtype = tensor.spec.device, tensor.spec.dtype
     if name == "cpu":

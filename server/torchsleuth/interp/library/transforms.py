@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from torchsleuth.interp.library import modules, parameters
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import hierarchy, parameters
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import (
     UNKNOWN,
@@ -19,10 +20,6 @@ from torchsleuth.values import (
     is_module,
     is_unknown,
 )
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 Model = Callable[["Interpreter", "Arguments"], Value]
 _CHECKPOINT_ARGUMENTS = frozenset(
@@ -257,7 +254,7 @@ def _functional_call(interp: Interpreter, call: Arguments) -> Value:
         return UNKNOWN
     args = given if isinstance(given, tuple) else (given,)
     inner = replace(call, args=args, kwargs={str(key): value for key, value in named.items()})
-    source = next(iter(modules.tensors_in((call.get(1, "parameter_and_buffer_dicts"), *args))), None)
+    source = next(iter(hierarchy.tensors_in((call.get(1, "parameter_and_buffer_dicts"), *args))), None)
     value = interp.call_module(module, inner)
 
     def placed(tensor: Tensor) -> Tensor:

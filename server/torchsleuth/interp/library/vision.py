@@ -6,10 +6,13 @@ tests/unit/test_data.py holds it to that where torchvision is installed.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import arrays
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.tensors import dims
@@ -30,12 +33,6 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
-
-if TYPE_CHECKING:
-    import ast
-
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 DATASETS = "torchvision.datasets."
 TRANSFORMS = "torchvision.transforms."
@@ -272,9 +269,8 @@ def apply(interp: Interpreter, transform: Value, value: Value, node: ast.AST, fr
 
 
 def _called(interp: Interpreter, function: Value, value: Value, node: ast.AST, frame: Frame) -> Value:
-    from torchsleuth.interp.calls import Arguments as Args
 
-    return interp.call(function, Args((value,), {}, node, frame))
+    return interp.call(function, Arguments((value,), {}, node, frame))
 
 
 def _any_of(interp: Interpreter, transform: LibraryObject, value: Value, node: ast.AST, frame: Frame) -> Value:
