@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from torchsleuth.tensors.device import Device, parse
+from torchsleuth.tensors.spec import Native
 from torchsleuth.values import Value
 from torchsleuth.values.frames import Frame
 
@@ -21,6 +22,17 @@ class Arguments:
     exact: bool = True
     written: bool = True
     """Whether the arguments are those that stand in the call: not so for the later parts of a Sequential."""
+    callee: Native | None = None
+    """What is called, where it is a library's."""
+
+    @property
+    def path(self) -> str:
+        """The public name of what is called, empty where it is not a library's."""
+        return "" if self.callee is None else self.callee.path
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition(".")[2]
 
     def get(self, position: int, name: str, default: Value = None) -> Value:
         if name in self.kwargs:

@@ -37,6 +37,7 @@ from torchsleuth.interp.library import (
     python,
     records,
 )
+from torchsleuth.interp.library.tensor_methods import TensorMethods
 from torchsleuth.interp.reasons import Watch
 from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.tensors import dims
@@ -684,7 +685,7 @@ class Expressions(Calls):
             if container.native is not None:
                 return self.get_item(container.native, key, node, frame)
         if isinstance(container, LibraryObject):
-            return data.object_item(self, container, key, node, frame)
+            return dispatch.item(self, container, key, node, frame)
         return UNKNOWN
 
     def any_of(self, items: tuple[Value, ...]) -> Value:
@@ -820,7 +821,7 @@ class Expressions(Calls):
         if isinstance(owner, Choice):
             return self.over(owner, lambda one: self.attribute(one, name, node, frame), without_none=True)
         if isinstance(owner, Tensor):
-            return self.tensor_attribute(owner, name, node, frame)
+            return TensorMethods(self, owner, name).get(node, frame)
         if isinstance(owner, Instance):
             return self._instance_attribute(owner, name, node, frame)
         if name == "__class__":

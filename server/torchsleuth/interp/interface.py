@@ -222,6 +222,10 @@ class Interpreter(ABC):
         """``torch.autograd.grad(output, inputs)``. `strict`: an input that the output does not depend on is an error."""
 
     @abstractmethod
+    def check_grad(self, tensor: Tensor, node: ast.AST, frame: Frame) -> bool:
+        """Whether ``tensor.grad`` is known to be None, as nothing fills it. Then that is recorded."""
+
+    @abstractmethod
     def check_early(self, owner: Value, parts: Sequence[Value], node: ast.AST, frame: Frame) -> bool:
         """A read of ``x.grad``: whether it is None because no backward() has run, none at all or none since zero_grad()."""
 

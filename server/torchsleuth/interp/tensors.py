@@ -20,7 +20,6 @@ from torchsleuth.tensors.device import CPU, Device, conflict, parse
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.spec import (
     UNKNOWN_TENSOR,
-    DType,
     Equality,
     Failure,
     ModuleSpec,
@@ -32,7 +31,6 @@ from torchsleuth.tensors.spec import (
 from torchsleuth.values import (
     UNKNOWN,
     AnyIndex,
-    Bound,
     Choice,
     Ends,
     Function,
@@ -568,47 +566,6 @@ class TensorOperations(Questions):
             if value.spec.requires_grad is not False and container.spec.requires_grad is False:
                 grad = value.spec.requires_grad if self.grad else False
                 self.heap.set(container.slots, "spec", container.spec.with_(requires_grad=grad))
-
-    def tensor_attribute(self, owner: Tensor, name: str, node: ast.AST, frame: Frame) -> Value:
-        spec = self.resolved_spec(owner.spec)
-        if name == "shape":
-            return Shape(owner) if spec.shape is None else spec.shape
-        if name in ("ndim",):
-            return UNKNOWN if spec.rank is None else spec.rank
-        if name == "dtype":
-            return UNKNOWN if spec.dtype is None else DType(spec.dtype)
-        if name == "device":
-            return UNKNOWN if spec.device is None else spec.device
-        if name == "requires_grad":
-            return Scalar("bool") if spec.requires_grad is None else spec.requires_grad
-        if name == "is_cuda":
-            place = spec.device
-            return Scalar("bool") if place is None or place.symbolic else place.kind == "cuda"
-        if name in ("T", "mT", "H", "mH", "real", "imag"):
-            return self.operate(f"Tensor.{name}", (owner,), {}, node, frame)
-        if name == "data":
-            bare = Tensor(spec.with_(requires_grad=False), owner.origin, owner.tags)
-            if node_of(owner) is not None:
-                self.record_method("Tensor.data", owner, bare, node, frame)
-            return self.severed(owner, bare, "data", self.site(node, frame))
-        if name == "grad":
-            self.event("grad_touched", owner, node, frame)
-            missing = self.check_grad(owner, node, frame) or self.check_early(owner, (owner,), node, frame)
-            return None if missing else self._gradient(owner)
-        if name in ("grad_fn", "is_leaf", "names", "itemsize", "nbytes", "layout", "is_sparse"):
-            return UNKNOWN
-        if owner.argument is None and name not in self.named_by_hand:
-            misuse.absent(self, "torch.Tensor", name, node, frame)
-        return Bound(owner, name)
-
-    def _gradient(self, owner: Tensor) -> Value:
-        """``x.grad``: like the tensor itself, once there is one."""
-        holder = owner if owner.owner is None else owner.owner
-        kept = owner.slots.get("grad")
-        if kept is None:
-            kept = Tensor(self.resolved_spec(owner.spec).with_(requires_grad=None, strides=None))
-            self.heap.set(owner.slots, "grad", kept)
-        return kept if holder.slots.get("graded") is True else Choice((None, kept))
 
     def set_tensor_attribute(self, owner: Tensor, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
         self.named_by_hand.add(name)

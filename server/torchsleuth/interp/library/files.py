@@ -6,6 +6,7 @@ from torchsleuth.interp import misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import copies, parameters
+from torchsleuth.interp.models import models
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
@@ -26,6 +27,7 @@ PICKLED = "torch.load.object"
 """The path of an object in a file that is no tensor, number, string or container of these: what it is, is its argument."""
 
 
+@models("torch.save")
 def save(interp: Interpreter, call: Arguments) -> None:
     given = call.get(0, "obj")
     held = (given.items or {}).values() if isinstance(given, DictValue) else ()
@@ -41,6 +43,7 @@ def save(interp: Interpreter, call: Arguments) -> None:
         interp.heap.set(interp.files.slots, other, UNKNOWN)
 
 
+@models("torch.load")
 def load(interp: Interpreter, call: Arguments) -> Value:
     key = _key(interp, call.get(0, "f")) if call.exact else None
     held = interp.files.slots.get(key, UNKNOWN) if key is not None else UNKNOWN

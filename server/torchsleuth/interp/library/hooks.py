@@ -8,6 +8,7 @@ from dataclasses import replace
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.hierarchy import descendants
+from torchsleuth.interp.models import Model, method, models
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
@@ -36,12 +37,20 @@ def register(interp: Interpreter, module: Value, kind: str, call: Arguments) -> 
     return handle
 
 
-def remove(interp: Interpreter, handle: LibraryObject) -> None:
-    """``handle.remove()``"""
-    module = handle.argument(0, "module")
-    if isinstance(module, LibraryModule | Instance):
-        kept = tuple(entry for entry in _of(module) if entry[3] is not handle)
-        interp.heap.set(_state(module), "hooks", kept)
+@models(HANDLE)
+class Handle(Model):
+    """What registering a hook gives."""
+
+    @method
+    def remove(self, call: Arguments) -> Value:
+        module = self.value.argument(0, "module")
+        if isinstance(module, LibraryModule | Instance):
+            kept = tuple(entry for entry in _of(module) if entry[3] is not self.value)
+            self.interp.heap.set(_state(module), "hooks", kept)
+        return None
+
+    def other(self, call: Arguments) -> Value:
+        return UNKNOWN
 
 
 def _state(module: Value) -> Slots:
@@ -123,13 +132,11 @@ def run_pending(interp: Interpreter) -> None:
 
 __all__ = [
     "BACKWARD",
-    "HANDLE",
     "KINDS",
     "after",
     "before",
     "functions",
     "on_tensor",
     "register",
-    "remove",
     "run_pending",
 ]

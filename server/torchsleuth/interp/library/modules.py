@@ -23,6 +23,7 @@ from torchsleuth.interp.library.hierarchy import (
     parts_of,
     training_of,
 )
+from torchsleuth.interp.models import Model, method
 from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.legacy import named_type
@@ -256,106 +257,192 @@ def set_requires_grad(
             interp.heap.set(part.slots, "cut", Cut("frozen", frozen) if frozen else None)
 
 
-_METHODS = frozenset(
-    "to cuda cpu half float double bfloat16 train eval parameters named_parameters children named_children modules "
-    "named_modules state_dict load_state_dict zero_grad requires_grad_ apply forward append extend insert add_module "
-    "register_module register_buffer register_parameter items keys values buffers named_buffers compile share_memory "
-    "register_forward_hook register_forward_pre_hook register_full_backward_hook get_parameter get_submodule to_empty "
-    "type xpu mps".split()
-)
 _KEEPS_PLACE = frozenset({"non_blocking", "memory_format"})
 """Options of ``module.to()`` that say nothing of the device and the dtype."""
 _CASTS = {"half": "float16", "float": "float32", "double": "float64", "bfloat16": "bfloat16"}
 
 
-def is_module_method(name: str) -> bool:
-    return name in _METHODS
+class ModuleMethods(Model):
+    """The methods of nn.Module, on a library module or an instance of a user's module class."""
 
+    def __init__(self, interp: Interpreter, value: LibraryModule | Instance, name: str = "") -> None:
+        super().__init__(interp, value, name)
+        self.module = value
 
-def module_method(interp: Interpreter, module: Value, name: str, call: Arguments) -> Value:
-    """A method of nn.Module on a library module or an instance of a user's module class."""
-
-    if name in ("to", "cuda", "cpu", "xpu", "mps", *_CASTS, "type"):
-        device: Device | None = None
-        dtype: str | None = _CASTS.get(name)
-        if name == "cpu":
-            device = Device("cpu")
-        elif name in ("cuda", "xpu", "mps"):
-            device = Device("cuda" if name == "cuda" else name)
-        elif name == "type" and (named := named_type(call.get(0, "dst_type"))) is not None:
-            dtype, device = named
-        elif name in ("to", "type"):
-            given = [*call.args, *(value for key, value in call.kwargs.items() if key not in _KEEPS_PLACE)]
-            if not given and call.kwargs:
-                return module
-            for value in given:
-                if isinstance(value, DType):
-                    dtype = value.name
-                elif isinstance(value, Tensor):
-                    device, dtype = value.spec.device, value.spec.dtype
-                else:
-                    device = device_of(value) or device
-        move(interp, module, device, dtype)
-        return module
-    if name in ("train", "eval"):
-        mode: bool | None = False
-        if name == "train":
-            mode = interp.truth(call.get(0, "mode", True))
-        set_training(interp, module, mode)
-        interp.event(name if mode is not False or name == "eval" else "eval", module, call.node, call.frame)
-        return module
-    if name in ("parameters", "named_parameters"):
-        made = interp.site(call.node, call.frame)
-        return Parameters((module,), name.startswith("named"), misuse.once(), made)
-    if name in ("buffers", "named_buffers"):
+    def other(self, call: Arguments) -> Value:
+        if isinstance(self.module, LibraryModule) and self.module.built is not None:
+            return published.method(self.interp, self.module, self.name, call)
         return UNKNOWN
-    if name in hooks.KINDS:
-        return hooks.register(interp, module, name, call)
-    if name == "load_state_dict":
-        misuse.needs_result(interp, call.get(0, "state_dict"), call.node, call.frame)
-        kinds.state(interp, call.get(0, "state_dict"), call)
-        states.check(interp, module, call)
+
+    # -- place, dtype and mode ---------------------------------------------------------------------
+
+    @method("cuda", "cpu", "xpu", "mps")
+    def moved(self, call: Arguments) -> Value:
+        move(self.interp, self.module, Device(self.name), None)
+        return self.module
+
+    @method(*_CASTS)
+    def cast(self, call: Arguments) -> Value:
+        move(self.interp, self.module, None, _CASTS[self.name])
+        return self.module
+
+    @method("to", "type")
+    def converted(self, call: Arguments) -> Value:
+        named = named_type(call.get(0, "dst_type")) if self.name == "type" else None
+        dtype, device = (None, None) if named is None else named
+        given = [*call.args, *(value for key, value in call.kwargs.items() if key not in _KEEPS_PLACE)]
+        if not given and call.kwargs:
+            return self.module
+        for value in given if named is None else ():
+            if isinstance(value, DType):
+                dtype = value.name
+            elif isinstance(value, Tensor):
+                device, dtype = value.spec.device, value.spec.dtype
+            else:
+                device = device_of(value) or device
+        move(self.interp, self.module, device, dtype)
+        return self.module
+
+    @method("share_memory", "to_empty")
+    def same(self, call: Arguments) -> Value:
+        return self.module
+
+    @method
+    def train(self, call: Arguments) -> Value:
+        mode = self.interp.truth(call.get(0, "mode", True))
+        set_training(self.interp, self.module, mode)
+        self.interp.event("train" if mode is not False else "eval", self.module, call.node, call.frame)
+        return self.module
+
+    @method
+    def eval(self, call: Arguments) -> Value:
+        set_training(self.interp, self.module, False)
+        self.interp.event("eval", self.module, call.node, call.frame)
+        return self.module
+
+    @method
+    def compile(self, call: Arguments) -> Value:
+        return None
+
+    # -- parameters --------------------------------------------------------------------------------
+
+    @method("parameters", "named_parameters")
+    def held(self, call: Arguments) -> Value:
+        made = self.interp.site(call.node, call.frame)
+        return Parameters((self.module,), self.name.startswith("named"), misuse.once(), made)
+
+    @method("buffers", "named_buffers", "get_parameter", "get_submodule")
+    def unknown(self, call: Arguments) -> Value:
+        return UNKNOWN
+
+    @method
+    def load_state_dict(self, call: Arguments) -> Value:
+        misuse.needs_result(self.interp, call.get(0, "state_dict"), call.node, call.frame)
+        kinds.state(self.interp, call.get(0, "state_dict"), call)
+        states.check(self.interp, self.module, call)
         return NamedResult(misuse.KEYS, (ListValue(None), ListValue(None)))
-    if name == "state_dict":
-        state = LibraryObject(STATE, (module,), {}, interp.site(call.node, call.frame))
+
+    @method
+    def state_dict(self, call: Arguments) -> Value:
+        state = LibraryObject(STATE, (self.module,), {}, self.interp.site(call.node, call.frame))
         state.slots["entries"] = None
         return state
-    if name == "zero_grad":
-        interp.event("zero_grad", module, call.node, call.frame)
+
+    @method
+    def zero_grad(self, call: Arguments) -> Value:
+        self.interp.event("zero_grad", self.module, call.node, call.frame)
         if call.get(0, "set_to_none", True) is True:
-            interp.cleared(parts_of(module))
+            self.interp.cleared(parts_of(self.module))
         return None
-    if name == "requires_grad_":
-        decided = interp.truth(call.get(0, "requires_grad", True))
-        set_requires_grad(interp, module, decided, interp.site(call.node, call.frame))
-        return module
-    if name == "apply":
-        return _apply(interp, module, call)
-    if name in ("share_memory", "to_empty"):
-        return module
-    if name == "compile":
+
+    @method
+    def requires_grad_(self, call: Arguments) -> Value:
+        decided = self.interp.truth(call.get(0, "requires_grad", True))
+        set_requires_grad(self.interp, self.module, decided, self.interp.site(call.node, call.frame))
+        return self.module
+
+    @method("register_buffer", "register_parameter")
+    def register_tensor(self, call: Arguments) -> Value:
+        interp, module = self.interp, self.module
+        key, value = call.get(0, "name"), call.get(1, "tensor", call.get(1, "param"))
+        if isinstance(module, Instance) and isinstance(key, str):
+            site, ready = interp.site(call.node, call.frame), bool(module.state.get("ready"))
+            interp.trace.attributes.append(AttributeSet(module, key, value, site, ready))
+            if isinstance(value, Tensor):
+                value.buffer = self.name == "register_buffer"
+                if interp.truth(call.get(2, "persistent", True)) is not True:
+                    interp.heap.set(value.slots, "transient", True)
+            interp.heap.set(module.slots, key, value)
         return None
-    if name == "forward":
-        return _call_forward(interp, module, call)
-    if name in ("children", "modules"):
-        parts = [part for _, part in named_children(module)] if name == "children" else list(descendants(module))
-        return _listed(interp, module, parts, name == "modules")
-    if isinstance(module, LibraryModule) and name in ("items", "keys", "values"):
-        pairs = [(key, value) for key, value in module.children or ()]
-        chosen: dict[str, list[Any]] = {"items": pairs, "keys": [k for k, _ in pairs], "values": [v for _, v in pairs]}
-        return _listed(interp, module, chosen[name], False)
-    if name in ("named_children", "named_modules", "items"):
-        if name != "named_modules":
-            return _listed(interp, module, named_children(module), False)
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    @method
+    def forward(self, call: Arguments) -> Value:
+        return self.interp.call_module(self.module, call)
+
+    @method(*hooks.KINDS)
+    def register_hook(self, call: Arguments) -> Value:
+        return hooks.register(self.interp, self.module, self.name, call)
+
+    @method
+    def apply(self, call: Arguments) -> Value:
+        """The function is called with each module below, and with this one."""
+        parts = list(descendants(self.module))
+        if len(parts) > MAX_APPLIED:
+            self.interp.escape((self.module,))
+            return self.module
+        for part in reversed(parts):
+            self.interp.call(call.get(0, "fn", UNKNOWN), replace(call, args=(part,), kwargs={}))
+        return self.module
+
+    # -- the modules below -------------------------------------------------------------------------
+
+    @method
+    def children(self, call: Arguments) -> Value:
+        return self._listed([part for _, part in named_children(self.module)])
+
+    @method
+    def modules(self, call: Arguments) -> Value:
+        return self._listed(list(descendants(self.module)), True)
+
+    @method
+    def named_children(self, call: Arguments) -> Value:
+        return self._listed(named_children(self.module))
+
+    @method
+    def named_modules(self, call: Arguments) -> Value:
         plain = not call.args and not call.kwargs
-        return _listed(
-            interp, module, [(key if plain else UNKNOWN, part) for key, part in named_descendants(module)], True
-        )
-    if name in ("keys", "values"):
-        return _listed(interp, module, [pair[0 if name == "keys" else 1] for pair in named_children(module)], False)
-    if name in ("append", "extend", "insert"):
-        return _grow(interp, module, name, call)
-    if name in ("add_module", "register_module"):
+        named = [(key if plain else UNKNOWN, part) for key, part in named_descendants(self.module)]
+        return self._listed(named, True)
+
+    @method
+    def items(self, call: Arguments) -> Value:
+        return self._listed(self._pairs())
+
+    @method
+    def keys(self, call: Arguments) -> Value:
+        return self._listed([key for key, _ in self._pairs()])
+
+    @method
+    def values(self, call: Arguments) -> Value:
+        return self._listed([value for _, value in self._pairs()])
+
+    def _pairs(self) -> list[tuple[str, Value]]:
+        if isinstance(self.module, LibraryModule):
+            return list(self.module.children or ())
+        return named_children(self.module)
+
+    def _listed(self, parts: list[Any], whole: bool = False) -> ListValue:
+        return _listed(self.interp, self.module, parts, whole)
+
+    @method("append", "extend", "insert")
+    def grow(self, call: Arguments) -> Value:
+        return _grow(self.interp, self.module, self.name, call)
+
+    @method("add_module", "register_module")
+    def add(self, call: Arguments) -> Value:
+        interp, module = self.interp, self.module
         key, value = call.get(0, "name"), call.get(1, "module")
         if isinstance(module, Instance) and isinstance(key, str) and is_module(value):
             interp.set_attribute(module, key, value, call.node, call.frame)
@@ -368,35 +455,37 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
             elif isinstance(module, Instance):
                 interp.heap.set(module.state, "open", True)
         return None
-    if name in ("register_buffer", "register_parameter"):
-        key, value = call.get(0, "name"), call.get(1, "tensor", call.get(1, "param"))
-        if isinstance(module, Instance) and isinstance(key, str):
-            site, ready = interp.site(call.node, call.frame), bool(module.state.get("ready"))
-            interp.trace.attributes.append(AttributeSet(module, key, value, site, ready))
-            if isinstance(value, Tensor):
-                value.buffer = name == "register_buffer"
-                if interp.truth(call.get(2, "persistent", True)) is not True:
-                    interp.heap.set(value.slots, "transient", True)
-            interp.heap.set(module.slots, key, value)
-        return None
-    if isinstance(module, LibraryModule) and module.built is not None:
-        return published.method(interp, module, name, call)
-    return UNKNOWN
 
 
-def _apply(interp: Interpreter, module: Value, call: Arguments) -> Value:
-    """``module.apply(function)``: the function is called with each module below, and with this one."""
-    parts = list(descendants(module))
-    if len(parts) > MAX_APPLIED:
-        interp.escape((module,))
-        return module
-    for part in reversed(parts):
-        interp.call(call.get(0, "fn", UNKNOWN), replace(call, args=(part,), kwargs={}))
-    return module
+class ParametersMethods(Model):
+    """``model.parameters()``, whose elements are asked for all together, and ``model.weight`` of one that is not known."""
+
+    def get(self, node: ast.AST, frame: Frame) -> Value:
+        interp, owner = self.interp, self.value
+        if self.name == "grad":
+            interp.event("grad_touched", owner, node, frame)
+            parts = [part for module in owner.modules for part in parts_of(module)]
+            return None if interp.check_early(owner, parts, node, frame) else UNKNOWN
+        in_place = self.name.endswith("_") and not self.name.endswith("__")
+        return Bound(owner, self.name) if in_place else UNKNOWN
+
+    @method
+    def requires_grad_(self, call: Arguments) -> Value:
+        decided = self.interp.truth(call.get(0, "requires_grad", True))
+        self.interp.set_parameters(self.value, decided, call.node, call.frame)
+        return self.value
+
+    @method
+    def detach_(self, call: Arguments) -> Value:
+        return self.value
+
+    def other(self, call: Arguments) -> Value:
+        self.interp.parameters_written(self.value, call.node, call.frame)
+        return self.value
 
 
-def _call_forward(interp: Interpreter, module: Value, call: Arguments) -> Value:
-    return interp.call_module(module, call)
+def is_module_method(name: str) -> bool:
+    return name in ModuleMethods.methods
 
 
 def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Value:

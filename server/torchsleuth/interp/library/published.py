@@ -9,6 +9,7 @@ from typing import Any
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
+from torchsleuth.interp.models import models
 from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.spec import Answers, Failure, ModuleSpec, NotASpec, PartAnswer, PartCall, TensorSpec
@@ -34,8 +35,10 @@ _CHANGES_VALUES = frozenset({"update_parameters", "gradient_checkpointing_enable
 _MAKES_NO_DIFFERENCE = frozenset({"progress"})
 
 
-def build(interp: Interpreter, path: str, call: Arguments) -> Value:
+@models(*(f"{package}*" for package in PACKAGES))
+def build(interp: Interpreter, call: Arguments) -> Value:
     """A model and all its parts as modules; unknown where the package is not installed, or does not say."""
+    path = call.path
     if path.startswith("transformers.") and path.endswith("Config") and call.exact:
         return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
     package = interp.oracle.package_of(path) if call.exact else None

@@ -716,7 +716,7 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
         return value
     if isinstance(node, ast.Attribute) and node.attr in ("setter", "deleter", "getter"):
         return interp.lookup(value.name, frame) if isinstance(value, Function) else value
-    if isinstance(decorator, Function | Builtin | Partial | Bound) or path.startswith(transforms.PREFIXES):
+    if isinstance(decorator, Function | Builtin | Partial | Bound) or transforms.is_transform(path):
         call = Arguments((value,), {}, node, frame)
         if isinstance(decorator, Function) and isinstance(decorator.globals, Globals):
             return interp.limited(4 * interp.budget.decoration_steps, lambda: interp.call(decorator, call))
