@@ -46,7 +46,7 @@ import torch
 
 from torchsleuth.interp.budget import Budget
 from torchsleuth.interp.imports import Workspace
-from torchsleuth.interp.interpreter import Interpreter
+from torchsleuth.interp.interpreter import Execution
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax.text import SourceText
@@ -374,7 +374,7 @@ class Replay:
         text = "\n".join(lines) + "\n"
         source = SourceText("script.py", text)
         workspace = Workspace({"script.py": text}, ())
-        interpreter = Interpreter(self.engine.oracle, workspace, Budget())
+        interpreter = Execution(self.engine.oracle, workspace, Budget())
         began = time.perf_counter()
         space: list[Any] = []
         self.reasons.clear()

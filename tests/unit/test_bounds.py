@@ -166,8 +166,8 @@ def _changes(count: int) -> str:
     return "; ".join(f"v{i} = -1" for i in range(count)) + "\nif u:"
 
 
-def _executed(text: str) -> execution.Interpreter:
-    made = execution.Interpreter(engine().oracle, Workspace({"a.py": text}, ()))
+def _executed(text: str) -> execution.Execution:
+    made = execution.Execution(engine().oracle, Workspace({"a.py": text}, ()))
     made.run_document(SourceText("a.py", text))
     return made
 
@@ -415,7 +415,7 @@ def test_a_document_without_torch_is_not_executed(monkeypatch: pytest.MonkeyPatc
     def refuse(*given: object) -> None:
         raise AssertionError("it was executed")
 
-    monkeypatch.setattr(execution.Interpreter, "run_document", refuse)
+    monkeypatch.setattr(execution.Execution, "run_document", refuse)
     found = analyze(PLAIN)
     assert not found.diagnostics and not found.facts and not found.stats["incomplete"] and not found.stats["stumbles"]
 

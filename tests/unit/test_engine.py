@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.check import analyze, check, engine
-from torchsleuth.interp.interpreter import Interpreter
+from torchsleuth.interp.interpreter import Execution
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.rules.shapes import matmul_shape_mismatch
 from torchsleuth.schema import TensorFact
@@ -120,8 +120,8 @@ def test_a_fault_of_the_analysis_costs_one_value(monkeypatch: pytest.MonkeyPatch
     def broken(*_: object) -> None:
         raise KeyError("no such handler")
 
-    monkeypatch.setattr(Interpreter, "on_ListComp", broken)
-    monkeypatch.setattr(Interpreter, "do_If", broken)
+    monkeypatch.setattr(Execution, "on_ListComp", broken)
+    monkeypatch.setattr(Execution, "do_If", broken)
     survived = analyze(text)
     assert complete.stats["stumbles"] == []
     assert [where.partition(" (")[0] for where in survived.stats["stumbles"]] == [

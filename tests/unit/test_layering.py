@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,8 @@ INJECTED = [
     "worker/engine.py",
 ]
 """What is started in the user's interpreter, where nothing but torch can be counted on."""
+MOST_IN_A_CYCLE = 5
+"""Modules that may import one another."""
 
 
 def imports(path: Path) -> set[str]:
@@ -123,6 +126,51 @@ def test_server_and_command_line_start_without_torch() -> None:
     modules = ["torchsleuth.lsp.server", "torchsleuth.rules.registry", "torchsleuth.cli.main", "torchsleuth.cli.check"]
     code = f"import {', '.join(modules)}; import sys; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_no_more_than_five_modules_import_one_another() -> None:
+    """All imports count: those of packages by what is inside of them, those inside of functions, and those that only types
+    are taken from."""
+    graph = {name_of(path): {name_of(target) for target in targets(path)} for path in FILES}
+    cycles = [sorted(cycle) for cycle in components(graph) if len(cycle) > MOST_IN_A_CYCLE]
+    assert not cycles
+
+
+def targets(path: Path) -> Iterator[Path]:
+    """The files of ours that run when this one is imported, or that it takes types from."""
+    for name in imports(path):
+        parts = name.split(".")
+        reached = (file_of(".".join(parts[:length])) for length in range(2, len(parts) + 1))
+        yield from (target for target in reached if target is not None and target != path)
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix().removesuffix(".py").removesuffix("/__init__")
+
+
+def components(graph: dict[str, set[str]]) -> Iterator[set[str]]:
+    """The strongly connected components, by Kosaraju's algorithm."""
+
+    def visit(start: str, edges: dict[str, set[str]], seen: set[str]) -> list[str]:
+        """What is reached from a node and was not seen before, in the order in which all beyond it is done."""
+        seen.add(start)
+        return [name for to in edges[start] if to not in seen for name in visit(to, edges, seen)] + [start]
+
+    backward: dict[str, set[str]] = {name: set() for name in graph}
+    for name, to in graph.items():
+        for target in to:
+            backward[target].add(name)
+    seen: set[str] = set()
+    order = [name for start in graph if start not in seen for name in visit(start, graph, seen)]
+    seen.clear()
+    for start in reversed(order):
+        if start not in seen:
+            yield set(visit(start, backward, seen))
+
+
+def test_cycles_are_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": {"d"}, "e": {"a"}}
+    assert sorted(map(sorted, components(graph))) == [["a", "b", "c"], ["d"], ["e"]]
 
 
 def test_every_file_says_what_it_is_for() -> None:

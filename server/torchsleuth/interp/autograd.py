@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from torchsleuth.interp import library
-from torchsleuth.interp.autocast import Regions
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import hierarchy, hooks, modules, optim
+from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.values import (
@@ -50,10 +51,6 @@ from torchsleuth.values.graph import (
     node_of,
 )
 
-if TYPE_CHECKING:
-    from torchsleuth.interp.trace import LoopPoint, Operation
-
-
 REQUIRES_GRAD = "requires_grad"
 MAX_PLACES = 400
 """Variables and attributes that are searched for what carries a graph on."""
@@ -64,27 +61,9 @@ _SOURCES = frozenset(
 """Operators that take no values from their operand, so that none lose their graph."""
 
 
-class Autograd:
+class Autograd(Interpreter):
     """The part of the interpreter that follows graphs. `grad`: grad mode, None where it is not known. `autocast`: the
     regions in which operators work on copies of their operands in another dtype."""
-
-    grad: bool | None
-    autocast: Regions
-    guarded: int
-    uncertain: int
-    entry: int
-    heap: Any
-    trace: Any
-    interpreter: Any
-    site: Any
-    freed: Slots
-    passes: int
-    """How many times gradients may have come into being: in a backward(), by assignment, in code that is not known."""
-    clears: Slots
-    """`passes` as they were when zero_grad() let the gradients of something go, by its identity."""
-    settings: Slots
-    loop_points: list[LoopPoint]
-    grad_off: Site | None
 
     # -- recording ---------------------------------------------------------------------------------
 
@@ -100,7 +79,7 @@ class Autograd:
             return spec.requires_grad
         grads = [tensor.spec.requires_grad for tensor in tensors]
         module = operation.module
-        unknown = module is not None and library.has_own_parameters(module) and self.trainability(module) is None
+        unknown = module is not None and hierarchy.has_own_parameters(module) and self.trainability(module) is None
         if spec.requires_grad:
             return None if self.grad is None or (unknown and True not in grads) else True
         return None if unknown or None in grads else False
@@ -215,7 +194,7 @@ class Autograd:
         """Whether a module is known to have parameters that require grad."""
         if module is None or self.trainability(module) is not True:
             return False
-        return library.has_parameters(self.interpreter, module)
+        return hierarchy.has_parameters(self, module)
 
     def trainability(self, module: LibraryModule) -> bool | None:
         """Whether the parameters of a module require grad, None where that is not known."""
@@ -227,7 +206,7 @@ class Autograd:
 
     def may_thaw(self, value: Value) -> None:
         """A module given to code that is not known: what was frozen may be unfrozen there."""
-        for part in library.parts_of(value):
+        for part in hierarchy.parts_of(value):
             if isinstance(part, LibraryModule) and part.requires_grad is False:
                 self.heap.set(part.slots, "requires_grad", None)
             elif isinstance(part, Tensor) and part.spec.requires_grad is False:
@@ -256,12 +235,12 @@ class Autograd:
     def require_grad(self, tensor: Tensor, value: bool | None, node: ast.AST, frame: Frame) -> None:
         """``x.requires_grad_()``, an assignment to the attribute, or the argument of what makes a tensor."""
         if value and (tensor.spec.dtype or "").startswith(("int", "uint", "bool")):
-            self.interpreter.operate("Tensor.requires_grad_", (tensor,), {}, node, frame)  # raises
+            self.operate("Tensor.requires_grad_", (tensor,), {}, node, frame)  # raises
             self.heap.set(tensor.slots, "spec", tensor.spec.with_(dtype=None))
             return
         if tensor.owner is not None:
             site = self.site(node, frame)
-            library.set_requires_grad(self.interpreter, tensor.owner, value, site, some=True)
+            modules.set_requires_grad(self, tensor.owner, value, site, some=True)
         self.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=value))
         if tensor.slots["node"] is None:
             self.heap.set(tensor.slots, "leaf", True)
@@ -276,7 +255,7 @@ class Autograd:
             return
         self._count_change(tensor.storage, site)
         for base in _bases(tensor):
-            self.interpreter.retag(base)
+            self.retag(base)
         made = node_of(value) if value is not None else None
         unknown = value is not None and value.spec.requires_grad is None
         if made is None and not unknown:
@@ -306,7 +285,7 @@ class Autograd:
         does so."""
         some = not self._in_each_iteration(node)
         for module in parameters.modules:
-            library.set_requires_grad(self.interpreter, module, value, self.site(node, frame), some)
+            modules.set_requires_grad(self, module, value, self.site(node, frame), some)
 
     def _in_each_iteration(self, node: ast.AST) -> bool:
         """Whether a place is in a statement that each iteration of a loop over all parameters executes."""
@@ -328,10 +307,10 @@ class Autograd:
 
     def _states(self, module: Value) -> Iterator[bool]:
         """Whether each part of a module is known to require grad."""
-        for part in library.descendants(module):
-            if isinstance(part, LibraryModule) and library.has_own_parameters(part):
+        for part in hierarchy.descendants(module):
+            if isinstance(part, LibraryModule) and hierarchy.has_own_parameters(part):
                 yield self.trainability(part) is True
-            for tensor in library.own_parameters(part):
+            for tensor in hierarchy.own_parameters(part):
                 yield tensor.spec.requires_grad is True
 
     def _count_change(self, storage: Ref, site: Site) -> None:
@@ -352,7 +331,7 @@ class Autograd:
 
     def stepped(self, optimizer: LibraryObject, site: Site) -> None:
         """An optimizer changes in place those weights that have a gradient."""
-        for part in library.trained_parts(optimizer):
+        for part in optim.trained_parts(optimizer):
             if part.slots.get("graded") is True:
                 self._count_change(part if isinstance(part, LibraryModule) else part.storage, site)
 
@@ -366,7 +345,7 @@ class Autograd:
 
     def backward(self, tensor: Tensor, gradient: Value, retain: bool | None, node: ast.AST, frame: Frame) -> None:
         """``tensor.backward()``. `retain`: None where it is not known."""
-        library.run_pending(self.interpreter)
+        hooks.run_pending(self)
         order = self._traverse(tensor, gradient, retain, node, frame)
         if order is None:
             return
@@ -418,7 +397,7 @@ class Autograd:
         `inputs`: what is differentiated by. The pass runs through the operations on the way there, and frees them.
         """
         site = self.site(node, frame)
-        spec = self.interpreter.resolved_spec(tensor.spec)
+        spec = self.resolved_spec(tensor.spec)
         if spec.requires_grad is False:
             self.fault(AutogradFault("no_graph", site, tensor, cut_of(tensor)))
             return None
@@ -469,7 +448,7 @@ class Autograd:
                     seen.add(value.identity)
                     places += inner
                 continue
-            nodes = [node_of(tensor) for tensor in library.tensors_in(value, 2)]
+            nodes = [node_of(tensor) for tensor in hierarchy.tensors_in(value, 2)]
             if nodes and all(node and any(map(is_meant, node.reachable())) for node in nodes):
                 yield name, not isinstance(value, Tensor)
 
@@ -533,7 +512,7 @@ class Autograd:
 
     def converted_to_arrays(self, values: tuple[Value, ...], node: ast.AST, frame: Frame) -> None:
         """Tensors given to a function that makes NumPy arrays of them."""
-        for tensor in library.tensors_in(values):
+        for tensor in hierarchy.tensors_in(values):
             if tensor.spec.requires_grad and self.grad:
                 self.fault(AutogradFault("numpy", self.site(node, frame), tensor))
 
@@ -550,8 +529,8 @@ class Autograd:
 
     def fault(self, fault: AutogradFault) -> None:
         key = (fault.kind, fault.at.span)
-        if not self.guarded and key not in self.interpreter.failures_seen:
-            self.interpreter.failures_seen.add(key)
+        if not self.guarded and key not in self.failures_seen:
+            self.failures_seen.add(key)
             self.trace.autograd.append(fault)
 
 
@@ -619,9 +598,9 @@ def _between(order: list[GraphNode], inputs: list[Value]) -> list[GraphNode]:
         return []
     tensors = [value for value in inputs if isinstance(value, Tensor)]
     modules = [module for value in inputs if isinstance(value, Parameters) for module in value.modules]
-    owners = [*(tensor.owner for tensor in tensors), *(part for m in modules for part in library.descendants(m))]
+    owners = [*(tensor.owner for tensor in tensors), *(part for m in modules for part in hierarchy.descendants(m))]
     wanted = {part.identity for part in [*owners, *tensors] if part is not None}
-    wanted |= {tensor.identity for module in modules for tensor in library.parts_of(module)}
+    wanted |= {tensor.identity for module in modules for tensor in hierarchy.parts_of(module)}
     consumers: dict[GraphNode, list[GraphNode]] = {}
     for part in order:
         for inner in part.inputs:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import ListValue, SliceValue, Tags, Tensor, Value
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.trace import Operation
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,8 @@ def follow(
     if name == "einsum":
         return _summed(operation, axis, before)
     given = operation.args[1:]
-    moved = _moved(name, axis, before, shape, given, operation.kwargs)
+    move = _MOVES.get(name)
+    moved = None if move is None else move(_Move(axis, before, shape, given, operation.kwargs))
     if moved is not None:
         return moved if moved >= 0 else None
     if len(shape) == len(before) and axis < len(shape) and shape[axis] == before[axis]:
@@ -102,52 +100,85 @@ def _recurrent(operation: Operation, axis: int, before: tuple[Size, ...], positi
     return 1 if axis == (0 if first else 1) else None
 
 
-def _moved(
-    name: str,
-    axis: int,
-    before: tuple[Size, ...],
-    shape: tuple[Size, ...],
-    given: tuple[Value, ...],
-    named: dict[str, Value],
-) -> int | None:
-    """Where an operator that moves dimensions puts one; -1 where it is lost, None where the operator is another one."""
-    rank = len(before)
+@dataclass(frozen=True)
+class _Move:
+    """An operator that moves dimensions: where it puts the one at `axis`; -1 where that is lost, None where it stays."""
 
-    def place(value: Value, size: int = rank) -> int | None:
+    axis: int
+    before: tuple[Size, ...]
+    shape: tuple[Size, ...]
+    given: tuple[Value, ...]
+    named: dict[str, Value]
+
+    def dim(self, default: Value = None, size: int | None = None) -> int | None:
+        """The dimension that is named first, from the front."""
+        return self.place(self.given[0] if self.given else self.named.get("dim", default), size)
+
+    def place(self, value: Value, size: int | None = None) -> int | None:
+        size = len(self.before) if size is None else size
         return value % size if isinstance(value, int) and -size <= value < size else None
 
-    if name in ("transpose", "swapaxes", "swapdims"):
-        one, two = (place(given[index] if index < len(given) else named.get(f"dim{index}")) for index in (0, 1))
+    def exchanged(self) -> int:
+        given, named = self.given, self.named
+        one, two = (self.place(given[i] if i < len(given) else named.get(f"dim{i}")) for i in (0, 1))
         if one is None or two is None:
             return -1
-        return two if axis == one else one if axis == two else axis
-    if name in ("t", "T", "mT", "H", "mH"):
-        return rank - 1 - axis if name in ("t", "T", "H") else {rank - 1: rank - 2, rank - 2: rank - 1}.get(axis, axis)
-    if name == "permute":
-        order = _order(given, named)
-        places = [place(value) for value in order]
-        return places.index(axis) if axis in places else -1
-    if name == "unsqueeze":
-        where = place(given[0] if given else named.get("dim"), rank + 1)
-        return -1 if where is None else axis + (where <= axis)
-    if name in ("view", "reshape", "flatten", "unflatten", "squeeze", "reshape_as", "view_as", "Flatten", "Unflatten"):
-        return _reshaped(axis, before, shape)
-    if name == "getitem":
-        return _indexed(axis, rank, given[0] if given else None)
-    if name in _REDUCTIONS:
-        dim = place(given[0] if given else named.get("dim"))
-        if dim is None or dim == axis:
+        return two if self.axis == one else one if self.axis == two else self.axis
+
+    def reversed(self) -> int:
+        return len(self.before) - 1 - self.axis
+
+    def turned(self) -> int:
+        rank = len(self.before)
+        return {rank - 1: rank - 2, rank - 2: rank - 1}.get(self.axis, self.axis)
+
+    def permuted(self) -> int:
+        places = [self.place(value) for value in _order(self.given, self.named)]
+        return places.index(self.axis) if self.axis in places else -1
+
+    def inserted(self) -> int:
+        where = self.dim(size=len(self.before) + 1)
+        return -1 if where is None else self.axis + (where <= self.axis)
+
+    def stacked(self) -> int:
+        where = self.dim(0, len(self.before) + 1)
+        return -1 if where is None else self.axis + (where <= self.axis)
+
+    def reshaped(self) -> int | None:
+        return _reshaped(self.axis, self.before, self.shape)
+
+    def indexed(self) -> int | None:
+        return _indexed(self.axis, len(self.before), self.given[0] if self.given else None)
+
+    def reduced(self) -> int:
+        dim = self.dim()
+        if dim is None or dim == self.axis:
             return -1
-        return axis if len(shape) == rank else axis - (dim < axis)
-    if name in ("cat", "concat", "concatenate", "gather"):
-        dim = place(given[0] if given else named.get("dim", named.get("axis", 0)))
-        return -1 if dim is None or dim == axis else None
-    if name == "stack":
-        where = place(given[0] if given else named.get("dim", 0), rank + 1)
-        return -1 if where is None else axis + (where <= axis)
-    if name == "movedim":
+        return self.axis if len(self.shape) == len(self.before) else self.axis - (dim < self.axis)
+
+    def joined(self) -> int | None:
+        dim = self.dim(self.named.get("axis", 0))
+        return -1 if dim is None or dim == self.axis else None
+
+    def lost(self) -> int:
         return -1
-    return None
+
+
+_MOVES: dict[str, Callable[[_Move], int | None]] = {
+    **dict.fromkeys(("transpose", "swapaxes", "swapdims"), _Move.exchanged),
+    **dict.fromkeys(("t", "T", "H"), _Move.reversed),
+    **dict.fromkeys(("mT", "mH"), _Move.turned),
+    "permute": _Move.permuted,
+    "unsqueeze": _Move.inserted,
+    **dict.fromkeys(
+        "view reshape flatten unflatten squeeze reshape_as view_as Flatten Unflatten".split(), _Move.reshaped
+    ),
+    "getitem": _Move.indexed,
+    **dict.fromkeys(_REDUCTIONS, _Move.reduced),
+    **dict.fromkeys(("cat", "concat", "concatenate", "gather"), _Move.joined),
+    "stack": _Move.stacked,
+    "movedim": _Move.lost,
+}
 
 
 def _order(given: tuple[Value, ...], named: dict[str, Value]) -> tuple[Value, ...]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
-from torchsleuth.interp import kinds, library, misuse, reasons, signatures, unparsed, unset
+from torchsleuth.interp import kinds, misuse, reasons, signatures, unparsed, unset
+from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.choices import Choices
 from torchsleuth.interp.decorators import hands_back
-from torchsleuth.interp.parts import Parts
+from torchsleuth.interp.library import dispatch, einops, hierarchy, hooks, modules, packed, python, records
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
@@ -38,7 +39,6 @@ from torchsleuth.values import (
     Scalar,
     Several,
     Site,
-    Slots,
     Tensor,
     Unknown,
     Value,
@@ -50,10 +50,6 @@ from torchsleuth.values.conditions import Condition, Fact, identity
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MISSING
 from torchsleuth.values.names import Names
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.iteration import Iteration
-
 
 MAX_RECURSION = 6
 """Activations of one function inside of one another."""
@@ -67,24 +63,6 @@ def whose_attributes(node: ast.expr) -> ast.expr | None:
         return node.value
     called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars"
     return node.args[0] if isinstance(node, ast.Call) and called and len(node.args) == 1 else None
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """One call as a library model sees it. `exact`: no unknown ``*args`` or ``**kwargs`` were passed."""
-
-    args: tuple[Value, ...]
-    kwargs: dict[str, Value]
-    node: ast.AST
-    frame: Frame
-    exact: bool = True
-    written: bool = True
-    """Whether the arguments are those that stand in the call: not so for the later parts of a Sequential."""
-
-    def get(self, position: int, name: str, default: Value = None) -> Value:
-        if name in self.kwargs:
-            return self.kwargs[name]
-        return self.args[position] if position < len(self.args) else default
 
 
 def _method_path(receiver: Value, name: str) -> str:
@@ -112,27 +90,16 @@ _QUESTIONS = frozenset({"builtins.len", "builtins.isinstance", "builtins.bool"})
 class Calls(Choices):
     """Everything that is called."""
 
-    parts: Parts
-    steps: int
-    step_limit: int
-    handing_back: dict[ast.AST, bool]
-    recursive_calls: dict[ast.AST, int]
-    elsewhere: Callable[[str, Slots], Value]
     first_unknown: Unknown | None = None
     """The unknown that was met first in the expression that is being evaluated: what it gives, comes from this."""
-    outcomes: tuple[Value, ...] = ()
-    """What the paths of the function that returned last gave, before they were joined."""
-
-    def eval(self, node: ast.expr, frame: Frame) -> Value:
-        raise NotImplementedError
 
     def on_Call(self, node: ast.Call, frame: Frame) -> Value:
         if isinstance(node.func, ast.Name) and node.func.id in ("super", "locals", "globals", "vars"):
-            special = library.frame_builtin(self.interpreter, node, frame)
+            special = python.frame_builtin(self, node, frame)
             if special is not None:
                 return special
         if isinstance(node.func, ast.Attribute) and node.func.attr in _FILLS:
-            owner = self.interpreter.owner_of_attributes(node.func.value, frame)
+            owner = self.owner_of_attributes(node.func.value, frame)
             if owner is not None:
                 self._fill_attributes(owner, node, frame)
                 return UNKNOWN
@@ -145,7 +112,7 @@ class Calls(Choices):
                 spread = self.eval(argument.value, frame)
                 more = self.sequence(spread, argument, frame)
                 if more is None and len(node.args) == 1 and isinstance(callee, Native):
-                    columns = library.transposed(self.interpreter, callee.path, spread, argument, frame)
+                    columns = python.transposed(self, callee.path, spread, argument, frame)
                     if columns is not None:
                         return columns
             else:
@@ -159,7 +126,7 @@ class Calls(Choices):
         for keyword in node.keywords:
             inner = whose_attributes(keyword.value) if keyword.arg is None else None
             value = self.eval(keyword.value if inner is None else inner, frame)
-            value = value if inner is None else library.attributes(value)
+            value = value if inner is None else records.attributes(value)
             if keyword.arg is not None:
                 kwargs[keyword.arg] = value
             elif isinstance(value, DictValue) and value.entries is not None:
@@ -212,9 +179,9 @@ class Calls(Choices):
             given.update({None: UNKNOWN} if items is None else items)
         if all(isinstance(name, str) for name in given) and isinstance(node.func, ast.Attribute):
             for name, value in given.items() if node.func.attr == "update" else ():
-                self.interpreter.set_attribute(owner, str(name), value, node, frame)
+                self.set_attribute(owner, str(name), value, node, frame)
         else:
-            self.interpreter.forget_attributes(owner)
+            self.forget_attributes(owner)
 
     def call(self, callee: Value, call: Arguments) -> Value:
         """The value of a call; unknown where the callee is."""
@@ -250,8 +217,8 @@ class Calls(Choices):
             opaque = isinstance(callee.receiver, Instance) and callee.receiver.cls.opaque
             if not told and not opaque:
                 parameters = self.oracle.signature(path)
-                misuse.misfits(self.interpreter, parameters and parameters[1:], callee, call)
-            value = library.call_method(self.interpreter, callee.receiver, callee.function, call)
+                misuse.misfits(self, parameters and parameters[1:], callee, call)
+            value = dispatch.call_method(self, callee.receiver, callee.function, call)
             self._record_call(path, callee.receiver, call, value)
             return value
         if isinstance(callee, Builtin):
@@ -265,18 +232,18 @@ class Calls(Choices):
             return self.instantiate(callee, call.args, call.kwargs, node, call.frame)
         if isinstance(callee, Instance):
             return self._call_instance(callee, call)
-        misuse.calls(self.interpreter, callee, node, call.frame)
-        kinds.uses(self.interpreter, callee, "call", node and node.func, call.frame)
+        misuse.calls(self, callee, node, call.frame)
+        kinds.uses(self, callee, "call", node and node.func, call.frame)
         if isinstance(callee, LibraryModule):
             return self.call_module(callee, call)
         if isinstance(callee, NamedResult):
-            misuse.lacks(self.interpreter, callee, None, call.node, call.frame)
+            misuse.lacks(self, callee, None, call.node, call.frame)
         if isinstance(callee, Native):
             parameters = self.oracle.signature(callee.path)
-            misuse.misfits(self.interpreter, parameters, callee, call)
-            kinds.numbers(self.interpreter, parameters or (), call)
-            misuse.computes_with(self.interpreter, callee.path, call)
-            value = library.call_native(self.interpreter, callee, call)
+            misuse.misfits(self, parameters, callee, call)
+            kinds.numbers(self, parameters or (), call)
+            misuse.computes_with(self, callee.path, call)
+            value = dispatch.call_native(self, callee, call)
             self._record_call(callee.path, None, call, value)
             return value
         if is_unknown(callee) and node is not None and isinstance(node.func, ast.Attribute) and not call.args:
@@ -285,7 +252,7 @@ class Calls(Choices):
         if is_unknown(callee) and node is not None and isinstance(node.func, ast.Attribute):
             if node.func.attr == "requires_grad_":
                 self.unknown_set()
-        value = library.call_object(self.interpreter, callee, call)
+        value = dispatch.call_object(self, callee, call)
         if is_unknown(value):
             self.escape((*call.args, *call.kwargs.values()))
             called = node.func if node is not None else None
@@ -300,7 +267,7 @@ class Calls(Choices):
             return  # The method may be that of another base.
         if function.kind == "function" and not getattr(function.node, "decorator_list", None):
             parameters = signatures.of(function, bound=isinstance(callee, Bound))
-            misuse.misfits(self.interpreter, parameters, callee, call)
+            misuse.misfits(self, parameters, callee, call)
 
     @staticmethod
     def _takes_unknown(callee: Value) -> bool:
@@ -411,7 +378,7 @@ class Calls(Choices):
         source = caller.source if caller.path == function.path else self.source_of(function.path, caller)
         name = f"{function.owner.name}.{function.name}" if function.owner is not None else function.name
         if not self.parts.begin(source, function.node, name):
-            unparsed.leave_out_call(self.interpreter, function, source, (*args, *kwargs.values()), caller)
+            unparsed.leave_out_call(self, function, source, (*args, *kwargs.values()), caller)
             return UNKNOWN
         try:
             return self._follow(function, source, args, names, node, caller, body)
@@ -449,7 +416,7 @@ class Calls(Choices):
                 if argument.arg in frame.names:
                     frame.names[argument.arg] = reasons.argument(frame.names[argument.arg], argument, frame)
                 self.record_fact(_name_of(argument), frame.names.get(argument.arg), frame, argument.arg)
-        self.interpreter.meet_arguments(function, frame)
+        self.meet_arguments(function, frame)
         grad, grad_off, autocast, guarded = self.grad, self.grad_off, self.autocast, self.guarded
         first_unknown = self.first_unknown
         if function.autocast is not None:
@@ -465,7 +432,7 @@ class Calls(Choices):
             if function.grad_mode is not None:
                 self.grad, self.grad_off = grad, grad_off
         value = self._result(frame, completion)
-        self.interpreter.meet_result(function, value, frame)
+        self.meet_result(function, value, frame)
         return value
 
     def _result(self, frame: Frame, completion: int) -> Value:
@@ -494,7 +461,7 @@ class Calls(Choices):
                 yields = Several.counted(self.heap.several(yields), len(yields))
             made = ListValue(yields, "generator")
             call = frame.call or frame.function.node  # type: ignore[union-attr]
-            return misuse.iterator(self.interpreter, made, call, frame.caller or frame)
+            return misuse.iterator(self, made, call, frame.caller or frame)
         return value
 
     def _recursing(self, function: Function, caller: Frame) -> bool:
@@ -561,10 +528,10 @@ class Calls(Choices):
         exact = not isinstance(kwargs, OpenArguments) or kwargs.defaults
         if exact:
             self.instantiated.add(cls)
-        if library.is_enum(cls):
-            return library.member(self.interpreter, cls, args)
-        if library.is_named_tuple(cls):
-            return library.make_named_tuple(self.interpreter, cls, args, kwargs, frame) if exact else UNKNOWN
+        if records.is_enum(cls):
+            return records.member(self, cls, args)
+        if records.is_named_tuple(cls):
+            return records.make_named_tuple(self, cls, args, kwargs, frame) if exact else UNKNOWN
         instance = Instance(cls)
         maker = self.class_attribute(cls, "__new__")
         if isinstance(maker, Function):
@@ -577,20 +544,17 @@ class Calls(Choices):
         init = self.class_attribute(cls, "__init__")
         if isinstance(init, Function):
             if node is not None and cls.is_made_plainly():
-                misuse.misfits(self.interpreter, signatures.of(init), cls, Arguments(args, kwargs, node, frame, exact))
+                misuse.misfits(self, signatures.of(init), cls, Arguments(args, kwargs, node, frame, exact))
             self.call_function(init, (instance, *args), kwargs, node, frame)
         elif cls.is_dataclass:
             if not exact:
                 return UNKNOWN
-            library.fill(self.interpreter, instance, args, kwargs, frame)
+            records.fill(self, instance, args, kwargs, frame)
         elif init is MISSING and cls.native_base() is not None:
-            library.native_init(self.interpreter, instance, Arguments(args, kwargs, node or ast.Pass(), frame, exact))
+            dispatch.native_init(self, instance, Arguments(args, kwargs, node or ast.Pass(), frame, exact))
         elif cls.opaque:
             return UNKNOWN
         return instance
-
-    def class_attribute(self, cls: ClassValue, name: str, after: ClassValue | None = None) -> Value:
-        raise NotImplementedError
 
     def _call_instance(self, instance: Instance, call: Arguments) -> Value:
         node = call.node if isinstance(call.node, ast.Call) else None
@@ -599,7 +563,7 @@ class Calls(Choices):
             method = self.class_attribute(instance.cls, "forward")
             if not isinstance(method, Function):
                 if instance.native is None:
-                    unset.without_forward(self.interpreter, instance, call.node, call.frame)
+                    unset.without_forward(self, instance, call.node, call.frame)
                     return UNKNOWN
                 return self.call_module(instance.native, call)
             return self._forward(instance, method, call, node)
@@ -613,12 +577,12 @@ class Calls(Choices):
         self.forward_depth += 1
         try:
             if self.hooked:
-                call = library.run_hooks_before(self.interpreter, instance, call)
+                call = hooks.before(self, instance, call)
             if not self.hooked and not instance.cls.opaque:
-                misuse.misfits(self.interpreter, signatures.of(method), instance, call)
+                misuse.misfits(self, signatures.of(method), instance, call)
             value = self.call_function(method, (instance, *call.args), call.kwargs, node, call.frame)
             if self.hooked:
-                value = library.run_hooks_after(self.interpreter, instance, call, value)
+                value = hooks.after(self, instance, call, value)
         finally:
             self.forward_depth -= 1
         if outermost:
@@ -634,35 +598,35 @@ class Calls(Choices):
         self.first_unknown = self.first_unknown or next(
             filter(is_unknown, (*module.args, *module.kwargs.values())), None
         )
-        outermost = self.forward_depth == 0 and not library.is_loss(module.path)
+        outermost = self.forward_depth == 0 and not hierarchy.is_loss(module.path)
         self.forward_depth += 1
         try:
             if self.hooked:
-                call = library.run_hooks_before(self.interpreter, module, call)
+                call = hooks.before(self, module, call)
             elif module.built is None:
                 parameters = self.oracle.signature(f"{module.path}.forward")
-                misuse.misfits(self.interpreter, parameters and parameters[1:], module, call)
+                misuse.misfits(self, parameters and parameters[1:], module, call)
             if module.path == "torch.nn.Sequential":
-                value = library.run_sequential(self.interpreter, module, call)
-            elif module.path in library.EINOPS_LAYERS:
-                value = library.run_einops(self.interpreter, module, call)
-            elif call.args and library.is_packed(call.args[0]):
-                value = library.run_packed(self.interpreter, module, call)
+                value = modules.run_sequential(self, module, call)
+            elif module.path in einops.LAYERS:
+                value = einops.run(self, module, call)
+            elif call.args and packed.is_packed(call.args[0]):
+                value = packed.run(self, module, call)
             else:
-                misuse.takes_array(self.interpreter, module, call)
+                misuse.takes_array(self, module, call)
                 value = self.apply_module(module, call)
             if self.hooked:
-                value = library.run_hooks_after(self.interpreter, module, call, value)
+                value = hooks.after(self, module, call, value)
         finally:
             self.forward_depth -= 1
-        if outermost and module.children is not None or outermost and library.has_parameters(self.interpreter, module):
+        if outermost and module.children is not None or outermost and hierarchy.has_parameters(self, module):
             value = self.mark_forward(module, value, call)
         return value
 
     def mark_forward(self, module: Value, value: Value, call: Arguments) -> Value:
         """Give the tensors of an outermost forward an identity, by which rules follow its graph."""
         forward_id = next(self.forward_ids)
-        tensors = library.tensors_in(value)
+        tensors = hierarchy.tensors_in(value)
         for tensor in tensors:
             if tensor.spec.requires_grad is not False and self.grad:
                 self.heap.set(tensor.slots, "history", tensor.history | {forward_id})
@@ -671,7 +635,7 @@ class Calls(Choices):
             module,
             call.node,
             call.frame,
-            training=library.training_of(module),
+            training=hierarchy.training_of(module),
             tensor=tensors[0] if tensors else None,
             forward_id=forward_id,
         )
@@ -681,24 +645,24 @@ class Calls(Choices):
         """Values handed to code that is not known: whatever graph they carry may be used there."""
         values = tuple(values)
         # A backward() may run there.
-        self.passes += any(library.tensors_in(value) or library.objects_in(value) for value in values)
-        for tensor in library.tensors_in(values):
+        self.passes += any(hierarchy.tensors_in(value) or hierarchy.objects_in(value) for value in values)
+        for tensor in hierarchy.tensors_in(values):
             self.trace.consumed.update(tensor.history)
             # It may be asked for a gradient there.
             self.heap.set(tensor.slots, "has_grad", True)
         self.may_be_initialised(*values)
         for value in values:
-            self.trace.escaped.update(library.objects_in(value))
+            self.trace.escaped.update(hierarchy.objects_in(value))
             self.may_thaw(value)
-            called = [value, *(library.hooks_in(value) if self.hooked else ())]
-            for function in (function for part in called for function in library.functions_in(part)):
+            called = [value, *(hooks.functions(value) if self.hooked else ())]
+            for function in (function for part in called for function in python.functions_in(part)):
                 self.forget_captured(function)
 
     def may_move(self, values: tuple[Value, ...]) -> None:
         """Code that is not known may take modules to another device."""
         for value in values:
             if is_module(value):
-                library.move_somewhere(self.interpreter, value)
+                modules.move_somewhere(self, value)
             elif isinstance(value, tuple | ListValue):
                 held = value.elements if isinstance(value, ListValue) else value
                 self.may_move(tuple(one for one in held or () if is_module(one)))
@@ -719,12 +683,6 @@ class Calls(Choices):
 
     def site(self, node: ast.AST, frame: Frame) -> Site:
         return Site(frame.source.span(node), node, frame, self.heap.moment)
-
-    def sequence(self, value: Value, node: ast.AST, frame: Frame) -> tuple[Value, ...] | None:
-        raise NotImplementedError
-
-    def iterate(self, value: Value, node: ast.AST, frame: Frame) -> Iteration:
-        raise NotImplementedError
 
     @staticmethod
     def is_module(value: Value) -> bool:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from torchsleuth.interp import library
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.library import python
 from torchsleuth.interp.tensors import TensorOperations
 from torchsleuth.values import UNKNOWN, Choice, Tensor, Value, is_unknown
 from torchsleuth.values.conditions import Condition, Fact, is_constant
 from torchsleuth.values.frames import Frame
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
 
 MAX_COMBINATIONS = 16
 """Values of the arguments of a call that are tried together."""
@@ -88,7 +86,7 @@ class Choices(TensorOperations):
         kwargs = {name: kept(value) for name, value in call.kwargs.items()}
         if not dropped:
             return call
-        self.escape(tuple(dropped))  # type: ignore[attr-defined]
+        self.escape(tuple(dropped))
         return replace(call, args=args, kwargs=kwargs)
 
     # -- tests -------------------------------------------------------------------------------------
@@ -113,7 +111,7 @@ class Choices(TensorOperations):
             return self.truth(value)
         if kind == "isinstance":
             types = self.heap.conditions.types[operands[1]]
-            found: bool | None = library.is_instance(self.interpreter, value, types)
+            found: bool | None = python.is_instance(self, value, types)
             return found
         if kind in ("is", "eq") and is_constant(operands[1]):
             kept = operands[1][1]  # type: ignore[index]
@@ -139,11 +137,11 @@ class Choices(TensorOperations):
             elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _VALUES:
                 held = part.func.value
             if isinstance(held, ast.Name):
-                value = self.lookup(held.id, frame)  # type: ignore[attr-defined]
+                value = self.lookup(held.id, frame)
                 if isinstance(value, Tensor) and self.resolved_spec(value.spec).shape == (1,):
                     return True
             if isinstance(asked, ast.Name | ast.Attribute):
-                value = self.eval(asked, frame)  # type: ignore[attr-defined]
+                value = self.eval(asked, frame)
                 if is_unknown(value) or (isinstance(value, Tensor) and self.resolved_spec(value.spec).shape is None):
                     return True
         return False

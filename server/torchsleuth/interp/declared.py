@@ -6,7 +6,7 @@ import ast
 
 from torchsleuth.interp.expressions import Expressions
 from torchsleuth.interp.trace import DeclaredSighting
-from torchsleuth.syntax.shapes import Declarations, Declared, declarations, key
+from torchsleuth.syntax.shapes import Declared, declarations, key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import Function, Tensor, Value, is_int, is_unknown
@@ -15,8 +15,6 @@ from torchsleuth.values.frames import Frame
 
 class DeclaredShapes(Expressions):
     """Declared shapes of the files that are analysed. `declared`: by path; files without any are not in it."""
-
-    declared: dict[str, Declarations]
 
     def read_declarations(self, source: SourceText, tree: ast.Module) -> None:
         found = declarations(source, tree)

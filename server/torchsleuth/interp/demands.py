@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from torchsleuth.interp import kinds, misuse
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Failure, Result, TensorSpec
 from torchsleuth.values import AnyIndex, Scalar, SliceValue, Tensor, Value, is_unknown
 from torchsleuth.values.frames import Frame
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.interpreter import Interpreter
 
 
 def as_number(interp: Interpreter, value: Value, kind: str, node: ast.AST, frame: Frame) -> None:

@@ -7,7 +7,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from torchsleuth.interp.budget import OutOfBudget, OutOfTime
 from torchsleuth.interp.declared import DeclaredShapes
 from torchsleuth.interp.inputs import ArgumentKey, Demand, demanded, demanded_rank, used_as_tensors
 from torchsleuth.interp.library.modules import move
+from torchsleuth.interp.suppositions import NOTHING, Entry, Supposition, Trial
 from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Sighting, Trace
 from torchsleuth.messages import message
 from torchsleuth.syntax.parse import parse
@@ -22,7 +23,7 @@ from torchsleuth.syntax.shapes import Declared
 from torchsleuth.syntax.shapes import key as key_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size, Symbol
+from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native, TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
@@ -53,81 +54,9 @@ _SIZES = re.compile(
 """Names of constructor parameters that are sizes."""
 
 
-@dataclass(frozen=True)
-class Supposition:
-    """What is taken for granted of arguments that nobody passes.
-
-    `declared`: they have the shapes that are written down. `ranks`: they have this many dimensions, with these names.
-    `sizes`: constructor parameters named like sizes are integers. `dtypes`: by parameter. `tensors`: parameters that are
-    used as tensors are tensors. `count`: what those are that say how often a loop goes around. `general`: integers
-    with different names are different.
-    """
-
-    declared: bool = False
-    ranks: dict[ArgumentKey, tuple[str, ...]] = field(default_factory=dict)
-    dtypes: dict[ArgumentKey, str] = field(default_factory=dict)
-    sizes: bool = False
-    tensors: bool = False
-    counted: frozenset[ArgumentKey] = frozenset()
-    count: int = 0
-    general: bool = False
-
-
-@dataclass(frozen=True)
-class Trial:
-    """What was seen in one run with suppositions, what operators asked of the arguments, the shapes that these turned
-    out to have, and which of them say how often a loop goes around."""
-
-    given: Supposition
-    trace: Trace
-    demands: dict[ArgumentKey, Demand]
-    shapes: dict[ArgumentKey, tuple[Size, ...] | None]
-    counted: frozenset[ArgumentKey]
-
-    @property
-    def sane(self) -> bool:
-        """Whether the run went through without an error."""
-        trace = self.trace
-        return not (trace.failures or trace.conflicts or trace.unpackings or trace.incomplete)
-
-
-@dataclass
-class Entry:
-    """Something that nothing calls. `lacking`: its tensor arguments whose rank stayed unknown. `counted`: its integers that
-    say how often a loop goes around. `used`: whether there are
-    arguments that are used as tensors, and nothing else says that they are. `complete`: it came to its
-    end. `places`: which facts were first recorded in it, `sightings`: which declared shapes."""
-
-    run: Callable[[Supposition], Any]
-    declared: dict[ArgumentKey, Declared] = field(default_factory=dict)
-    lacking: set[ArgumentKey] = field(default_factory=set)
-    demands: dict[ArgumentKey, Demand] = field(default_factory=dict)
-    counted: set[ArgumentKey] = field(default_factory=set)
-    sizes: bool = False
-    used: bool = False
-    complete: bool = False
-    places: tuple[int, int] = (0, 0)
-    sightings: tuple[int, int] = (0, 0)
-
-
-NOTHING = Supposition()
-
-
 class EntryPoints(DeclaredShapes):
     """Runs what there is to run."""
 
-    body: Callable[..., int]
-    entry_point: Entry | None = None
-    general = False
-    arguments: list[Tensor]
-    most_questions: int | None
-    lasting: dict[Symbol, ArgumentKey]
-    learned_aside: set[Symbol]
-    steps: int
-    step_limit: int
-    pending: dict[Any, Callable[[], Any]]
-    overdue: bool
-    """Whether the time for the document is over."""
     entering = False
 
     def run_document(self, source: SourceText) -> Trace:
@@ -275,7 +204,7 @@ class EntryPoints(DeclaredShapes):
             # A container that others fill.
             self.heap.set(native.slots, "children", UNKNOWN)
         # Whoever makes one may move it.
-        move(self.interpreter, instance, None, None)
+        move(self, instance, None, None)
         forward = self.class_attribute(cls, "forward")
         if isinstance(forward, Function) and isinstance(instance, Instance):
             self._hand_out(forward, (instance,), self._arguments(forward, 1, given), frame)

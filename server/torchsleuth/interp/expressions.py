@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import demands, kinds, library, limits, misuse, reasons, unset
+from torchsleuth.interp import demands, kinds, limits, misuse, reasons, unset
+from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.arithmetic import (
     MAX_SEQUENCE,
     NUMBERS,
@@ -20,12 +21,27 @@ from torchsleuth.interp.arithmetic import (
     scalar_arithmetic,
 )
 from torchsleuth.interp.budget import OutOfBudget
-from torchsleuth.interp.calls import Arguments, Calls
+from torchsleuth.interp.calls import Calls
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.library import (
+    arrays,
+    data,
+    dictionaries,
+    dispatch,
+    draws,
+    files,
+    functions,
+    hierarchy,
+    modules,
+    parameters,
+    python,
+    records,
+)
+from torchsleuth.interp.library.tensor_methods import TensorMethods
 from torchsleuth.interp.reasons import Watch
 from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.device import Device, parse
+from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import DType, Native
 from torchsleuth.values import (
@@ -100,9 +116,6 @@ _PURE = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.op
 class Expressions(Calls):
     """Evaluation of expressions; calls and tensor operators are in the base classes."""
 
-    as_needed: bool
-    fetch: Callable[[Globals, str], Value]
-    differ: Callable[[Size, Size], bool]
     evaluators: dict[type[ast.expr], Callable[[Any, Frame], Value]]
     watch: Watch | None = None
 
@@ -147,7 +160,7 @@ class Expressions(Calls):
     def on_Name(self, node: ast.Name, frame: Frame) -> Value:
         value = self.lookup(node.id, frame)
         if is_unknown(value) and isinstance(frame.receiver, Instance):
-            unset.name(self.interpreter, node, frame)
+            unset.name(self, node, frame)
         return value
 
     def lookup(self, name: str, frame: Frame) -> Value:
@@ -159,7 +172,7 @@ class Expressions(Calls):
     def elsewhere(self, name: str, names: Slots) -> Value:
         """What a name means that is bound nowhere so far."""
         value = self.fetch(names, name) if self.as_needed and isinstance(names, Globals) else MISSING
-        return library.builtin(name) if value is MISSING else value
+        return python.builtin(name) if value is MISSING else value
 
     def on_Tuple(self, node: ast.Tuple, frame: Frame) -> Value:
         items = self._elements(node.elts, frame)
@@ -175,7 +188,7 @@ class Expressions(Calls):
         return self.heap.several(elements)
 
     def on_Set(self, node: ast.Set, frame: Frame) -> Value:
-        return library.make_set(self.interpreter, self._elements(node.elts, frame))
+        return python.make_set(self, self._elements(node.elts, frame))
 
     def _elements(self, nodes: list[ast.expr], frame: Frame) -> tuple[Value, ...] | None:
         """The elements, `Several` where a starred one stands for any number, None where one is not known."""
@@ -198,13 +211,13 @@ class Expressions(Calls):
         for key_node, value_node in zip(node.keys, node.values):
             value = self.eval(value_node, frame)
             if key_node is None:
-                value = library.as_entries(self.interpreter, value)
+                value = parameters.as_entries(self, value)
                 more = value.entries if isinstance(value, DictValue) else None
-                entries = library.merge_entries(self.interpreter, entries, more)
+                entries = dictionaries.merge(self, entries, more)
                 continue
             key = self.eval(key_node, frame)
             if entries is not None:
-                entries = library.put_entry(self.interpreter, entries, key, value)
+                entries = dictionaries.put(self, entries, key, value)
         return DictValue(entries)
 
     def on_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> Value:
@@ -221,8 +234,8 @@ class Expressions(Calls):
                     if part.format_spec is not None:
                         form = self.eval(part.format_spec, frame)
                         if part.conversion == -1:
-                            demands.as_text(self.interpreter, value, form, part.value, frame)
-                            misuse.needs_result(self.interpreter, value, part.value, frame)
+                            demands.as_text(self, value, form, part.value, frame)
+                            misuse.needs_result(self, value, part.value, frame)
                     known = False
         return "".join(pieces) if known and sum(map(len, pieces)) <= limits.MAX_TEXT else Scalar("str")
 
@@ -263,10 +276,10 @@ class Expressions(Calls):
         return UNKNOWN
 
     def on_IfExp(self, node: ast.IfExp, frame: Frame) -> Value:
-        decided = demands.as_truth(self.interpreter, node.test, frame)
+        decided = demands.as_truth(self, node.test, frame)
         if decided is not None:
             return self.eval(node.body if decided else node.orelse, frame)
-        mark, fact = self.heap.mark(), self.interpreter.tested
+        mark, fact = self.heap.mark(), self.tested
         self.uncertain += 1
         try:
             self.assume(fact)
@@ -311,7 +324,7 @@ class Expressions(Calls):
             value = self.eval(part, frame)
             last = index == len(node.values) - 1
             if not last:
-                demands.as_number(self.interpreter, value, "bool", part, frame)
+                demands.as_number(self, value, "bool", part, frame)
             decided = self.truth(value)
             if decided is None:
                 # What is given out here is what stops: false parts of an `and`, true ones of an `or`.
@@ -333,7 +346,7 @@ class Expressions(Calls):
 
     def unary(self, node: ast.UnaryOp, value: Value, frame: Frame) -> Value:
         if isinstance(node.op, ast.Not):
-            demands.as_number(self.interpreter, value, "bool", node.operand, frame)
+            demands.as_number(self, value, "bool", node.operand, frame)
             decided = self.truth(value)
             if decided is not None:
                 return not decided
@@ -368,8 +381,8 @@ class Expressions(Calls):
         name = _OPERATORS.get(kind)
         if name is None:
             return UNKNOWN
-        misuse.computes(self.interpreter, left, right, node, frame)
-        kinds.joins(self.interpreter, name, left, right, node, frame)
+        misuse.computes(self, left, right, node, frame)
+        kinds.joins(self, name, left, right, node, frame)
         if isinstance(left, Choice):
             return self.over(left, lambda one: self.binary(kind, one, right, node, frame, inplace), without_none=True)
         if isinstance(right, Choice):
@@ -377,18 +390,18 @@ class Expressions(Calls):
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             made = self.tensor_binary(name, left, right, node, frame, inplace)
             return Scalar("str") if name == "mod" and isinstance(left, str) else made
-        if name == "truediv" and (path := library.joined_path(left, right)) is not None:
+        if name == "truediv" and (path := files.joined(left, right)) is not None:
             return path
         if isinstance(left, Array) or isinstance(right, Array):
-            result = library.array_binary(self.interpreter, name, left, right, frame)
-            return library.of_operands(result, left, right)
+            result = arrays.binary(self, name, left, right, frame)
+            return arrays.of_operands(result, left, right)
         if inplace and isinstance(left, Parameters):
             self.parameters_written(left, node, frame)
             return left
         left, right = self.resolved(left), self.resolved(right)
         if name == "mul":
             for sequence, count in ((left, right), (right, left)):
-                misuse.repeats(self.interpreter, sequence, count, node, frame, library.holds_parameters)
+                misuse.repeats(self, sequence, count, node, frame, hierarchy.holds_parameters)
         if isinstance(left, Dim) or isinstance(right, Dim):
             return self._symbolic(name, left, right)
         if isinstance(left, NUMBERS) and isinstance(right, NUMBERS):
@@ -466,7 +479,7 @@ class Expressions(Calls):
         if name == "mod" and isinstance(left, str):
             return formatted(left, right)
         if name == "or_" and isinstance(left, DictValue) and isinstance(right, DictValue):
-            entries = library.merge_entries(self.interpreter, left.entries, right.entries)
+            entries = dictionaries.merge(self, left.entries, right.entries)
             if inplace:
                 self.heap.set(left.slots, "items", entries)
             return left if inplace else DictValue(entries)
@@ -512,7 +525,7 @@ class Expressions(Calls):
             return Scalar("bool") if found is None else found == isinstance(op, ast.In)
         name = _OPERATORS[type(op)]
         if not isinstance(op, ast.Eq | ast.NotEq) or isinstance(left, Tensor) or isinstance(right, Tensor):
-            misuse.computes(self.interpreter, left, right, node, frame)
+            misuse.computes(self, left, right, node, frame)
         if isinstance(left, Choice):
             return self.over(left, lambda one: self.compare(op, one, right, node, frame))
         if isinstance(right, Choice):
@@ -522,10 +535,10 @@ class Expressions(Calls):
                 return Scalar("bool")
             return self.tensor_binary(name, left, right, node, frame, False)
         if isinstance(left, Array) or isinstance(right, Array):
-            return library.array_binary(self.interpreter, name, left, right, frame)
-        if library.is_member(left) and library.is_member(right) and name in ("eq", "ne"):
+            return arrays.binary(self, name, left, right, frame)
+        if records.is_member(left) and records.is_member(right) and name in ("eq", "ne"):
             return (left is right) == (name == "eq")
-        left, right = library.plain_member(left), library.plain_member(right)
+        left, right = records.plain(left), records.plain(right)
         if name in ("eq", "ne") and (isinstance(left, Instance) or isinstance(right, Instance)):
             same = self._equal_objects(left, right)
             return Scalar("bool") if same is None else same == (name == "eq")
@@ -536,7 +549,7 @@ class Expressions(Calls):
             return name == "ne" if undecided and self.differ(left, right) else verdict
         plain = (*NUMBERS, str, bytes, type(None), DType)
         if isinstance(left, plain) and isinstance(right, plain):
-            if self.interpreter.entry_point is not None and self._is_default(node, left, right):
+            if self.entry_point is not None and self._is_default(node, left, right):
                 return Unknown(Reason.ARGUMENT, node, frame)
             try:
                 return bool(getattr(operator, name)(left, right))
@@ -589,16 +602,16 @@ class Expressions(Calls):
             return False
         if isinstance(left, Function) and isinstance(right, Function) and left.node is not right.node:
             return False
-        if library.is_member(left) and library.is_member(right):
+        if records.is_member(left) and records.is_member(right):
             return left is right
         return True if left is right else None
 
     def _contains(self, item: Value, container: Value) -> bool | None:
         if isinstance(item, str) and isinstance(container, str):
             return item in container
-        container = library.as_entries(self.interpreter, container)
+        container = parameters.as_entries(self, container)
         if isinstance(container, DictValue):
-            return library.has_entry(container, item)
+            return dictionaries.contains(container, item)
         if isinstance(container, LibraryModule) and container.children is not None and isinstance(item, str):
             return any(name == item for name, _ in container.children)
         items = container.items if isinstance(container, ListValue) else container
@@ -623,24 +636,24 @@ class Expressions(Calls):
         if isinstance(container, Tensor):
             return self.tensor_get_item(container, key, node, frame)
         if isinstance(container, Array):
-            return library.of_operands(library.array_item(self.interpreter, container, key, frame), container)
-        if isinstance(container, ClassValue) and library.is_enum(container):
-            return library.members(container).get(key, UNKNOWN) if isinstance(key, str) else UNKNOWN
+            return arrays.of_operands(arrays.get_item(self, container, key, frame), container)
+        if isinstance(container, ClassValue) and records.is_enum(container):
+            return records.members(container).get(key, UNKNOWN) if isinstance(key, str) else UNKNOWN
         if isinstance(container, Native) and container.name == "__dict__" and isinstance(key, str):
             owner = container.path.removesuffix(".__dict__")
             module = Native(owner, "external" if container.kind == "external" else "package")
             return self._native_attribute(module, key, node, frame)
-        misuse.indexes(self.interpreter, container, key, node, frame)
-        kinds.picks(self.interpreter, container, key, node, frame)
+        misuse.indexes(self, container, key, node, frame)
+        kinds.picks(self, container, key, node, frame)
         if isinstance(key, Tensor) and isinstance(container, ListValue | tuple):
-            demands.as_number(self.interpreter, key, "index", node, frame)
+            demands.as_number(self, key, "index", node, frame)
         items = container.elements if isinstance(container, ListValue) else container
         if isinstance(items, Several):
-            one = library.parameter_at(self.interpreter, container, self.resolved(key))
+            one = parameters.parameter_at(self, container, self.resolved(key))
             if one is not None:
                 return one
             if isinstance(key, SliceValue):
-                count = None if items.length is None else library.sliced_size(self.interpreter, key, items.length)
+                count = None if items.length is None else draws.sliced(self, key, items.length)
                 return ListValue(Several.counted(items, count))
             at_any = is_int(key) or is_unknown(key) or isinstance(key, Tensor)
             return self.heap.one_of(self.any_of(items)) if items and at_any else UNKNOWN
@@ -657,14 +670,14 @@ class Expressions(Calls):
                     return ListValue(part) if isinstance(container, ListValue) else part
                 if not isinstance(container, ListValue):
                     return UNKNOWN
-                count = library.sliced_size(self.interpreter, index, len(items))
+                count = draws.sliced(self, index, len(items))
                 one = self.heap.several(tuple(items))
                 return ListValue((self.any_of(one),) * count if isinstance(count, int) and items else one)
             return self.any_of(items) if isinstance(items, tuple) and items else UNKNOWN
         if isinstance(container, DictValue):
-            return library.dict_item(self.interpreter, container, self.resolved(key), node, frame)
+            return dictionaries.item(self, container, self.resolved(key), node, frame)
         if isinstance(container, LibraryModule):
-            return library.child(self.interpreter, container, key)
+            return modules.child(self, container, key)
         if isinstance(container, Instance):
             method = self.class_attribute(container.cls, "__getitem__")
             if isinstance(method, Function):
@@ -672,19 +685,19 @@ class Expressions(Calls):
             if container.native is not None:
                 return self.get_item(container.native, key, node, frame)
         if isinstance(container, LibraryObject):
-            return library.object_item(self.interpreter, container, key, node, frame)
+            return dispatch.item(self, container, key, node, frame)
         return UNKNOWN
 
     def any_of(self, items: tuple[Value, ...]) -> Value:
         """An element at a position that is not known."""
         if len(items) > 1 and all(isinstance(item, int) and not isinstance(item, bool) for item in items):
-            return library.between(self.interpreter, min(items), max(items))
+            return draws.between(self, min(items), max(items))
         one = self.heap.join_all(self.heap.several(items))
         if is_unknown(one):
             # Whatever is done to it changes one of these.
             for item in items:
                 if isinstance(item, Instance) and not item.is_module and not item.cls.is_dataclass:
-                    self.interpreter.forget_attributes(item)
+                    self.forget_attributes(item)
         return one
 
     # -- comprehensions ----------------------------------------------------------------------------
@@ -693,7 +706,7 @@ class Expressions(Calls):
         return ListValue(self._comprehend(node, node.elt, frame))
 
     def on_SetComp(self, node: ast.SetComp, frame: Frame) -> Value:
-        return library.make_set(self.interpreter, self._comprehend(node, node.elt, frame))
+        return python.make_set(self, self._comprehend(node, node.elt, frame))
 
     def on_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
         made = ListValue(self._comprehend(node, node.elt, frame), "generator")
@@ -706,7 +719,7 @@ class Expressions(Calls):
         if items is None:
             return DictValue(None)
         pairs = Iteration(items, exact=not isinstance(items, Several))
-        return DictValue(library.entries_of_pairs(self.interpreter, pairs, node, frame))
+        return DictValue(dictionaries.of_pairs(self, pairs, node, frame))
 
     def _comprehend(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, element: ast.expr, frame: Frame
@@ -738,14 +751,14 @@ class Expressions(Calls):
             generator = node.generators[position]
             scope = frame if position == 0 else inner
             sequence = self.eval(generator.iter, scope)
-            misuse.consume(self.interpreter, sequence, generator.iter, scope)
-            parts = library.listed_parameters(self.interpreter, sequence) or ()
-            kinds.goes_through(self.interpreter, sequence, parts, generator.target, generator.iter, scope)
+            misuse.consume(self, sequence, generator.iter, scope)
+            parts = parameters.listed(self, sequence) or ()
+            kinds.goes_through(self, sequence, parts, generator.target, generator.iter, scope)
             iteration = self.iterate(sequence, generator.iter, scope)
             if len(node.generators) == 1 and not generator.ifs and not iteration.over_loader:
                 count = iteration.count
             if not iteration.exact and not _hands_on(element):
-                listed = library.listed_parameters(self.interpreter, sequence)
+                listed = parameters.listed(self, sequence)
                 iteration = iteration if listed is None else Iteration(listed, exact=True)
             items = list(iteration.items)
             if not iteration.exact or len(items) > MAX_SEQUENCE:
@@ -808,7 +821,7 @@ class Expressions(Calls):
         if isinstance(owner, Choice):
             return self.over(owner, lambda one: self.attribute(one, name, node, frame), without_none=True)
         if isinstance(owner, Tensor):
-            return self.tensor_attribute(owner, name, node, frame)
+            return TensorMethods(self, owner, name).get(node, frame)
         if isinstance(owner, Instance):
             return self._instance_attribute(owner, name, node, frame)
         if name == "__class__":
@@ -816,16 +829,16 @@ class Expressions(Calls):
         if isinstance(owner, ClassValue):
             if name in ("__name__", "__qualname__"):
                 return owner.name
-            misuse.unmade(self.interpreter, owner, node, frame)
+            misuse.unmade(self, owner, node, frame)
             found = self.class_attribute(owner, name)
             if isinstance(found, Function) and found.kind == "classmethod":
                 return Bound(owner, found)
-            if found is MISSING and library.is_function(owner):
-                return library.function_attribute(self.interpreter, owner, name)
-            return library.class_attribute(self.interpreter, owner, name, found)
+            if found is MISSING and functions.is_function(owner):
+                return functions.attribute(self, owner, name)
+            return records.class_attribute(self, owner, name, found)
         if isinstance(owner, NamedResult):
-            misuse.lacks(self.interpreter, owner, name, node, frame)
-            return library.record_attribute(self.interpreter, owner, name, frame)
+            misuse.lacks(self, owner, name, node, frame)
+            return records.attribute(self, owner, name, frame)
         if isinstance(owner, Namespace):
             value = owner.slots[name] if name in owner.slots else self.fetch(owner.slots, name)
             return UNKNOWN if value is MISSING else value
@@ -841,16 +854,16 @@ class Expressions(Calls):
             families = {"is_floating_point": ("float", "bfloat"), "is_complex": ("complex",)}
             return owner.name.startswith(families[name]) if name in families else UNKNOWN
         if isinstance(owner, Bound) and isinstance(owner.function, str) and not name.startswith("_"):
-            misuse.needs_result(self.interpreter, owner, node, frame)
-        kinds.looks_up(self.interpreter, owner, name, node, frame)
-        return library.attribute(self.interpreter, owner, name, node, frame)
+            misuse.needs_result(self, owner, node, frame)
+        kinds.looks_up(self, owner, name, node, frame)
+        return dispatch.attribute(self, owner, name, node, frame)
 
     def _native_init(self, call: Arguments) -> Value:
         """``nn.Module.__init__(self, …)``."""
         instance = call.args[0] if call.args else None
         if not isinstance(instance, Instance):
             return UNKNOWN
-        return library.native_init(self.interpreter, instance, replace(call, args=call.args[1:]))
+        return dispatch.native_init(self, instance, replace(call, args=call.args[1:]))
 
     @staticmethod
     def class_of(value: Value) -> Value:
@@ -874,12 +887,12 @@ class Expressions(Calls):
             return Builtin("__init__", self._native_init)
         path = f"{owner.path}.{name}"
         if owner.kind == "external":
-            return library.external_constant(path)
+            return dispatch.external_constant(path)
         try:
             return self.oracle.resolve(path)
         except LookupError:
             if owner.kind == "package":
-                misuse.absent(self.interpreter, owner.path, name, node, frame)
+                misuse.absent(self, owner.path, name, node, frame)
             return UNKNOWN
 
     def class_attribute(self, cls: ClassValue, name: str, after: ClassValue | None = None) -> Value:
@@ -908,14 +921,14 @@ class Expressions(Calls):
             return found
         if name == "__dict__":
             return UNKNOWN
-        modelled = library.instance_attribute(self.interpreter, owner, name, node, frame)
+        modelled = dispatch.instance_attribute(self, owner, name, node, frame)
         if not is_unknown(modelled) or owner.cls.opaque:
             return modelled
         fallback = self.class_attribute(owner.cls, "__getattr__")
         if isinstance(fallback, Function):
             return self.call_function(fallback, (owner, name), {}, None, frame)
         if is_unknown(modelled):
-            unset.attribute(self.interpreter, owner, name, node, frame)
+            unset.attribute(self, owner, name, node, frame)
         return UNKNOWN
 
     def _super_attribute(self, owner: Super, name: str, frame: Frame) -> Value:
@@ -934,11 +947,11 @@ class Expressions(Calls):
             return found
         if isinstance(receiver, Instance):
             if name == "__init__":
-                return Builtin("super().__init__", lambda call: library.native_init(self.interpreter, receiver, call))
+                return Builtin("super().__init__", lambda call: dispatch.native_init(self, receiver, call))
             if name == "forward":
                 # That of the library: the class's own one is where this is called.
                 return UNKNOWN if receiver.native is None else Bound(receiver.native, name)
-            return library.instance_attribute(self.interpreter, receiver, name, frame.call or ast.Pass(), frame)
+            return dispatch.instance_attribute(self, receiver, name, frame.call or ast.Pass(), frame)
         if name == "__new__" and not cls.opaque and (cls.native_base() is None or cls.is_module()):
             return Builtin("super().__new__", lambda call: Instance(cls))
         return UNKNOWN
@@ -994,7 +1007,7 @@ class Expressions(Calls):
 
     def iterate(self, value: Value, node: ast.AST, frame: Frame) -> Iteration:
         """What a loop over the value sees."""
-        misuse.needs_result(self.interpreter, value, node, frame)
+        misuse.needs_result(self, value, node, frame)
         if isinstance(value, Choice):
             each = [self.iterate(option, node, frame) for option in value.options if option is not None]
             if len(each) == 1:
@@ -1013,12 +1026,12 @@ class Expressions(Calls):
             length = value.elements.length if isinstance(value.elements, Several) else None
             return seen or Iteration(tuple(value.elements or (UNKNOWN,)), exact=False, count=length)
         if isinstance(value, DictValue):
-            return library.dict_iteration(value)
+            return dictionaries.iteration(value)
         if isinstance(value, Tensor):
             return self.iterate_tensor(value, node, frame)
-        if isinstance(value, ClassValue) and library.is_enum(value):
-            return Iteration(tuple(library.members(value).values()), exact=True)
-        return library.iterate(self.interpreter, value, node, frame)
+        if isinstance(value, ClassValue) and records.is_enum(value):
+            return Iteration(tuple(records.members(value).values()), exact=True)
+        return data.iterate(self, value, node, frame)
 
 
 def _alike_so_far(results: Sequence[Value]) -> bool:
@@ -1045,14 +1058,3 @@ def _hands_on(element: ast.expr) -> bool:
     """Whether a comprehension collects what it runs over as it is."""
     parts = element.elts if isinstance(element, ast.Tuple) else [element]
     return all(isinstance(part, ast.Name) for part in parts)
-
-
-def device_of(value: Value) -> Device | None:
-    """The device that a ``device=`` argument names."""
-    if isinstance(value, Device):
-        return value
-    if isinstance(value, str):
-        return parse(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return Device("cuda", value)
-    return None

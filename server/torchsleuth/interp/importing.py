@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -108,12 +108,8 @@ class Importing(EntryPoints):
     """Nodes that the bodies of imported modules may still take before they are executed as needed only."""
     import_began: int | None = None
     """The step at which the outermost of the imports began that are going on."""
-    as_needed = False
     searched = 0
     """Modules that were looked through for the name that is being looked for."""
-    forward_depth: int
-    statement: Callable[[ast.stmt, Frame], int]
-    assign_name: Callable[[str, Value, Frame], None]
 
     def do_Import(self, node: ast.Import, frame: Frame) -> None:
         for alias in node.names:
@@ -165,7 +161,7 @@ class Importing(EntryPoints):
             return self.oracle.resolve(name)
         except LookupError:
             owner, _, last = name.rpartition(".")
-            misuse.absent(self.interpreter, owner, last, node, frame)
+            misuse.absent(self, owner, last, node, frame)
             if name.partition(".")[0] not in sys.stdlib_module_names:
                 self.trace.missing.setdefault((name, frame.path), node)
             return Native(name, "external")
@@ -248,7 +244,7 @@ class Importing(EntryPoints):
     def statement_of_module(self, statement: ast.stmt, frame: Frame) -> int:
         """A statement of a module's body. It may be left out: what it mentions may be anything then."""
         if not self.parts.begin(frame.source, statement):
-            unparsed.leave_out(self.interpreter, statement, frozenset(_bound(statement)), frame)
+            unparsed.leave_out(self, statement, frozenset(_bound(statement)), frame)
             return 0
         try:
             return self.statement(statement, frame)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
-from torchsleuth.interp import demands, kinds, library, misuse, patterns, reasons, unparsed
+from torchsleuth.interp import demands, kinds, misuse, patterns, reasons, unparsed
 from torchsleuth.interp.autocast import Regions
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import LOOK_EVERY, Budget, OutOfBudget
@@ -19,6 +19,7 @@ from torchsleuth.interp.importing import Importing
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.library import data, dictionaries, hierarchy, modules, parameters, python
 from torchsleuth.interp.parts import Parts
 from torchsleuth.interp.trace import AttributeSet, LoopPoint, PartSet, Trace, Unpacking
 from torchsleuth.messages import message
@@ -54,9 +55,10 @@ from torchsleuth.values import (
     is_int,
     is_unknown,
 )
+from torchsleuth.values.changes import Delta
 from torchsleuth.values.conditions import Fact
 from torchsleuth.values.frames import Frame, LoopState
-from torchsleuth.values.heap import MISSING, Delta, Heap, alike, renewed
+from torchsleuth.values.heap import MISSING, Heap, alike, renewed
 
 NORMAL, BREAK, CONTINUE, RETURN, RAISE = range(5)
 
@@ -73,13 +75,12 @@ def _does_nothing(node: ast.stmt, frame: Frame) -> int:
     return NORMAL
 
 
-class Interpreter(Importing):
+class Execution(Importing):
     """Runs one document (and what it imports from the workspace) and fills a `Trace`."""
 
     def __init__(
         self, oracle: Operators, workspace: Workspace, budget: Budget | None = None, parts: Parts | None = None
     ) -> None:
-        self.interpreter = self
         self.parts = parts or Parts()
         self.oracle = oracle
         self.workspace = workspace
@@ -207,7 +208,7 @@ class Interpreter(Importing):
         value = self.eval(node.value, frame)
         for target in node.targets:
             if isinstance(target, ast.Tuple) and isinstance(value, LibraryObject):
-                count = library.measured(self, value, node, frame)
+                count = data.measured(self, value, node, frame)
                 kinds.unpacks(self, value, count, target, node.value, frame)
             self.assign(target, value, frame)
         self.meet_statement(node, value, frame)
@@ -236,9 +237,9 @@ class Interpreter(Importing):
                 self.delete_attribute(self.eval(target.value, frame), target.attr)
 
     def _delete_item(self, container: Value, key: Value) -> None:
-        container = library.as_dict(self, container)
+        container = parameters.as_dict(self, container)
         if isinstance(container, DictValue):
-            library.delete_entry(self, container, self.resolved(key))
+            dictionaries.delete(self, container, self.resolved(key))
         elif isinstance(container, ListValue) and container.elements is not None:
             self.trace.emptied.add(container.identity)
             items, kept = container.items, list(container.elements)
@@ -365,7 +366,7 @@ class Interpreter(Importing):
             self._record_parameters(node.target, value, frame)
         if not _leaves_early(node):
             misuse.consume(self, value, node.iter, frame)
-        kinds.goes_through(self, value, library.listed_parameters(self, value) or (), node.target, node.iter, frame)
+        kinds.goes_through(self, value, parameters.listed(self, value) or (), node.target, node.iter, frame)
         return self._loop(node, frame, _thinned(value, self.iterate(value, node.iter, frame)))
 
     do_AsyncFor = do_For
@@ -375,7 +376,7 @@ class Interpreter(Importing):
         if value.named:
             target = target.elts[-1] if isinstance(target, ast.Tuple) else target
         if isinstance(target, ast.Name):
-            for parameter in library.listed_parameters(self, value) or ():
+            for parameter in parameters.listed(self, value) or ():
                 self.record_fact(target, parameter, frame, target.id)
 
     def do_While(self, node: ast.While, frame: Frame) -> int:
@@ -580,7 +581,7 @@ class Interpreter(Importing):
         grad, guarded, grad_off, autocast = self.grad, self.guarded, self.grad_off, self.autocast
         try:
             manager = self.eval(item.context_expr, frame)
-            mode = library.grad_mode(self, manager)
+            mode = python.grad_mode(self, manager)
             if is_unknown(manager) and not self._is_foreign(item.context_expr, frame):
                 mode = Scalar("bool")
             if mode is not None:
@@ -588,7 +589,7 @@ class Interpreter(Importing):
             # What is not known may be an autocast, in a file that speaks of it.
             if not is_unknown(manager) or "autocast" in frame.source.text:
                 self.autocast = autocast_inside(self.autocast, manager, self.truth)
-            if library.expects_error(manager, item.context_expr):
+            if python.expects_error(manager, item.context_expr):
                 self.guarded += 1
             return self._inside(manager, item, node, position, frame)
         finally:
@@ -615,7 +616,7 @@ class Interpreter(Importing):
             if completions[-1] != RAISE:
                 self._own_method(manager, "__exit__", (None, None, None), frame)
         if not completions:
-            body(library.entered(self, manager))
+            body(python.entered(self, manager))
         return NORMAL if NORMAL in completions else completions[-1]
 
     do_AsyncWith = do_With
@@ -720,7 +721,7 @@ class Interpreter(Importing):
             grad = self.grad
             decorator = self.eval(node, frame)
             self.grad = grad
-            value = library.decorated(self, decorator, value, node, frame)
+            value = python.decorated(self, decorator, value, node, frame)
         return value
 
     def do_ClassDef(self, node: ast.ClassDef, frame: Frame) -> None:
@@ -739,7 +740,7 @@ class Interpreter(Importing):
         before = len(self.functions)
         self.block(node.body, body)
         for name, value in list(cls.slots.items()):
-            for function in library.functions_in(value):
+            for function in python.functions_in(value):
                 if function.owner is None and function.name == name:
                     function.owner = cls
         for function in self.functions[before:]:
@@ -751,7 +752,7 @@ class Interpreter(Importing):
         self.classes.append(cls)
         decorated: Value = cls
         for decorator in reversed(node.decorator_list):
-            decorated = library.decorated(self, self.eval(decorator, frame), decorated, decorator, frame)
+            decorated = python.decorated(self, self.eval(decorator, frame), decorated, decorator, frame)
         self.assign_name(node.name, decorated, frame)
 
     # -- assignment --------------------------------------------------------------------------------
@@ -825,15 +826,15 @@ class Interpreter(Importing):
             self.trace.unpackings.append(Unpacking(self.site(target, frame), value, items, count))
 
     def set_item(self, container: Value, key: Value, value: Value, node: ast.expr, frame: Frame) -> None:
-        container = library.as_dict(self, container)
+        container = parameters.as_dict(self, container)
         misuse.indexes(self, container, key, node, frame)
         if isinstance(container, ListValue):
             self.trace.emptied.add(container.identity)
             self.heap.set(container.slots, "items", self._replaced(container.elements, self.resolved(key), value))
         elif isinstance(container, DictValue):
-            library.set_entry(self, container, self.resolved(key), value)
+            dictionaries.set_item(self, container, self.resolved(key), value)
         elif isinstance(container, LibraryModule):
-            library.set_child(self, container, key, value)
+            modules.set_child(self, container, key, value)
         elif isinstance(container, Tensor):
             self.tensor_set_item(container, key, value, node, frame)
         elif isinstance(container, Array):
@@ -894,7 +895,7 @@ class Interpreter(Importing):
                     self.trace.attributes.append(AttributeSet(owner, name, value, site, bool(owner.state.get("ready"))))
                 native = owner.native
                 if isinstance(native, LibraryModule) and native.children is not None and self.is_module(value):
-                    library.set_module_attribute(self, native, name, value)
+                    modules.set_module_attribute(self, native, name, value)
             self.heap.set(owner.slots, name, value)
         elif isinstance(owner, Namespace):
             self.heap.set(owner.slots, name, value)
@@ -903,7 +904,7 @@ class Interpreter(Importing):
                 misuse.assigned(self, self.attribute(owner, name, node, frame), value, node, frame)
             if owner.built is not None:
                 self.trace.parts_set.append(PartSet(owner, name, value, self.site(node, frame)))
-            library.set_module_attribute(self, owner, name, value)
+            modules.set_module_attribute(self, owner, name, value)
         elif isinstance(owner, LibraryObject):
             self.heap.set(owner.slots, name, value)
         elif isinstance(owner, Tensor):
@@ -914,7 +915,7 @@ class Interpreter(Importing):
             self.set_parameters(owner, self.truth(value), node, frame)
         elif isinstance(owner, Parameters):
             self.event("grad_touched", owner, node, frame)
-            self.cleared(part for module in owner.modules for part in library.parts_of(module))
+            self.cleared(part for module in owner.modules for part in hierarchy.parts_of(module))
             self.passes += value is not None
 
     def delete_attribute(self, owner: Value, name: str) -> None:
@@ -922,7 +923,7 @@ class Interpreter(Importing):
             self.heap.set(owner.slots, name, MISSING)
         native = owner.native if isinstance(owner, Instance) else owner
         if isinstance(native, LibraryModule):
-            library.delete_module_attribute(self, native, name)
+            modules.delete_module_attribute(self, native, name)
 
 
 def _thinned(value: Value, iteration: Iteration) -> Iteration:

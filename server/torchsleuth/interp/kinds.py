@@ -4,9 +4,10 @@ number in a sum."""
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from torchsleuth.interp import misuse
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.tensors.dims import Dim
@@ -28,10 +29,6 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MISSING
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 _OF_SEQUENCES = frozenset({"iterate", "index", "len", "next"})
 _REFUSED: dict[str, frozenset[str]] = {

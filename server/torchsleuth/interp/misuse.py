@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from torchsleuth.interp import signatures
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import states
 from torchsleuth.interp.trace import Misuse, Operation
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import DType, Failure, Native, Parameter, plain_name
@@ -30,10 +32,6 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 _TENSOR_METHODS = frozenset(
     "item size mean sum float long int half double bool cpu cuda numpy tolist detach clone squeeze size dim numel backward "
@@ -118,8 +116,6 @@ def consume(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> N
 
 def lacks_entry(interp: Interpreter, container: DictValue, key: Value, node: ast.AST, frame: Frame) -> None:
     """``checkpoint[key]`` of what torch.load has given, or ``model.state_dict()[key]``."""
-    from torchsleuth.interp.library import states
-
     if not container.items or not isinstance(key, str) or key in container.items:
         return
     state = container.slots.get("state")

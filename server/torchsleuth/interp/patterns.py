@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from torchsleuth.interp import library
-from torchsleuth.interp.tensors import Shape
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import python, records
 from torchsleuth.syntax.trees import captured
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Native
@@ -16,13 +16,11 @@ from torchsleuth.values import (
     DictValue,
     ListValue,
     Scalar,
+    Shape,
     Value,
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.interpreter import Interpreter
 
 Names = dict[str, Value]
 _SUBJECTS = frozenset("bool bytes dict float frozenset int list set str tuple".split())
@@ -120,7 +118,7 @@ def _mapping(interp: Interpreter, pattern: ast.MatchMapping, subject: Value, fra
 
 def _class(interp: Interpreter, pattern: ast.MatchClass, subject: Value, frame: Frame, names: Names) -> bool | None:
     cls = interp.eval(pattern.cls, frame)
-    verdicts = [library.is_instance(interp, subject, cls)]
+    verdicts = [python.is_instance(interp, subject, cls)]
     if verdicts[0] is False:
         return False
     positional = pattern.patterns
@@ -148,4 +146,4 @@ def _match_args(interp: Interpreter, cls: ClassValue) -> tuple[str, ...] | None:
     given = interp.class_attribute(cls, "__match_args__")
     if isinstance(given, tuple) and all(isinstance(name, str) for name in given):
         return given
-    return tuple(library.fields(cls)) if cls.is_dataclass or library.is_named_tuple(cls) else None
+    return tuple(records.fields(cls)) if cls.is_dataclass or records.is_named_tuple(cls) else None

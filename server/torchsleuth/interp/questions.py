@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from torchsleuth.interp import autocast, library, limits, selection
+from torchsleuth.interp import autocast, limits, selection
 from torchsleuth.interp.autograd import Autograd
+from torchsleuth.interp.library import distributions, draws, hierarchy, layers, published, records
 from torchsleuth.interp.trace import Operation
-from torchsleuth.oracle import Operators
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.spec import (
@@ -44,14 +44,9 @@ from torchsleuth.values import (
     NamedResult,
     Scalar,
     SliceValue,
-    Slots,
     Tensor,
     Value,
 )
-from torchsleuth.values.heap import Heap
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.interpreter import Interpreter
 
 _DTYPES = ("float64", "bfloat16", "float16", "int64", "uint8", "bool", "complex128")
 """Dtypes that operands of unknown dtype may have: a result's dtype is known where it is the same for all that work. First
@@ -63,21 +58,16 @@ _ABOUT_DTYPES = frozenset(
 MAX_JOINT = 1 << 15
 """Answers that are remembered for calls that are asked about in several ways."""
 
-Target = str | ModuleSpec | library.FunctionalForm
+Target = str | ModuleSpec | layers.FunctionalForm
 """What the oracle is asked to apply."""
 
 
 class Questions(Autograd):
-    """What the interpreter asks about operators. The attributes are set by `Interpreter`."""
+    """What the interpreter asks about operators. The attributes are set by `Execution`."""
 
-    interpreter: Interpreter
-    oracle: Operators
-    heap: Heap
-    substitution: Slots
     assumed_dtype: str | None = None
     made = 0
     """Symbols made for sizes that depend on data."""
-    fresh_symbol: Callable[..., Symbol]
 
     # -- from abstract values to specs -------------------------------------------------------------
 
@@ -113,7 +103,7 @@ class Questions(Autograd):
 
     def to_spec(self, value: Value) -> Any:
         """The oracle's description of a value. Raises NotASpec."""
-        value = library.plain_member(value)
+        value = records.plain(value)
         if isinstance(value, Tensor):
             spec = value.spec
             if spec.shape is None or (spec.dtype is None and self.assumed_dtype is None):
@@ -137,7 +127,7 @@ class Questions(Autograd):
                 raise NotASpec("an unknown dict")
             return DictSpec(tuple((key, self.to_spec(item)) for key, item in value.items.items()))
         if isinstance(value, Array):
-            number = library.plain_number(self.interpreter, value)
+            number = draws.plain_number(self, value)
             if number is not value:
                 return self.to_spec(number)
         if isinstance(value, Scalar):
@@ -146,11 +136,11 @@ class Questions(Autograd):
             return SliceSpec(*(self.to_spec(part) for part in (value.start, value.stop, value.step)))
         if isinstance(value, Native) and value.kind in ("function", "module-class", "class"):
             return value
-        if isinstance(value, Native) and value.path.startswith(library.MODEL_PACKAGES):
+        if isinstance(value, Native) and value.path.startswith(published.PACKAGES):
             return value
         if isinstance(value, LibraryModule):
             return self.recipe(value)
-        if library.is_distribution(value) or (library.is_configuration(value) and not value.slots):
+        if distributions.is_distribution(value) or (published.is_configuration(value) and not value.slots):
             kwargs = sorted((name, self.to_spec(item)) for name, item in value.kwargs.items())
             return ObjectSpec(value.path, tuple(self.to_spec(item) for item in value.args), tuple(kwargs))
         raise NotASpec(type(value).__name__)
@@ -158,7 +148,7 @@ class Questions(Autograd):
     def recipe(self, module: LibraryModule) -> ModuleSpec:
         """How to build the module. Raises NotASpec if that depends on something unknown."""
         if module.built is not None:
-            return library.recipe_of_part(self.interpreter, module)
+            return published.recipe(self, module)
         if module.slots["children"] is not None or module.slots["attributes"] or module.broken:
             raise NotASpec("a container or a changed module")
         kwargs = {
@@ -280,7 +270,7 @@ class Questions(Autograd):
             return self.fresh_symbol(counted if name == "?" else name)
 
         grad = self.grad is not False
-        if isinstance(target, library.FunctionalForm):
+        if isinstance(target, layers.FunctionalForm):
             outcome = self.oracle.call(target.path, (*args, *target.args), kwargs, fresh, grad, cast)
             if isinstance(outcome, Failure) and not target.exact:
                 raise NotASpec("a layer that stands for others")
@@ -318,7 +308,7 @@ class Questions(Autograd):
         self, operation: Operation, target: Target, cast: Autocast | None, outcome: Result, tried: str
     ) -> Result:
         """The outcome with those dtypes alone that it has whichever dtype the operands have. `tried`: the one it is for."""
-        if operation.module is not None and library.has_own_parameters(operation.module):
+        if operation.module is not None and hierarchy.has_own_parameters(operation.module):
             return outcome  # A layer with weights takes operands of their dtype alone.
         # A result of the dtype of the operands would be another one for others.
         value = without_dtype(outcome.value, tried)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.values import UNKNOWN, Bounds, Ends, Scalar, Tensor, Value, is_unknown
 from torchsleuth.values.frames import Frame
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.interpreter import Interpreter
 
 COUNTS = {
     **dict.fromkeys("nonzero argwhere where masked_select".split(), "nnz"),

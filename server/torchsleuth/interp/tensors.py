@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import ast
-import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from torchsleuth.interp import autocast, batch, demands, library, limits, marks, misuse, selection
+from torchsleuth.interp import autocast, batch, demands, limits, marks, misuse, selection
 from torchsleuth.interp.batch import Batch
 from torchsleuth.interp.fitting import fitting_operand
-from torchsleuth.interp.imports import Workspace
-from torchsleuth.interp.inputs import ArgumentKey, certain_shapes
+from torchsleuth.interp.inputs import certain_shapes
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.library import data, draws, hierarchy, integers, layers, published, python
 from torchsleuth.interp.questions import Questions, Target
-from torchsleuth.interp.trace import DeviceConflict, Event, LoopPoint, Operation, OperatorFailure, Sighting, Trace
+from torchsleuth.interp.trace import DeviceConflict, Event, Operation, OperatorFailure, Sighting
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, conflict, parse
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.spec import (
     UNKNOWN_TENSOR,
-    DType,
     Equality,
     Failure,
     ModuleSpec,
@@ -33,19 +31,17 @@ from torchsleuth.tensors.spec import (
 from torchsleuth.values import (
     UNKNOWN,
     AnyIndex,
-    Bound,
     Choice,
-    ClassValue,
     Ends,
     Function,
     Instance,
     LibraryModule,
     ListValue,
     NamedResult,
-    Namespace,
     Origin,
     Scalar,
     Several,
+    Shape,
     SliceValue,
     Tags,
     Tensor,
@@ -55,9 +51,6 @@ from torchsleuth.values import (
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import node_of
 from torchsleuth.values.heap import MISSING
-
-if TYPE_CHECKING:
-    pass
 
 _REDUCTIONS = frozenset("sum mean prod norm std var".split())
 _GIVES_TENSOR = _REDUCTIONS | frozenset(
@@ -85,48 +78,7 @@ _ERRORS_OF_KINDS = (
 
 
 class TensorOperations(Questions):
-    """Everything that touches tensors. The attributes are set by `Interpreter`."""
-
-    workspace: Workspace
-    trace: Trace
-    budget: Any
-    stopped = False
-    """An operator failed: no execution goes on there."""
-    grad: bool | None
-    guarded: int
-    named_by_hand: set[str]
-    """Attributes that the code gives to tensors."""
-    hooked: bool
-    uncertain: int
-    passes: int
-    forward_depth: int
-    loop_points: list[LoopPoint]
-    failures_seen: set[Any]
-    called: set[ast.AST]
-    instantiated: set[ClassValue]
-    modules: dict[str, Namespace]
-    classes: list[ClassValue]
-    functions: list[Function]
-    forward_ids: itertools.count[int]
-    loop_executions: itertools.count[int]
-    tick: Callable[..., None]
-    fresh_size: Callable[..., Size]
-    site: Callable[..., Any]
-    block: Callable[..., int]
-    call: Callable[..., Value]
-    call_function: Callable[..., Value]
-    assign: Callable[..., None]
-    attribute: Callable[..., Value]
-    make_function: Callable[..., Function]
-    truth: Callable[[Value], bool | None]
-    demand: Callable[[Operation], None]
-    demand_rank: Callable[[Tensor, tuple[Size, ...]], None]
-    lasting: dict[Symbol, ArgumentKey]
-    learned_aside: set[Symbol]
-    """Sizes that were found out in code which nothing calls."""
-    entry_point: Any
-    fitting: bool
-    """Whether layers that do not fit are taken to be given what they are made for."""
+    """Everything that touches tensors. The attributes are set by `Execution`."""
 
     # -- operators ---------------------------------------------------------------------------------
 
@@ -152,8 +104,8 @@ class TensorOperations(Questions):
             self.report(operation, Failure("TypeError", text, confirmed=True))
             return self._failed(operation, place)
         out = kwargs.get("out")
-        overlaps = out is not None and not {id(t) for t in library.tensors_in(out)}.isdisjoint(
-            map(id, library.tensors_in(args))
+        overlaps = out is not None and not {id(t) for t in hierarchy.tensors_in(out)}.isdisjoint(
+            map(id, hierarchy.tensors_in(args))
         )
         if overlaps and f"Tensor.{target.rpartition('.')[2]}_" not in self.oracle:
             # An operator without an in-place form may refuse to write into its operand.
@@ -168,19 +120,19 @@ class TensorOperations(Questions):
     def apply_module(self, module: LibraryModule, call: Any) -> Value:
         """Call a library module."""
         if module.built is not None:
-            return library.run_built(self.interpreter, module, call)
+            return published.run(self, module, call)
         operation = self.operation(module.path, call.args, call.kwargs, call.node, call.frame, module, call.written)
         place = self._common_device(operation)
-        if library.is_loss(module.path):
+        if hierarchy.is_loss(module.path):
             self.event("loss", module, call.node, call.frame)
-        target: ModuleSpec | library.FunctionalForm | None
+        target: ModuleSpec | layers.FunctionalForm | None
         try:
             target = self.recipe(module)
         except NotASpec:
             shape = operation.specs[0].shape if len(operation.specs) == 1 else None
-            target = None if shape is None else library.functional_form(self.interpreter, module, shape)
+            target = None if shape is None else layers.functional_form(self, module, shape)
         if target is None:
-            if library.is_loss(module.path):
+            if hierarchy.is_loss(module.path):
                 self.trace.operations.append(operation)  # Whatever its weights are, it is a loss of these operands.
             self.demand(operation)
             return self._undecided(operation, place)
@@ -201,7 +153,7 @@ class TensorOperations(Questions):
         module: LibraryModule | None,
         written: bool = True,
     ) -> Operation:
-        tensors = library.tensors_in((*args, *kwargs.values()))
+        tensors = hierarchy.tensors_in((*args, *kwargs.values()))
         specs = tuple(self.resolved_spec(tensor.spec) for tensor in tensors)
         nodes = tuple(node_of(tensor) for tensor in tensors)
         points, certain = tuple(self.loop_points), self.uncertain == 0
@@ -216,8 +168,8 @@ class TensorOperations(Questions):
         self.tick(3)
         if operation.module is not None or operation.target.startswith(_TENSORS_ONLY):
             site = operation.site
-            taken = library.takes_list(self.interpreter, operation.args, site.node, site.frame)
-            if taken or library.refuses_list(self.interpreter, operation):
+            taken = data.takes_list(self, operation.args, site.node, site.frame)
+            if taken or data.refuses_list(self, operation):
                 return self._undecided(operation, place)
         if any(spec.shape is None for spec in operation.specs):
             operation = self._ranked(operation)
@@ -271,7 +223,7 @@ class TensorOperations(Questions):
     ) -> Value:
         """A layer with parameters is called with a module for its input: `nn.ReLU(x)` only makes one."""
         value = self._undecided(operation, place)
-        if library.has_own_parameters(layer):
+        if hierarchy.has_own_parameters(layer):
             text = f"argument 'input' (position 1) must be Tensor, not {given.type_name}"
             self.stopped = True
             self.report(operation, Failure("TypeError", text, confirmed=False))
@@ -286,7 +238,7 @@ class TensorOperations(Questions):
             return operation
         for tensor, names in certain:
             self.found_shape(tensor, tuple(self.fresh_size(name) for name in names))
-        tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
+        tensors = hierarchy.tensors_in((*operation.args, *operation.kwargs.values()))
         return replace(operation, specs=tuple(self.resolved_spec(tensor.spec) for tensor in tensors))
 
     def found_shape(self, tensor: Tensor, shape: tuple[Size, ...]) -> None:
@@ -323,7 +275,7 @@ class TensorOperations(Questions):
     def gathered(self, path: str, spec: TensorSpec, call: Any) -> Tensor:
         """The result of an operator over a list, of which all is known but its place in the graph."""
         operation = self.operation(path, call.args, call.kwargs, call.node, call.frame, None)
-        grads = [tensor.spec.requires_grad for tensor in library.tensors_in((*call.args, *call.kwargs.values()))]
+        grads = [tensor.spec.requires_grad for tensor in hierarchy.tensors_in((*call.args, *call.kwargs.values()))]
         recorded = self.grad is not False and True in grads
         return self._maker(operation, spec.device)(spec.with_(requires_grad=recorded))
 
@@ -343,18 +295,18 @@ class TensorOperations(Questions):
         changed = operation.args[0] if operation.args and writes else None
         if isinstance(changed, Tensor) and not self.keeps_values(operation):
             self.retag(changed)
-        tensors = library.tensors_in((*operation.args, *operation.kwargs.values()))
+        tensors = hierarchy.tensors_in((*operation.args, *operation.kwargs.values()))
         if operation.module is None and not (operation.target.startswith("operator.") and name != "getitem"):
             if name not in marks.KEPT_BY | _GIVES_TENSOR | _GIVES_PARTS:
                 history = frozenset(item for tensor in tensors for item in tensor.history)
-                self.trace.consumed.update(history if not library.is_pure(name) else ())
+                self.trace.consumed.update(history if not python.is_pure(name) else ())
                 return UNKNOWN
         if operation.target.startswith("operator.") and not all(
             isinstance(value, Tensor | Dim | bool | int | float | Scalar) for value in operation.args
         ):
             return UNKNOWN
-        if operation.module is not None and not library.returns_tensor(operation.module):
-            return library.parts_of_result(operation.module)
+        if operation.module is not None and not hierarchy.returns_tensor(operation.module):
+            return hierarchy.parts_of_result(operation.module)
         requires_grad: bool | None = None
         if self.grad is False:
             requires_grad = False
@@ -362,7 +314,7 @@ class TensorOperations(Questions):
             requires_grad = True
         elif self._without_graph(operation, tensors):
             requires_grad = False
-        shape = () if operation.module is not None and library.is_reduced_loss(operation.module) else None
+        shape = () if operation.module is not None and hierarchy.is_reduced_loss(operation.module) else None
         if name in _REDUCTIONS and len(operation.args) == 1 and not operation.kwargs:
             shape = ()
         make = self._maker(operation, place)
@@ -374,7 +326,7 @@ class TensorOperations(Questions):
     def _without_graph(operation: Operation, tensors: list[Tensor]) -> bool:
         """Whether nothing that an operator was given can carry a graph."""
         module = operation.module
-        if module is not None and (module.children is not None or library.has_own_parameters(module)):
+        if module is not None and (module.children is not None or hierarchy.has_own_parameters(module)):
             return False
         given = (*operation.args, *operation.kwargs.values())
         plain = all(isinstance(value, Tensor | bool | int | float | str | Scalar | Dim | None) for value in given)
@@ -418,7 +370,7 @@ class TensorOperations(Questions):
         if "non-empty" in failure.message:
             # Parts that are left out, as the defaults of the calls or of the constructors have it.
             owners = [function.owner for function in functions if function.owner is not None]
-            made = [self.interpreter.class_attribute(owner, "__init__") for owner in owners]
+            made = [self.class_attribute(owner, "__init__") for owner in owners]
             return any(_may_be_given(one) for one in (*functions, *made) if isinstance(one, Function))
         # Bounds that callers choose: which of them is greater depends on what stands for them.
         return "to be less than 'to'" in failure.message
@@ -432,7 +384,7 @@ class TensorOperations(Questions):
                 return
             if self._callers_may_mend(operation, failure):
                 return
-        if failure.exception == "TypeError" and misuse.refuses_arguments(self.interpreter, operation, failure):
+        if failure.exception == "TypeError" and misuse.refuses_arguments(self, operation, failure):
             return
         if failure.exception == "TypeError" and not self._is_of_script(operation, failure):
             return
@@ -455,7 +407,7 @@ class TensorOperations(Questions):
         known = failure.confirmed and not any(
             is_unknown(value) or isinstance(value, Scalar | NamedResult) for value in values
         )
-        certain = misuse.is_certain(self.interpreter, operation.site.frame)
+        certain = misuse.is_certain(self, operation.site.frame)
         return known and certain and any(part in failure.message for part in _ERRORS_OF_KINDS)
 
     def learn(self, fact: Equality) -> None:
@@ -472,7 +424,7 @@ class TensorOperations(Questions):
     def _common_device(self, operation: Operation) -> Device | None:
         """The device of the result; operands on different ones are recorded as a conflict."""
         sides: list[tuple[str, Device | None, Value, int | None]] = []
-        if operation.module is not None and library.has_parameters(self.interpreter, operation.module):
+        if operation.module is not None and hierarchy.has_parameters(self, operation.module):
             sides.append(("module", operation.module.device, operation.module, None))
         elsewhere = _on_any_device(operation)
         for tensor in operation.operands:
@@ -480,7 +432,7 @@ class TensorOperations(Questions):
                 sides.append(("tensor", tensor.spec.device, tensor, tensor.spec.rank))
         if operation.module is not None:
             for value in (*operation.module.args, *operation.module.kwargs.values()):
-                if isinstance(value, Tensor) and library.is_loss(operation.module.path):
+                if isinstance(value, Tensor) and hierarchy.is_loss(operation.module.path):
                     place = value.spec.device if operation.module.device == CPU else operation.module.device
                     sides.append(("weight", place, value, value.spec.rank))
         name = operation.target.rpartition(".")[2]
@@ -518,7 +470,7 @@ class TensorOperations(Questions):
 
     def tensor_binary(self, name: str, left: Value, right: Value, node: ast.AST, frame: Frame, inplace: bool) -> Value:
         if is_unknown(left) or is_unknown(right):
-            tensors = library.tensors_in((left, right))
+            tensors = hierarchy.tensors_in((left, right))
             history = frozenset(item for tensor in tensors for item in tensor.history)
             if inplace and isinstance(left, Tensor):
                 # Whatever it is, it is written into the same memory.
@@ -539,7 +491,7 @@ class TensorOperations(Questions):
                 return left
             return value
         value = self.operate(f"operator.{name}", (left, right), {}, node, frame)
-        return library.computed_number(self.interpreter, name, left, right, value)
+        return draws.computed(self, name, left, right, value)
 
     def _opaque(self, history: frozenset[int], sources: list[Tensor]) -> Tensor:
         """A tensor about which nothing is known but the graph it may carry."""
@@ -554,7 +506,7 @@ class TensorOperations(Questions):
             operation = self.operation("operator.getitem", (container, key), {}, node, frame, None)
             self.report(operation, Failure("TypeError", "new(): invalid data type 'str'", confirmed=True))
             return self._opaque(container.history, [container])
-        selected = selection.item(self.interpreter, container, key, node, frame)
+        selected = selection.item(self, container, key, node, frame)
         if selected is not None:
             return self._opaque(container.history, [container]) if is_unknown(selected) else selected
         key = _index(key)
@@ -572,7 +524,7 @@ class TensorOperations(Questions):
             "operator.getitem", (container, parts if isinstance(key, tuple) else parts[0]), {}, node, frame
         )
         self._size_slices(container, parts, one)
-        return library.mark_element(container, self.resolved(key), one, self.interpreter)
+        return draws.mark(container, self.resolved(key), one, self)
 
     def _size_slices(self, container: Tensor, parts: tuple[Value, ...], result: Value) -> None:
         """Sizes of slices between random integers, which the oracle does not know to lie within the tensor."""
@@ -589,7 +541,7 @@ class TensorOperations(Questions):
             if isinstance(part, SliceValue):
                 size = self.resolved(size)
                 whole = part.start is None and part.stop is None
-                known = size if whole else library.sliced_size(self.interpreter, part, size)
+                known = size if whole else draws.sliced(self, part, size)
                 shape[place] = shape[place] if known is None else known
                 place += 1
         self.heap.set(result.slots, "spec", result.spec.with_(shape=tuple(shape)))
@@ -598,17 +550,15 @@ class TensorOperations(Questions):
         """A slice between elements of tensors or arrays, as the numbers that they are."""
         if not isinstance(part, SliceValue):
             return part
-        return SliceValue(
-            *(library.plain_number(self.interpreter, bound) for bound in (part.start, part.stop, part.step))
-        )
+        return SliceValue(*(draws.plain_number(self, bound) for bound in (part.start, part.stop, part.step)))
 
     def tensor_set_item(self, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
-        demands.to_part(self.interpreter, container, key, value, node, frame)
+        demands.to_part(self, container, key, value, node, frame)
         if is_unknown(value) or (isinstance(value, Choice) and any(isinstance(one, Tensor) for one in value.options)):
             # It may bring a graph with it.
             value = Tensor(UNKNOWN_TENSOR)
         self.written(container, value if isinstance(value, Tensor) else None, node, frame, copied=True)
-        left = library.rest_of(container, self.resolved_spec(container.spec).shape, self.resolved(key))
+        left = integers.rest(container, self.resolved_spec(container.spec).shape, self.resolved(key))
         self.retag(container, frozenset() if left is None else frozenset({Ends(left[0], left[0])}))
         self.heap.set(container.slots, "rest", left)
         if isinstance(value, Tensor):
@@ -616,47 +566,6 @@ class TensorOperations(Questions):
             if value.spec.requires_grad is not False and container.spec.requires_grad is False:
                 grad = value.spec.requires_grad if self.grad else False
                 self.heap.set(container.slots, "spec", container.spec.with_(requires_grad=grad))
-
-    def tensor_attribute(self, owner: Tensor, name: str, node: ast.AST, frame: Frame) -> Value:
-        spec = self.resolved_spec(owner.spec)
-        if name == "shape":
-            return Shape(owner) if spec.shape is None else spec.shape
-        if name in ("ndim",):
-            return UNKNOWN if spec.rank is None else spec.rank
-        if name == "dtype":
-            return UNKNOWN if spec.dtype is None else DType(spec.dtype)
-        if name == "device":
-            return UNKNOWN if spec.device is None else spec.device
-        if name == "requires_grad":
-            return Scalar("bool") if spec.requires_grad is None else spec.requires_grad
-        if name == "is_cuda":
-            place = spec.device
-            return Scalar("bool") if place is None or place.symbolic else place.kind == "cuda"
-        if name in ("T", "mT", "H", "mH", "real", "imag"):
-            return self.operate(f"Tensor.{name}", (owner,), {}, node, frame)
-        if name == "data":
-            bare = Tensor(spec.with_(requires_grad=False), owner.origin, owner.tags)
-            if node_of(owner) is not None:
-                self.interpreter.record_method("Tensor.data", owner, bare, node, frame)
-            return self.severed(owner, bare, "data", self.site(node, frame))
-        if name == "grad":
-            self.event("grad_touched", owner, node, frame)
-            missing = self.check_grad(owner, node, frame) or self.check_early(owner, (owner,), node, frame)
-            return None if missing else self._gradient(owner)
-        if name in ("grad_fn", "is_leaf", "names", "itemsize", "nbytes", "layout", "is_sparse"):
-            return UNKNOWN
-        if owner.argument is None and name not in self.named_by_hand:
-            misuse.absent(self.interpreter, "torch.Tensor", name, node, frame)
-        return Bound(owner, name)
-
-    def _gradient(self, owner: Tensor) -> Value:
-        """``x.grad``: like the tensor itself, once there is one."""
-        holder = owner if owner.owner is None else owner.owner
-        kept = owner.slots.get("grad")
-        if kept is None:
-            kept = Tensor(self.resolved_spec(owner.spec).with_(requires_grad=None, strides=None))
-            self.heap.set(owner.slots, "grad", kept)
-        return kept if holder.slots.get("graded") is True else Choice((None, kept))
 
     def set_tensor_attribute(self, owner: Tensor, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
         self.named_by_hand.add(name)
@@ -691,7 +600,7 @@ class TensorOperations(Questions):
             return self.tensor_get_item(container, index, node, frame)
         part = first.copy()
         part.storage = first.storage
-        return library.mark_element(container, index, part, self.interpreter)
+        return draws.mark(container, index, part, self)
 
     def unpacked(
         self, value: Value, count: int, names: list[str], node: ast.AST, frame: Frame
@@ -707,7 +616,7 @@ class TensorOperations(Questions):
                 self.heap.set(tensor.slots, "spec", tensor.spec.with_(shape=shape))
                 return shape
             return tensor.spec.shape
-        iteration = self.iterate(value, node, frame)  # type: ignore[attr-defined]
+        iteration = self.iterate(value, node, frame)
         items: tuple[Value, ...] = iteration.items
         if iteration.exact:
             return items
@@ -724,13 +633,8 @@ class TensorOperations(Questions):
             return
         if not isinstance(value, Tensor) and not is_unknown(value):
             return
-        place = (
-            frame.path,
-            node.lineno,  # type: ignore[attr-defined]
-            node.col_offset,  # type: ignore[attr-defined]
-            node.end_lineno,  # type: ignore[attr-defined]
-            node.end_col_offset,  # type: ignore[attr-defined]
-        )
+        start, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
+        place = (frame.path, *start, *end)
         seen = self.trace.facts.get(place)
         if seen is not None and self.entry and seen.certain:
             # What calls that are known have shown is not blurred by one with arguments that stand for any.
@@ -796,13 +700,6 @@ def _mentions(spec: TensorSpec, symbols: set[Symbol]) -> bool:
     return any(symbol in symbols for size in spec.shape or () for symbol in dims.symbols(size))
 
 
-class Shape:
-    """The shape of a tensor whose rank is not known yet."""
-
-    def __init__(self, tensor: Tensor) -> None:
-        self.tensor = tensor
-
-
 def _parts(part: Tensor, operation: Operation) -> Value:
     """As many parts as are asked for, unless the tensor has fewer elements than that."""
     asked = operation.args[1] if len(operation.args) > 1 else operation.kwargs.get("chunks")
@@ -866,4 +763,4 @@ def _index(key: Value) -> Value:
     return key
 
 
-__all__ = ["MISSING", "Instance", "Shape", "TensorOperations", "parse"]
+__all__ = ["MISSING", "Instance", "TensorOperations", "parse"]

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING
 
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.trace import LOOP_METHODS
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import UNKNOWN, ClassValue, Function, Namespace, Slots, Value, is_unknown
 from torchsleuth.values.frames import Frame
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.interpreter import Interpreter
 
 _WORD = re.compile(r"(\.\s*)?([^\W\d]\w*)")
 

@@ -8,8 +8,9 @@ import difflib
 from collections import OrderedDict
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuse import is_certain, report
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.syntax.parse import parse
@@ -18,9 +19,6 @@ from torchsleuth.syntax.trees import Index, captured, index
 from torchsleuth.tensors.spec import Native, plain_name
 from torchsleuth.values import ClassValue, Function, Instance, LibraryModule, LibraryObject, is_unknown
 from torchsleuth.values.frames import Frame
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.interpreter import Interpreter
 
 _KNOWN_BASES = frozenset(
     "torch.nn.Module torch.utils.data.Dataset torch.utils.data.IterableDataset typing.Generic abc.ABC builtins.object".split()
@@ -168,11 +166,11 @@ def of_library(
     interp: Interpreter, owner: LibraryModule | LibraryObject, name: str, node: ast.AST, frame: Frame
 ) -> None:
     """``optimizer.zerograd()``, ``loader.shape``: an attribute that an object of the library has not."""
-    from torchsleuth.interp.library import data, modules, states
+    from torchsleuth.interp.library import data, states
 
     if owner.path == data.LOADER and name == "next":
         return  # that is said of its iterators, too, in one place
-    known = frozenset(dir(OrderedDict)) if owner.path == modules.STATE else interp.oracle.attributes(owner.path)
+    known = frozenset(dir(OrderedDict)) if owner.path == hierarchy.STATE else interp.oracle.attributes(owner.path)
     if not known or name in known or name.startswith("_") or not isinstance(node, ast.Attribute):
         return
     if isinstance(owner, LibraryModule) and (owner.broken or not _knows_children(owner) or states.has_renamed(interp)):

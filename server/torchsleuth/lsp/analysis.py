@@ -7,9 +7,10 @@ import logging
 import math
 import os
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
 
 from torchsleuth.lsp import protocol
+from torchsleuth.lsp.client import Client
+from torchsleuth.lsp.control import Control
 from torchsleuth.lsp.documents import Document, difference
 from torchsleuth.lsp.lookups import Lookups
 from torchsleuth.lsp.progress import WorkDone
@@ -21,9 +22,6 @@ from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.unfinished import Analysed
 from torchsleuth.worker.async_client import Asked, AsyncWorkerClient
 from torchsleuth.worker.client import WorkerUnavailable
-
-if TYPE_CHECKING:
-    from torchsleuth.lsp.server import TorchSleuthServer
 
 logger = logging.getLogger(__name__)
 
@@ -45,8 +43,9 @@ class StaticAnalysis:
     """Analyses open documents in the background. Where there is no analysis, not yet or not at all, the rules that need
     only syntax are asked."""
 
-    def __init__(self, server: TorchSleuthServer) -> None:
-        self._server = server
+    def __init__(self, client: Client, control: Control) -> None:
+        self._client = client
+        self._control = control
         self._scheduler = Scheduler(self._analyze)
         self._syntax = Scheduler(self._analyze_syntax)
         self._turns = Turns()
@@ -83,13 +82,13 @@ class StaticAnalysis:
     def start(self) -> None:
         """The workers that the settings of now ask for; those that are there already stay. Open documents are analysed
         again."""
-        if self._server.settings.trusted:
+        if self._client.settings.trusted:
             self._workers.keep(self._wanted())
             for interpreter in self._wanted():
                 self._request_start(self._workers.of(interpreter))
         else:
             self._workers.end_all()
-            self._server.store.clear("static")
+            self._client.store.clear("static")
             self._analysed.clear()
             self._analysed_fully.clear()
         self._show()
@@ -105,15 +104,15 @@ class StaticAnalysis:
 
     def _wanted(self) -> set[str | None]:
         """The interpreters of the open documents; before there are any, that of the first folder."""
-        settings = [self._server.settings_of(document.path) for document in self._server.documents]
-        first = self._server.settings_of(next(iter(self._server.roots()), ""))
+        settings = [self._client.settings_of(document.path) for document in self._client.documents]
+        first = self._client.settings_of(next(iter(self._client.roots()), ""))
         return {item.interpreter for item in settings or [first]}
 
     def _worker_of(self, path: str) -> AsyncWorkerClient | None:
         """The worker for a document; None in a workspace that is not trusted."""
-        if not self._server.settings.trusted:
+        if not self._client.settings.trusted:
             return None
-        return self._workers.of(self._server.settings_of(path).interpreter)
+        return self._workers.of(self._client.settings_of(path).interpreter)
 
     def _start_again(self, worker: AsyncWorkerClient) -> None:
         self._request_start(worker)
@@ -129,12 +128,12 @@ class StaticAnalysis:
         self._request_dependents(document.path)
 
     def request_all(self) -> None:
-        for document in self._server.documents:
+        for document in self._client.documents:
             self._outdate(document.path)
             self._request(document.path, 0.0)
 
     def _request(self, path: str, delay_s: float) -> None:
-        if self._server.settings.trusted:
+        if self._client.settings.trusted:
             self._scheduler.request(path, delay_s)
         if self._is_up_to_syntax(path):
             self._syntax.request(path, delay_s)
@@ -152,11 +151,11 @@ class StaticAnalysis:
 
     def closed(self) -> None:
         """A document is no longer among the open ones: nor, perhaps, is its interpreter needed any more."""
-        self._workers.keep({self._server.settings_of(document.path).interpreter for document in self._server.documents})
+        self._workers.keep({self._client.settings_of(document.path).interpreter for document in self._client.documents})
         self._show()
 
     def _request_dependents(self, path: str) -> None:
-        for dependent in self._server.documents.importing(path):
+        for dependent in self._client.documents.importing(path):
             self._outdate(dependent.path)
             self._request(dependent.path, DEPENDENT_PAUSE_S)
 
@@ -182,7 +181,7 @@ class StaticAnalysis:
         return not self._workers.is_ready(worker) and path not in self._analysed_fully
 
     async def _analyze_syntax(self, path: str) -> None:
-        document, control = self._server.documents.at(path), self._server.control
+        document, control = self._client.documents.at(path), self._control
         if document is None or not self._is_up_to_syntax(path):
             return
         await control.prepare()
@@ -195,12 +194,12 @@ class StaticAnalysis:
             logger.info("no syntax: %s", error)
 
     def _accept_syntax(self, document: Document, analysis: FileAnalysis) -> bool:
-        current = self._server.documents.at(document.path) is document
+        current = self._client.documents.at(document.path) is document
         if not current or not self._is_up_to_syntax(document.path) or analysis.stats.get("died"):
             return False
-        found = [] if self._server.control.excludes(document.path) else self._server.control.shown(analysis)
-        if found or self._server.store.generation("static", document.path):
-            self._server.store.replace("static", document.path, found, (), document.version)
+        found = [] if self._control.excludes(document.path) else self._control.shown(analysis)
+        if found or self._client.store.generation("static", document.path):
+            self._client.store.replace("static", document.path, found, (), document.version)
         return True
 
     # -- the analysis ------------------------------------------------------------------------------
@@ -217,23 +216,23 @@ class StaticAnalysis:
 
     async def _analyze_with(self, worker: AsyncWorkerClient, path: str) -> None:
         progress = None
-        document = self._server.documents.at(path)
+        document = self._client.documents.at(path)
         if document is not None and not self._welcomed:
             self._welcomed = True
-            progress = WorkDone(self._server, lambda: self._cancel(path))
+            progress = WorkDone(self._client, lambda: self._cancel(path))
             await progress.begin(message("editor.analyzing"), message("editor.starting", python=worker.interpreter))
         try:
             await worker.start()
-            document = self._server.documents.at(path)  # the newest text, not that of the request
+            document = self._client.documents.at(path)  # the newest text, not that of the request
             if document is None or (path, document.version) in self._cancelled:
                 return
             if self._still_holds(document):
                 return
             self._outdated.discard(path)
-            overlay = {other.path: other.text for other in self._server.documents if other.path != path}
-            roots = (*self._server.roots(), *self._lookups.folders)
-            await self._server.control.prepare()
-            codes = self._server.control.codes(path)
+            overlay = {other.path: other.text for other in self._client.documents if other.path != path}
+            roots = (*self._client.roots(), *self._lookups.folders)
+            await self._control.prepare()
+            codes = self._control.codes(path)
             asked = Asked(path, document.text, overlay, roots, codes)
             analysis = await worker.analyze(asked, BUDGET_S)
             accepted = self._accept(worker, document, asked, analysis)
@@ -245,7 +244,7 @@ class StaticAnalysis:
                 progress.end()
                 progress = None
             missing = analysis.stats.get("missing") or []
-            self._lookups.ask(missing, self._text_of, worker.search_path, self._server.roots())
+            self._lookups.ask(missing, self._text_of, worker.search_path, self._client.roots())
             turn = self._turns.announce()
             while accepted and analysis.stats.get("unverified"):
                 # What is found is shown already; the fixes follow, and give way to the next keystroke. The worker keeps
@@ -275,18 +274,18 @@ class StaticAnalysis:
         change = before.unfinished(document.text) if before is not None else None
         if before is None or change is None:
             return False
-        if change == "same" and not (before.whole and self._server.store.is_whole("static", document.path)):
+        if change == "same" and not (before.whole and self._client.store.is_whole("static", document.path)):
             return False
         if change == "unbound":
             if document.path in self._settling:
                 return False
             self._settling.add(document.path)
             self._scheduler.request(document.path, SETTLING_PAUSE_S)
-        self._server.store.keep("static", document.path, document.version)
+        self._client.store.keep("static", document.path, document.version)
         return True
 
     def _text_of(self, path: str) -> str:
-        return self._server.documents.source(path).text
+        return self._client.documents.source(path).text
 
     async def _start(self, interpreter: str) -> None:
         worker = self._workers.running(interpreter)
@@ -312,23 +311,23 @@ class StaticAnalysis:
         if analysis.stats.get("traceback"):
             logger.error("the analysis of %s failed:\n%s", document.path, analysis.stats["traceback"])
         self._note_incomplete(document.path, analysis.stats.get("incomplete"))
-        found = [] if self._server.control.excludes(document.path) else self._server.control.shown(analysis)
+        found = [] if self._control.excludes(document.path) else self._control.shown(analysis)
         self._analysed_fully.add(document.path)
-        others = ((other.source, asked.overlay.get(other.path, other.text)) for other in self._server.documents)
+        others = ((other.source, asked.overlay.get(other.path, other.text)) for other in self._client.documents)
         since = {now.path: difference(SourceText(now.path, then), now) for now, then in others if now.text != then}
         pending = bool(analysis.stats.get("unverified"))
-        self._server.store.replace(
+        self._client.store.replace(
             "static", document.path, found, analysis.facts, document.version, since, pending=pending
         )
-        self._server.refresh_hints()
+        self._client.refresh_hints()
         return True
 
     def _is_current(self, worker: AsyncWorkerClient, document: Document) -> bool:
-        current = self._server.documents.at(document.path)
+        current = self._client.documents.at(document.path)
         return current is not None and current.version == document.version and worker is self._worker_of(current.path)
 
     def _cancel(self, path: str) -> None:
-        document = self._server.documents.at(path)
+        document = self._client.documents.at(path)
         worker = self._worker_of(path)
         if document is not None and worker is not None:
             self._cancelled.add((path, document.version))
@@ -353,7 +352,7 @@ class StaticAnalysis:
             if self._workers.all_ready:
                 self._workers.end_syntax()
         elif state.state == "unavailable":
-            for document in self._server.documents:
+            for document in self._client.documents:
                 if self._worker_of(document.path) is worker:
                     self._analysed.pop(document.path, None)
                     self._analysed_fully.discard(document.path)
@@ -365,7 +364,7 @@ class StaticAnalysis:
         if not self._greeted:
             return
         shown = self._workers.state
-        if not self._server.settings.trusted:
+        if not self._client.settings.trusted:
             shown = WorkerState("restricted", message("editor.untrusted"))
         if shown.state == "ready" and self._incomplete:
             path, reason = next(reversed(self._incomplete.items()))
@@ -383,7 +382,7 @@ class StaticAnalysis:
         if state != self._announced:
             self._announced = state
             said = {name: value for name, value in asdict(state).items() if value is not None}
-            self._server.protocol.notify(protocol.STATUS, said)
+            self._client.protocol.notify(protocol.STATUS, said)
 
 
 _START = "\0start"

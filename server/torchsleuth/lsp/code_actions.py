@@ -14,7 +14,7 @@ import asyncio
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified
@@ -23,15 +23,13 @@ from torchsleuth.lsp import protocol
 from torchsleuth.lsp.convert import from_position, to_range
 from torchsleuth.lsp.diagnostics import note_to_lsp, to_lsp
 from torchsleuth.lsp.documents import Document
+from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.lsp.store import Finding
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json, Position
 from torchsleuth.syntax.edits import meet
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
-
-if TYPE_CHECKING:
-    from torchsleuth.lsp.server import TorchSleuthServer
 
 FIX_ALL = "source.fixAll.torchsleuth"
 SETTLE_S = 10.0

@@ -6,17 +6,14 @@ import ast
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.documents import Document, Documents
+from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.messages import message
 from torchsleuth.syntax.parse import parse
-
-if TYPE_CHECKING:
-    from torchsleuth.lsp.server import TorchSleuthServer
 
 _IMPORTS_TORCH = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch\w*\b", re.MULTILINE)
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types
 
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.requests import wrong
+from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.schema import Json
-
-if TYPE_CHECKING:
-    from torchsleuth.lsp.server import TorchSleuthServer
 
 
 def register(server: TorchSleuthServer) -> None:

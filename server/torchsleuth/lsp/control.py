@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from torchsleuth.lsp.client import Client
 from torchsleuth.lsp.settings import Settings
 from torchsleuth.schema import Diagnostic, FileAnalysis
 from torchsleuth.syntax.text import SourceText
@@ -19,7 +20,6 @@ from torchsleuth.syntax.text import SourceText
 if TYPE_CHECKING:
     from torchsleuth.control.configuration import Configuration, Configurations
     from torchsleuth.control.selection import Layer
-    from torchsleuth.lsp.server import TorchSleuthServer
 
 logger = logging.getLogger(__name__)
 
@@ -27,8 +27,8 @@ logger = logging.getLogger(__name__)
 class Control:
     """Configurations as they are now. What is wrong with one is said once; the others, or none, count then."""
 
-    def __init__(self, server: TorchSleuthServer) -> None:
-        self._server = server
+    def __init__(self, client: Client) -> None:
+        self._client = client
         self._configurations: dict[tuple[object, ...], Configurations] = {}
         """By the settings that they are made of."""
         self._said: set[str] = set()
@@ -57,13 +57,13 @@ class Control:
         return shown(analysis.diagnostics, self._of, self._source, complete)
 
     def _source(self, path: str) -> SourceText:
-        return self._server.documents.source(path)
+        return self._client.documents.source(path)
 
     def _of(self, path: str) -> Configuration:
         from torchsleuth.control.configuration import Configuration
         from torchsleuth.control.selection import ConfigurationError
 
-        settings = self._server.settings_of(path)
+        settings = self._client.settings_of(path)
         configurations = self._configurations.get(settings.chosen)
         if configurations is None:
             configurations = self._configurations[settings.chosen] = self._read(settings)
@@ -87,7 +87,7 @@ class Control:
         if text not in self._said:
             self._said.add(text)
             logger.error("%s", text)
-            self._server.window_show_message(types.ShowMessageParams(types.MessageType.Error, text))
+            self._client.window_show_message(types.ShowMessageParams(types.MessageType.Error, text))
 
 
 def _layer(settings: Settings) -> Layer:

@@ -5,19 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from torchsleuth.lsp import protocol
+from torchsleuth.lsp.client import Client
 from torchsleuth.lsp.convert import to_range
 from torchsleuth.lsp.documents import Documents
 from torchsleuth.lsp.store import Finding, Note
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, Related, Severity
-
-if TYPE_CHECKING:
-    from torchsleuth.lsp.server import TorchSleuthServer
 
 # Information, not Hint: VS Code shows a Hint as three faint dots and leaves it out of the list of problems.
 _SEVERITY: dict[Severity, types.DiagnosticSeverity] = {
@@ -30,29 +27,29 @@ _SEVERITY: dict[Severity, types.DiagnosticSeverity] = {
 class Publisher:
     """Tells the client what is to be shown in a file, whenever that is something else than before."""
 
-    def __init__(self, server: TorchSleuthServer) -> None:
-        self._server = server
+    def __init__(self, client: Client) -> None:
+        self._client = client
         self._published: dict[str, tuple[list[types.Diagnostic], int | None]] = {}
         """By URI, what the client shows."""
 
     def publish(self, path: str) -> None:
         """Send everything that is to be shown in one file. A client that minds versions is told once for each of them."""
-        server = self._server
-        document = server.documents.at(path)
-        found = [to_lsp(finding, server.documents) for finding in server.store.findings(path)]
-        if document is not None or _in_workspace(path, server.roots()):
-            found += [note_to_lsp(note, server.documents) for note in server.store.notes(path)]
+        client = self._client
+        document = client.documents.at(path)
+        found = [to_lsp(finding, client.documents) for finding in client.store.findings(path)]
+        if document is not None or _in_workspace(path, client.roots()):
+            found += [note_to_lsp(note, client.documents) for note in client.store.notes(path)]
         version = document.version if document is not None and self._minds_versions() else None
-        uri, shown = server.documents.uri(path), (found, version)
+        uri, shown = client.documents.uri(path), (found, version)
         # The first time, nothing found is news, too: the document was analysed.
         if shown != self._published.get(uri, None if document is not None else ([], None)):
             self._published[uri] = shown
-            server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
+            client.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
         if document is None and not found:
             self._published.pop(uri, None)
 
     def _minds_versions(self) -> bool:
-        documents = self._server.client_capabilities.text_document
+        documents = self._client.client_capabilities.text_document
         diagnostics = documents.publish_diagnostics if documents is not None else None
         return diagnostics is not None and bool(diagnostics.version_support)
 

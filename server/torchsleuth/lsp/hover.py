@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
@@ -13,11 +12,9 @@ from torchsleuth.control.pages import sections
 from torchsleuth.faults import FAULTS
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.convert import from_position, to_range
+from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.messages import message
 from torchsleuth.schema import Cause, Position, TensorFact
-
-if TYPE_CHECKING:
-    from torchsleuth.lsp.server import TorchSleuthServer
 
 _CODE_SECTIONS = frozenset({"Example", "Use instead"})
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from torchsleuth.lsp.convert import from_position, to_position
 from torchsleuth.lsp.hover import fact_text, markup_of
+from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.messages import message
 from torchsleuth.schema import Position, TensorFact
-
-if TYPE_CHECKING:
-    from torchsleuth.lsp.server import TorchSleuthServer
 
 
 def register(server: TorchSleuthServer) -> None:

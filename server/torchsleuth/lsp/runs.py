@@ -8,9 +8,9 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from torchsleuth.lsp import protocol
+from torchsleuth.lsp.client import Client
 from torchsleuth.lsp.documents import difference, path_of, read_source
 from torchsleuth.lsp.progress import WorkDone
 from torchsleuth.messages import message
@@ -18,17 +18,14 @@ from torchsleuth.runtime.session import Run, RunReport
 from torchsleuth.schema import Json
 from torchsleuth.syntax.text import SourceText
 
-if TYPE_CHECKING:
-    from torchsleuth.lsp.server import TorchSleuthServer
-
 logger = logging.getLogger(__name__)
 
 
 class Runs:
     """At most one run at a time."""
 
-    def __init__(self, server: TorchSleuthServer) -> None:
-        self._server = server
+    def __init__(self, client: Client) -> None:
+        self._client = client
         self._current: Run | None = None
         self._count = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="torchsleuth-run")
@@ -41,15 +38,15 @@ class Runs:
             return {"ok": False, "summary": refusal}
         self._count += 1
         number, name = self._count, os.path.basename(path)
-        interpreter = self._server.settings_of(path).interpreter or sys.executable
+        interpreter = self._client.settings_of(path).interpreter or sys.executable
         loop = asyncio.get_running_loop()
 
         def on_output(text: str) -> None:
             loop.call_soon_threadsafe(self._notify, protocol.RUN_OUTPUT, {"runId": number, "text": text})
 
         run = self._current = Run(path, arguments, interpreter, cwd or self._folder(path), on_output=on_output)
-        progress = WorkDone(self._server, self.stop)
-        texts = {document.path: read_source(document.path) for document in self._server.documents}
+        progress = WorkDone(self._client, self.stop)
+        texts = {document.path: read_source(document.path) for document in self._client.documents}
         try:
             await progress.begin(message("editor.running", script=name))
             report = await loop.run_in_executor(self._thread, run.execute)
@@ -90,8 +87,8 @@ class Runs:
             self._current.send_input(text)
 
     def clear(self, uri: str | None = None) -> None:
-        self._server.store.clear("run", path_of(uri) if uri is not None else None)
-        self._server.refresh_hints()
+        self._client.store.clear("run", path_of(uri) if uri is not None else None)
+        self._client.refresh_hints()
 
     def kill(self) -> None:
         """End everything at once, for the server is about to end."""
@@ -100,7 +97,7 @@ class Runs:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _refusal(self, path: str) -> str | None:
-        if not self._server.settings.trusted:
+        if not self._client.settings.trusted:
             return message("editor.untrusted")
         if self._current is not None:
             return message("editor.run.busy", script=os.path.basename(self._current.script))
@@ -110,21 +107,21 @@ class Runs:
 
     def _folder(self, path: str) -> str:
         """The workspace folder that holds the script, as a terminal in the editor would have it; else its own folder."""
-        roots = [root for root in self._server.roots() if Path(path).is_relative_to(root)]
+        roots = [root for root in self._client.roots() if Path(path).is_relative_to(root)]
         return max(roots, key=len, default=os.path.dirname(path))
 
     def _show(self, path: str, report: RunReport, texts: dict[str, SourceText]) -> None:
         """The file on disk is what ran; what was typed since, or not saved, moves or outdates the results."""
         since = {
             document.path: difference(texts[document.path], document.source)
-            for document in self._server.documents
+            for document in self._client.documents
             if document.path in texts
         }
-        self._server.store.replace("run", path, report.diagnostics, report.facts, since=since)
-        self._server.refresh_hints()
+        self._client.store.replace("run", path, report.diagnostics, report.facts, since=since)
+        self._client.refresh_hints()
 
     def _notify(self, method: str, params: Json) -> None:
-        self._server.protocol.notify(method, params)
+        self._client.protocol.notify(method, params)
 
 
 def summary(report: RunReport) -> str:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lsprotocol import types
 
 from torchsleuth.lsp.analysis import TYPING_PAUSE_S
 from torchsleuth.lsp.documents import difference, read_source
+from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.lsp.settings import section
-
-if TYPE_CHECKING:
-    from torchsleuth.lsp.server import TorchSleuthServer
 
 
 def register(server: TorchSleuthServer) -> None:

@@ -205,6 +205,13 @@ class Tensor(Ref):
         return Tensor(self.spec, self.origin, self.tags, self.history)
 
 
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """The shape of a tensor whose rank is not known yet."""
+
+    tensor: Tensor
+
+
 class Array(Ref):
     """A NumPy array or scalar: its shape and dtype, as in a tensor's spec; None where not known. Slot `cut`: where its
     values left the autograd graph, `bounds`: the integers it holds, `mirrored`: the dimensions of a view that go through

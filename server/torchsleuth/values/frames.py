@@ -10,7 +10,7 @@ from typing import Any
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import Function, Instance, Site, Slots, Value
-from torchsleuth.values.heap import Delta
+from torchsleuth.values.changes import Delta
 from torchsleuth.values.names import Names
 
 

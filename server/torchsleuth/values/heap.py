@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device, parse
@@ -42,6 +42,7 @@ from torchsleuth.values import (
     is_int,
     is_unknown,
 )
+from torchsleuth.values.changes import Change, Delta
 from torchsleuth.values.conditions import Condition, Conditions, Fact
 from torchsleuth.values.graph import Cut
 from torchsleuth.values.names import Names
@@ -119,17 +120,6 @@ def renewed(value: Value) -> Value:
 def _either(left: Value, right: Value) -> Value:
     """The forwards that one history or another carries."""
     return left | right if isinstance(left, frozenset) and isinstance(right, frozenset) else right
-
-
-class Change(NamedTuple):
-    """The content of a slot."""
-
-    slots: Slots
-    key: Any
-    value: Any
-
-
-Delta = dict[tuple[int, Any], Change]
 
 
 def _as_of(value: Value, delta: Delta) -> Value:

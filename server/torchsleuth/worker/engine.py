@@ -10,7 +10,7 @@ from dataclasses import replace
 from torchsleuth.interp.budget import Budget, OutOfTime
 from torchsleuth.interp.fitting import fitting_operand
 from torchsleuth.interp.imports import Workspace
-from torchsleuth.interp.interpreter import Interpreter
+from torchsleuth.interp.interpreter import Execution
 from torchsleuth.interp.reasons import Watch
 from torchsleuth.interp.relevance import irrelevant
 from torchsleuth.interp.trace import Place, Sighting, Trace
@@ -164,7 +164,7 @@ class Engine:
         self, path: str, files: Mapping[str, str], roots: tuple[str, ...], first: int, last: float
     ) -> FileAnalysis:
         source, budget, watch = SourceText(path, files[path]), Budget(), Watch(path, first, last)
-        interpreter = Interpreter(self.oracle, Workspace(files, roots), budget, self.progress)
+        interpreter = Execution(self.oracle, Workspace(files, roots), budget, self.progress)
         interpreter.watch = watch
         with self._bounded.limit(budget.seconds + GRACE_SECONDS):
             trace = interpreter.run_document(source)
@@ -196,7 +196,7 @@ class Engine:
         if nothing is not None:
             return Analysis(source, nothing, workspace, self.oracle.version)
         budget = Budget()
-        interpreter = Interpreter(self.oracle, workspace, budget, self.progress)
+        interpreter = Execution(self.oracle, workspace, budget, self.progress)
         with self._bounded.limit(budget.seconds + GRACE_SECONDS):
             trace: Trace = interpreter.run_document(source)
         trace.stumbles += self.oracle.told()
@@ -217,7 +217,7 @@ class Engine:
         if trace.incomplete or trace.overdue or not any(fitting_operand(one.operation) for one in trace.failures):
             return {}
         budget = Budget(seconds=BEHIND_SECONDS)
-        interpreter = Interpreter(self.oracle, Workspace(files, roots), budget, self.progress)
+        interpreter = Execution(self.oracle, Workspace(files, roots), budget, self.progress)
         interpreter.fitting = True
         try:
             with self._bounded.limit(budget.seconds + GRACE_SECONDS):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import textwrap
 
-from torchsleuth.interp.interpreter import Interpreter
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.reasons import Watch, dotted, is_obscure
 from torchsleuth.messages import message
 from torchsleuth.schema import Cause, Explanation

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     Scalar,
     Value,
     is_int,
 )
-
-if TYPE_CHECKING:
-    pass
 
 _INTEGERS = ("int8", "int16", "int32", "int64")
 _UNSIGNED = ("uint8", "uint16", "uint32", "uint64")

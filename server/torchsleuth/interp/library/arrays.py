@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from torchsleuth.interp.arguments import Arguments, device_of
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import array_dtypes, draws, integers
 from torchsleuth.tensors import dims, legacy
@@ -28,10 +30,6 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 Shape = tuple[Size, ...] | None
 
@@ -212,8 +210,6 @@ def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | Non
     if asked is not None and not isinstance(asked, DType):
         spec = spec.with_(dtype=None)
     if "device" in call.kwargs:
-        from torchsleuth.interp.expressions import device_of
-
         spec = spec.with_(device=device_of(call.kwargs["device"]))
     if name in legacy.DTYPES and spec.shape == ():
         spec = spec.with_(shape=None)

@@ -6,9 +6,10 @@ It mirrors ``torch.utils.data.default_collate``, which tests/unit/test_data.py h
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchsleuth.interp.batch import Batch, plain
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import array_dtypes, arrays, draws, integers
 from torchsleuth.interp.pipeline import Refusal
 from torchsleuth.tensors.device import CPU, Device
@@ -33,9 +34,6 @@ from torchsleuth.values import (
     is_int,
     is_unknown,
 )
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.interpreter import Interpreter
 
 Path = tuple[Any, ...]
 MAX_LISTED = 256

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TypeGuard
 
-from torchsleuth.interp import misuse
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import arrays, dictionaries, modules, parameters, vision
+from torchsleuth.interp.library import arrays
 from torchsleuth.interp.library.collate import MAX_LISTED, Collation, convert
+from torchsleuth.interp.models import Model, attribute, models, of_class
 from torchsleuth.interp.pipeline import LOADER, DataFault, Refusal
+from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Native
@@ -40,11 +43,6 @@ from torchsleuth.values import (
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MISSING
 
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
-    from torchsleuth.interp.trace import Operation
-
 PACKAGE = "torch.utils.data."
 ITERABLE = "torch.utils.data.IterableDataset"
 _OPTIONS = (
@@ -52,7 +50,6 @@ _OPTIONS = (
     "worker_init_fn multiprocessing_context generator"
 ).split()
 _DEFAULTS = {"batch_size": 1, "num_workers": 0, "drop_last": False, "pin_memory": False}
-_COLLECTIONS = ("TensorDataset", "Subset", "ConcatDataset", "StackDataset")
 _LIBRARY_SAMPLERS = (
     "RandomSampler",
     "SequentialSampler",
@@ -137,42 +134,7 @@ def length(interp: Interpreter, value: Value, frame: Frame) -> Size | None:
         return len(value)
     if not isinstance(value, LibraryObject):
         return None
-    if value.path == LOADER:
-        return plan(interp, value, frame).count
-    return _collection_length(interp, value, frame)
-
-
-def _collection_length(interp: Interpreter, value: LibraryObject, frame: Frame) -> Size | None:
-    name = value.type_name
-    if name == "TensorDataset":
-        return length(interp, value.args[0], frame) if value.args else None
-    if name == "Subset":
-        return length(interp, value.argument(1, "indices"), frame)
-    if name == "ConcatDataset":
-        parts = interp.sequence(value.argument(0, "datasets"), ast.Pass(), frame)
-        sizes = [length(interp, part, frame) for part in parts or ()]
-        return None if not sizes or None in sizes else _sum([size for size in sizes if size is not None])
-    if name == "StackDataset":
-        parts = value.args or tuple(value.kwargs.values())
-        return length(interp, parts[0], frame) if parts else None
-    if name in ("RandomSampler", "SequentialSampler"):
-        asked = value.argument(2, "num_samples") if name == "RandomSampler" else None
-        return asked if is_int(asked) else length(interp, value.argument(0, "data_source"), frame)
-    if name == "SubsetRandomSampler":
-        return length(interp, value.argument(0, "indices"), frame)
-    if name == "WeightedRandomSampler":
-        asked = interp.resolved(value.argument(1, "num_samples"))
-        return asked if is_int(asked) else None
-    if name == "DistributedSampler":
-        replicas = value.argument(1, "num_replicas")
-        size = length(interp, value.argument(0, "dataset"), frame)
-        known = isinstance(replicas, int) and replicas > 0 and size is not None and not value.argument(5, "drop_last")
-        return _rounded_up(size, replicas) if known and size is not None else None
-    if name == "BatchSampler":
-        size = length(interp, value.argument(0, "sampler"), frame)
-        batch, drop = interp.resolved(value.argument(1, "batch_size")), value.argument(2, "drop_last")
-        return _batches(size, batch, drop)
-    return vision.length(interp, value)
+    return of_class(value.path)(interp, value).length(frame)
 
 
 def _sum(sizes: list[Size]) -> Size:
@@ -269,7 +231,6 @@ def _batch(interp: Interpreter, loader: LibraryObject, found: Examples, size: Si
 
 
 def _collated(interp: Interpreter, loader: LibraryObject, found: Examples, size: Size | None, site: Site) -> Value:
-    from torchsleuth.interp.calls import Arguments
 
     function = option(loader, "collate_fn")
     if size is None:
@@ -389,7 +350,8 @@ def examples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame, m
             return _iterated(interp, dataset, node, frame)
         return _indexed(interp, dataset, method, node, frame, many)
     if isinstance(dataset, LibraryObject):
-        return _of_collection(interp, dataset, node, frame, many)
+        model = of_class(dataset.path)(interp, dataset)
+        return model.examples(node, frame, many) if isinstance(model, Dataset) else Examples([], False, dataset)
     if isinstance(dataset, ListValue | tuple):
         elements = dataset.elements if isinstance(dataset, ListValue) else dataset
         return Examples(_distinct(interp, list(elements or ())), certain=elements is not None)
@@ -457,83 +419,241 @@ def _iterated(interp: Interpreter, dataset: Instance, node: ast.AST, frame: Fram
     return Examples(_distinct(interp, list(iteration.items)), not iteration.exact, dataset, method)
 
 
-def _of_collection(interp: Interpreter, dataset: LibraryObject, node: ast.AST, frame: Frame, many: bool) -> Examples:
-    name = dataset.type_name
-    if name == "TensorDataset":
-        return Examples([_collection_item(interp, dataset, AnyIndex(0), node, frame)], False, dataset)
-    if name == "StackDataset":
-        return Examples([_collection_item(interp, dataset, AnyIndex(0), node, frame)])
-    if name == "Subset":
-        return _of_subset(interp, dataset, node, frame, many)
-    if name in ("ConcatDataset", "ChainDataset"):
-        parts = interp.sequence(dataset.argument(0, "datasets"), node, frame)
-        found = [examples(interp, part, node, frame, many) for part in parts or ()]
-        values = [value for part in found for value in part.values]
-        return Examples(values, any(part.optional for part in found), dataset)
-    sample = vision.sample(interp, dataset, node, frame)
-    return Examples([] if sample is None else [sample], False, dataset)
-
-
-def _of_subset(interp: Interpreter, subset: LibraryObject, node: ast.AST, frame: Frame, many: bool) -> Examples:
-    dataset, indices = subset.argument(0, "dataset"), subset.argument(1, "indices")
-    chosen = indices.items if isinstance(indices, ListValue) else None
-    if chosen and all(isinstance(index, int) for index in chosen) and isinstance(dataset, Instance):
-        method = interp.class_attribute(dataset.cls, "__getitem__")
-        if isinstance(method, Function):
-            few = chosen[: MANY_SAMPLES if many else 2]
-            values = [value for index in few for value in _outcomes(interp, dataset, method, index, frame)]
-            return Examples(values, len(values) > len(few), dataset, method, len(values) == len(few))
-    return replace(examples(interp, dataset, node, frame, many), certain=False)
-
-
 def item(interp: Interpreter, dataset: Value, index: Value, node: ast.AST, frame: Frame) -> Value:
     """``dataset[index]`` of one of PyTorch's own datasets."""
     if isinstance(dataset, LibraryObject):
-        return _collection_item(interp, dataset, index, node, frame)
+        return of_class(dataset.path)(interp, dataset).item(index, node, frame)
     return interp.get_item(dataset, index, node, frame)
 
 
-def _collection_item(interp: Interpreter, dataset: LibraryObject, index: Value, node: ast.AST, frame: Frame) -> Value:
-    name = dataset.type_name
-    if name == "TensorDataset":
+# -- datasets, samplers and loaders ----------------------------------------------------------------
+
+
+def _public(place: str, name: str) -> Callable[[type[Model]], type[Model]]:
+    """Register the model of a class of ``torch.utils.data``, also under the name of the module that defines it."""
+    return models(f"{PACKAGE}{name}", f"{PACKAGE}{place}.{name}")
+
+
+@models(f"{PACKAGE}*")
+class OfData(Model):
+    """A class of ``torch.utils.data`` of which nothing else is known."""
+
+
+class Dataset(Model):
+    """A dataset, which has samples."""
+
+    def examples(self, node: ast.AST, frame: Frame, many: bool) -> Examples:
+        """Samples, as `examples` gives them."""
+        return Examples([], False, self.value)
+
+    def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
+        return _samples(self.interp, self.value, node, frame)
+
+
+@_public("dataset", "TensorDataset")
+class TensorDataset(Dataset):
+    """Tensors of one length: a sample is a row of each."""
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        made = super().made(interp, call)
+        _check_tensors(interp, made, interp.site(call.node, call.frame))
+        return made
+
+    @attribute
+    def tensors(self, node: ast.AST, frame: Frame) -> Value:
+        return self.value.args
+
+    def length(self, frame: Frame) -> Size | None:
+        return length(self.interp, self.value.args[0], frame) if self.value.args else None
+
+    def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
         return tuple(
-            interp.tensor_get_item(value, index, node, frame) if isinstance(value, Tensor) else UNKNOWN
-            for value in dataset.args
+            self.interp.tensor_get_item(value, key, node, frame) if isinstance(value, Tensor) else UNKNOWN
+            for value in self.value.args
         )
-    if name == "StackDataset":
-        if dataset.kwargs:
-            return DictValue({key: item(interp, part, index, node, frame) for key, part in dataset.kwargs.items()})
-        return tuple(item(interp, part, index, node, frame) for part in dataset.args)
-    if name == "Subset":
-        chosen = interp.get_item(dataset.argument(1, "indices"), index, node, frame)
-        return item(interp, dataset.argument(0, "dataset"), chosen, node, frame)
-    if name == "ConcatDataset":
-        found = examples(interp, dataset, node, frame)
-        return interp.any_of(tuple(found.values)) if found.values else UNKNOWN
-    sample = vision.sample(interp, dataset, node, frame)
-    return UNKNOWN if sample is None else sample
+
+    def examples(self, node: ast.AST, frame: Frame, many: bool) -> Examples:
+        return Examples([self.item(AnyIndex(0), node, frame)], False, self.value)
+
+
+@_public("dataset", "StackDataset")
+class StackDataset(Dataset):
+    """Datasets of one length: a sample is one of each, in a tuple or by name."""
+
+    def length(self, frame: Frame) -> Size | None:
+        parts = self.value.args or tuple(self.value.kwargs.values())
+        return length(self.interp, parts[0], frame) if parts else None
+
+    def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
+        interp, named = self.interp, self.value.kwargs
+        if named:
+            return DictValue({name: item(interp, part, key, node, frame) for name, part in named.items()})
+        return tuple(item(interp, part, key, node, frame) for part in self.value.args)
+
+    def examples(self, node: ast.AST, frame: Frame, many: bool) -> Examples:
+        return Examples([self.item(AnyIndex(0), node, frame)])
+
+
+@_public("dataset", "Subset")
+class Subset(Dataset):
+    """Samples of a dataset, by their indices."""
+
+    @attribute
+    def dataset(self, node: ast.AST, frame: Frame) -> Value:
+        return self.value.argument(0, "dataset", UNKNOWN)
+
+    @attribute
+    def indices(self, node: ast.AST, frame: Frame) -> Value:
+        return self.value.argument(1, "indices", UNKNOWN)
+
+    def length(self, frame: Frame) -> Size | None:
+        return length(self.interp, self.value.argument(1, "indices"), frame)
+
+    def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
+        chosen = self.interp.get_item(self.value.argument(1, "indices"), key, node, frame)
+        return item(self.interp, self.value.argument(0, "dataset"), chosen, node, frame)
+
+    def examples(self, node: ast.AST, frame: Frame, many: bool) -> Examples:
+        interp, dataset, indices = self.interp, self.value.argument(0, "dataset"), self.value.argument(1, "indices")
+        chosen = indices.items if isinstance(indices, ListValue) else None
+        if chosen and all(isinstance(index, int) for index in chosen) and isinstance(dataset, Instance):
+            getitem = interp.class_attribute(dataset.cls, "__getitem__")
+            if isinstance(getitem, Function):
+                few = chosen[: MANY_SAMPLES if many else 2]
+                values = [value for index in few for value in _outcomes(interp, dataset, getitem, index, frame)]
+                return Examples(values, len(values) > len(few), dataset, getitem, len(values) == len(few))
+        return replace(examples(interp, dataset, node, frame, many), certain=False)
+
+
+@_public("dataset", "ChainDataset")
+class ChainDataset(Dataset):
+    """Iterable datasets one after the other."""
+
+    def examples(self, node: ast.AST, frame: Frame, many: bool) -> Examples:
+        parts = self.interp.sequence(self.value.argument(0, "datasets"), node, frame)
+        found = [examples(self.interp, part, node, frame, many) for part in parts or ()]
+        values = [value for part in found for value in part.values]
+        return Examples(values, any(part.optional for part in found), self.value)
+
+    def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
+        return Iteration((UNKNOWN,), exact=False)
+
+
+@_public("dataset", "ConcatDataset")
+class ConcatDataset(ChainDataset):
+    """Datasets one after the other."""
+
+    def length(self, frame: Frame) -> Size | None:
+        parts = self.interp.sequence(self.value.argument(0, "datasets"), ast.Pass(), frame)
+        sizes = [length(self.interp, part, frame) for part in parts or ()]
+        return None if not sizes or None in sizes else _sum([size for size in sizes if size is not None])
+
+    def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
+        found = examples(self.interp, self.value, node, frame)
+        return self.interp.any_of(tuple(found.values)) if found.values else UNKNOWN
+
+    def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
+        return _samples(self.interp, self.value, node, frame)
+
+
+@_public("sampler", "SequentialSampler")
+class SequentialSampler(Model):
+    """All indices, in order."""
+
+    def length(self, frame: Frame) -> Size | None:
+        return length(self.interp, self.value.argument(0, "data_source"), frame)
+
+
+@_public("sampler", "RandomSampler")
+class RandomSampler(SequentialSampler):
+    """All indices, or as many as are asked for, at random."""
+
+    def length(self, frame: Frame) -> Size | None:
+        asked = self.value.argument(2, "num_samples")
+        return asked if is_int(asked) else super().length(frame)
+
+
+@_public("sampler", "SubsetRandomSampler")
+class SubsetRandomSampler(Model):
+    """These indices, at random."""
+
+    def length(self, frame: Frame) -> Size | None:
+        return length(self.interp, self.value.argument(0, "indices"), frame)
+
+
+@_public("sampler", "WeightedRandomSampler")
+class WeightedRandomSampler(Model):
+    """Indices drawn with these weights."""
+
+    def length(self, frame: Frame) -> Size | None:
+        asked = self.interp.resolved(self.value.argument(1, "num_samples"))
+        return asked if is_int(asked) else None
+
+
+@_public("distributed", "DistributedSampler")
+class DistributedSampler(Model):
+    """The share of one process."""
+
+    def length(self, frame: Frame) -> Size | None:
+        replicas = self.value.argument(1, "num_replicas")
+        size = length(self.interp, self.value.argument(0, "dataset"), frame)
+        known = isinstance(replicas, int) and replicas > 0 and not self.value.argument(5, "drop_last")
+        return _rounded_up(size, replicas) if known and size is not None else None
+
+
+@_public("sampler", "BatchSampler")
+class BatchSampler(Model):
+    """Lists of indices."""
+
+    def length(self, frame: Frame) -> Size | None:
+        size = length(self.interp, self.value.argument(0, "sampler"), frame)
+        batch, drop = self.interp.resolved(self.value.argument(1, "batch_size")), self.value.argument(2, "drop_last")
+        return _batches(size, batch, drop)
+
+
+@models(LOADER)
+class DataLoader(Model):
+    """A loader, as `plan` has it."""
+
+    closed = True
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        made = super().made(interp, call)
+        _check_loader(interp, made, interp.site(call.node, call.frame))
+        return made
+
+    @attribute("dataset", "collate_fn", "sampler", "drop_last")
+    def given(self, node: ast.AST, frame: Frame) -> Value:
+        return self.value.argument(0 if self.name == "dataset" else 99, self.name, UNKNOWN)
+
+    @attribute
+    def batch_size(self, node: ast.AST, frame: Frame) -> Value:
+        return self.value.argument(1, "batch_size", 1)
+
+    def length(self, frame: Frame) -> Size | None:
+        return plan(self.interp, self.value, frame).count
+
+    def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
+        _fault(self.interp, DataFault("subscript", self.interp.site(node, frame), self.value))
+        return UNKNOWN
+
+    def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
+        return loader_iteration(self.interp, self.value, node, frame)
 
 
 # -- construction ----------------------------------------------------------------------------------
 
 
-def construct(interp: Interpreter, path: str, name: str, call: Arguments) -> Value:
-    """A call of something in ``torch.utils.data``."""
-    if name == "random_split":
-        return _random_split(interp, call)
-    if name == "default_collate":
-        return _default_collate(interp, call)
-    if name == "default_convert":
-        return convert(interp, call.args[0]) if call.args else UNKNOWN
-    if name == "get_worker_info":
-        return UNKNOWN
-    site = interp.site(call.node, call.frame)
-    made = LibraryObject(path, call.args, call.kwargs, site)
-    if path == LOADER:
-        _check_loader(interp, made, site)
-    if name == "TensorDataset":
-        _check_tensors(interp, made, site)
-    return made
+@models(f"{PACKAGE}default_convert")
+def _default_convert(interp: Interpreter, call: Arguments) -> Value:
+    return convert(interp, call.args[0]) if call.args else UNKNOWN
+
+
+@models(f"{PACKAGE}get_worker_info")
+def _worker_info(interp: Interpreter, call: Arguments) -> Value:
+    return UNKNOWN
 
 
 def _check_loader(interp: Interpreter, loader: LibraryObject, site: Site) -> None:
@@ -610,6 +730,7 @@ def _check_tensors(interp: Interpreter, dataset: LibraryObject, site: Site) -> N
         _fault(interp, DataFault("lengths", site, None, dataset, values=given))
 
 
+@models(f"{PACKAGE}default_collate", f"{PACKAGE}dataloader.default_collate")
 def _default_collate(interp: Interpreter, call: Arguments) -> Value:
     batch = call.get(0, "batch")
     elements = batch.elements if isinstance(batch, ListValue) else batch
@@ -619,6 +740,7 @@ def _default_collate(interp: Interpreter, call: Arguments) -> Value:
     return Collation(interp, count).collate(_distinct(interp, list(elements)))
 
 
+@models(f"{PACKAGE}random_split", f"{PACKAGE}dataset.random_split")
 def _random_split(interp: Interpreter, call: Arguments) -> Value:
     dataset, lengths = call.get(0, "dataset"), call.get(1, "lengths")
     parts = interp.sequence(lengths, call.node, call.frame)
@@ -697,10 +819,7 @@ def iterate(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> I
     if loader is not None and not _has_own(value, "__iter__", interp):
         return loader_iteration(interp, loader, node, frame)
     if isinstance(value, LibraryObject):
-        if value.type_name in _COLLECTIONS or vision.is_dataset(value):
-            return _samples(interp, value, node, frame)
-        held = parameters.entries(interp, value) if value.path == modules.STATE else None
-        return Iteration((UNKNOWN,), exact=False) if held is None else dictionaries.iteration(held)
+        return of_class(value.path)(interp, value).iterate(node, frame)
     if isinstance(value, Instance):
         return _iterate_instance(interp, value, node, frame)
     if isinstance(value, LibraryModule):
@@ -752,32 +871,15 @@ def _samples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame) -
     return Iteration((interp.any_of(tuple(values)) if values else UNKNOWN,), exact=False)
 
 
-def object_item(interp: Interpreter, value: LibraryObject, key: Value, node: ast.AST, frame: Frame) -> Value:
-    if value.path == LOADER:
-        _fault(interp, DataFault("subscript", interp.site(node, frame), value))
-        return UNKNOWN
-    if value.type_name in _COLLECTIONS or vision.is_dataset(value):
-        return _collection_item(interp, value, key, node, frame)
-    if value.path == modules.STATE and isinstance(key, str):
-        held = parameters.entries(interp, value)
-        if held is None or held.items is None:
-            return UNKNOWN
-        misuse.lacks_entry(interp, held, key, node, frame)
-        return held.items.get(key, UNKNOWN)
-    return UNKNOWN
-
-
 __all__ = [
     "LOADER",
     "as_loader",
-    "construct",
     "examples",
     "is_iterable",
     "item",
     "iterate",
     "lacks_length",
     "length",
-    "object_item",
     "option",
     "plan",
     "split_sizes",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchsleuth.interp import misuse
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import DType, Native
@@ -27,10 +29,6 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MISSING
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 Entries = dict[Any, Value]
 _PLAIN = (str, int, float, bool, bytes, type(None), DType, Native, ClassValue, Function)
@@ -152,9 +150,8 @@ def _any_item(interp: Interpreter, container: DictValue, key: Value, node: ast.A
 
 def _made(interp: Interpreter, container: DictValue, node: ast.AST, frame: Frame) -> Value:
     """What a defaultdict makes for a key that is missing."""
-    from torchsleuth.interp.calls import Arguments as Args
 
-    return 0 if container.is_counter else interp.call(container.factory, Args((), {}, node, frame))
+    return 0 if container.is_counter else interp.call(container.factory, Arguments((), {}, node, frame))
 
 
 def set_item(interp: Interpreter, container: DictValue, key: Value, value: Value) -> None:

@@ -2,36 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import ast
 
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import torch_calls
+from torchsleuth.interp.models import Model, attribute, models, of_class
 from torchsleuth.values import LibraryObject, Tensor, Value
+from torchsleuth.values.frames import Frame
 
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
-    from torchsleuth.values.frames import Frame
 
-PREFIX = "torch.distributions."
-_STATISTICS = frozenset("mean variance stddev mode probs logits loc scale batch_shape event_shape total_count".split())
+@models("torch.distributions.*")
+class Distribution(Model):
+    """A distribution, whose methods are operators for the oracle."""
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        whole = call.callee is not None and call.callee.kind == "class"
+        return super().made(interp, call) if whole else torch_calls.apply(interp, call)
+
+    @attribute(*"mean variance stddev mode probs logits loc scale batch_shape event_shape total_count".split())
+    def statistic(self, node: ast.AST, frame: Frame) -> Value:
+        return self.interp.operate(f"{self.value.path}.{self.name}", (self.value,), {}, node, frame)
+
+    def run(self, call: Arguments) -> Value:
+        target, args = f"{self.value.path}.{self.name}", (self.value, *call.args)
+        value = self.interp.operate(target, args, call.kwargs, call.node, call.frame)
+        if isinstance(value, Tensor) and self.name == "log_prob" and value.spec.requires_grad is None:
+            self.interp.escape(call.args)
+        return value
 
 
 def is_distribution(value: Value) -> bool:
-    return isinstance(value, LibraryObject) and value.path.startswith(PREFIX)
-
-
-def construct(interp: Interpreter, path: str, call: Arguments) -> LibraryObject:
-    return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
-
-
-def attribute(interp: Interpreter, owner: LibraryObject, name: str, node: object, frame: Frame) -> Value | None:
-    """A statistic such as ``mean``; None for a method."""
-    if name not in _STATISTICS:
-        return None
-    return interp.operate(f"{owner.path}.{name}", (owner,), {}, node, frame)  # type: ignore[arg-type]
-
-
-def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Arguments) -> Value:
-    value = interp.operate(f"{receiver.path}.{name}", (receiver, *call.args), call.kwargs, call.node, call.frame)
-    if isinstance(value, Tensor) and name == "log_prob" and value.spec.requires_grad is None:
-        interp.escape(call.args)
-    return value
+    return isinstance(value, LibraryObject) and of_class(value.path) is Distribution

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from typing import TYPE_CHECKING
 
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.values import Array, Bounds, Element, Scalar, SliceValue, Tensor, Value, is_int
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.interpreter import Interpreter
 
 MAX_SYMBOLS = 4
 """Draws in one size that are followed."""

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.models import FunctionModel, models
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Equality, Failure, TensorSpec
 from torchsleuth.values import UNKNOWN, DictValue, LibraryModule, ListValue, Several, Tensor, Value, is_int, is_unknown
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 LAYERS = ("einops.layers.torch.Rearrange", "einops.layers.torch.Reduce")
 _REDUCTIONS = ("min", "max", "sum", "mean", "prod", "any", "all")
@@ -217,24 +215,52 @@ def _applied(
     return interp.gathered(f"einops.{name}", spec.with_(shape=shape, strides=None), call)
 
 
-def call(interp: Interpreter, path: str, call: Arguments) -> Value:
-    """A function or a layer's constructor; unknown where it is not modelled."""
-    name = path.rpartition(".")[2]
-    if path in LAYERS:
-        return LibraryModule(path, call.args, call.kwargs, interp.site(call.node, call.frame))
-    if not call.exact:
+@models(*LAYERS)
+def _layer(interp: Interpreter, call: Arguments) -> Value:
+    return LibraryModule(call.path, call.args, call.kwargs, interp.site(call.node, call.frame))
+
+
+def _function(*names: str) -> Callable[[FunctionModel], FunctionModel]:
+    """Register a function of einops. It changes nothing, also where it gives what is not known."""
+
+    def register(model: FunctionModel) -> FunctionModel:
+        def called(interp: Interpreter, call: Arguments) -> Value:
+            return model(interp, call) if call.exact else UNKNOWN
+
+        return models(*(f"einops.{name}" for name in names), pure=True)(called)
+
+    return register
+
+
+models("einops.*", pure=True)(lambda interp, call: UNKNOWN)
+
+
+@_function("rearrange", "repeat")
+def _rearrange(interp: Interpreter, call: Arguments) -> Value:
+    return _applied(interp, call.name, call.get(1, "pattern"), _given(call, "pattern"), call, call.name)
+
+
+@_function("reduce")
+def _reduce(interp: Interpreter, call: Arguments) -> Value:
+    if not _is_plain(call.get(2, "reduction")):
         return UNKNOWN
-    if name in ("rearrange", "repeat"):
-        return _applied(interp, name, call.get(1, "pattern"), _given(call, "pattern"), call, name)
-    if name == "reduce" and _is_plain(call.get(2, "reduction")):
-        return _applied(interp, name, call.get(1, "pattern"), _given(call, "pattern", "reduction"), call, name)
-    if name == "einsum" and len(call.args) > 1 and isinstance(call.args[-1], str):
-        letters = _lettered(call.args[-1])
-        if letters is not None:
-            return interp.operate("torch.einsum", (letters, *call.args[:-1]), {}, call.node, call.frame)
-    if name == "parse_shape" and len(call.args) == 2 and isinstance(call.args[1], str):
-        return _parse_shape(interp, call.args[0], call.args[1])
-    return UNKNOWN
+    return _applied(interp, "reduce", call.get(1, "pattern"), _given(call, "pattern", "reduction"), call, "reduce")
+
+
+@_function("einsum")
+def _einsum(interp: Interpreter, call: Arguments) -> Value:
+    pattern = call.args[-1] if len(call.args) > 1 else None
+    letters = _lettered(pattern) if isinstance(pattern, str) else None
+    if letters is None:
+        return UNKNOWN
+    return interp.operate("torch.einsum", (letters, *call.args[:-1]), {}, call.node, call.frame)
+
+
+@_function("parse_shape")
+def _parse(interp: Interpreter, call: Arguments) -> Value:
+    if len(call.args) != 2 or not isinstance(call.args[1], str):
+        return UNKNOWN
+    return _parse_shape(interp, call.args[0], call.args[1])
 
 
 def _given(call: Arguments, *others: str) -> dict[str, Value]:
@@ -277,4 +303,4 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments) -> Value:
     return _applied(interp, operation, arguments.get(0, "pattern"), _given(arguments, *others), call, operation)
 
 
-__all__ = ["LAYERS", "Misfit", "call", "parsed", "result", "run"]
+__all__ = ["LAYERS", "Misfit", "parsed", "result", "run"]

@@ -7,9 +7,10 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from torchsleuth.interp import misuse
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import (
     arrays,
@@ -19,17 +20,15 @@ from torchsleuth.interp.library import (
     files,
     numpy,
     optim,
-    published,
     records,
-    vision,
 )
+from torchsleuth.interp.models import Model, method, models, of_function
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
     Bound,
     Builtin,
-    Function,
     LibraryObject,
     ListValue,
     Partial,
@@ -43,13 +42,9 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.graph import REDUCES_LISTS, TAKES_ARRAYS, AutogradFault
 
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
-
 _PASS_THROUGH = frozenset(
     "tqdm.tqdm tqdm.auto.tqdm tqdm.notebook.tqdm tqdm.autonotebook.tqdm tqdm.tqdm_notebook rich.progress.track "
-    "typing.cast fastprogress.progress_bar".split()
+    "fastprogress.progress_bar".split()
 )
 _FLOATS = frozenset(
     "random.random random.uniform random.gauss random.normalvariate random.betavariate time.time time.perf_counter "
@@ -67,11 +62,8 @@ _OBJECTS = frozenset(
     {
         "dataclasses.dataclass",
         "dataclasses.field",
-        "argparse.ArgumentParser",
         "contextlib.nullcontext",
         "enum.auto",
-        "numpy.finfo",
-        "random.Random",
     }
 )
 _SHARDED = ("torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard")
@@ -83,7 +75,6 @@ _LOOKING_ON = frozenset(
     "collections functools weakref".split()
 )
 """Packages that take a model as it is."""
-_IMAGES = ("torchvision.", "PIL.", "cv2.")
 
 
 def constant(path: str) -> Value:
@@ -93,88 +84,119 @@ def constant(path: str) -> Value:
     return Native(path, "external")
 
 
-def call(interp: Interpreter, path: str, call: Arguments) -> Value:
-    value = UNKNOWN if not call.exact else _call(interp, path, call)
+def call(interp: Interpreter, call: Arguments) -> Value:
+    """A call of something in a package that is known by name only: what is not modelled may do anything to its arguments."""
+    model = of_function(call.path) if call.exact else None
+    value = UNKNOWN if model is None else model(interp, call)
+    if is_unknown(value) and call.exact:
+        unknown = Unknown(Reason.CALL, call.node, call.frame) if model is None else value
+        value = optim.schedule(interp, call.path, call) or unknown
     if is_unknown(value):
         interp.escape((*call.args, *call.kwargs.values()))
-        if path.partition(".")[0] not in _LOOKING_ON:
+        if call.path.partition(".")[0] not in _LOOKING_ON:
             interp.may_move((*call.args, *call.kwargs.values()))
     return value
 
 
-def _call(interp: Interpreter, path: str, call: Arguments) -> Value:
-    package, _, name = path.partition(".")
-    if package == "numpy" and path not in _OBJECTS:
-        if name in TAKES_ARRAYS or (name in REDUCES_LISTS and call.args and isinstance(call.args[0], ListValue)):
-            interp.converted_to_arrays(call.args, call.node, call.frame)
-        return arrays.of_operands(numpy.call(interp, path, call), *call.args)
-    if path.startswith(published.PACKAGES):
-        made = published.build(interp, path, call)
-        if not is_unknown(made):
-            return made
-    if path.startswith(_IMAGES):
-        return vision.call(interp, path, call)
-    if path in files.OBJECTS:
-        return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
-    if path in ("copy.copy", "copy.deepcopy") and call.args:
-        misuse.needs_result(interp, call.args[0], call.node, call.frame)
-        if isinstance(call.args[0], Bound):
-            return UNKNOWN
-        if path == "copy.copy":
-            return copies.shallow(call.args[0])
-        refused = copies.refused(call.args[0])
-        if refused is not None:
-            interp.fault(AutogradFault("deepcopy", interp.site(call.node, call.frame), refused))
-        return copies.deep(call.args[0])
-    if path == "dataclasses.asdict" and len(call.args) == 1:
-        return UNKNOWN if call.kwargs else records.as_dict(call.args[0])
-    if path in _PASS_THROUGH and call.args:
-        return call.args[1] if path == "typing.cast" and len(call.args) > 1 else call.args[0]
-    if path in _FLOATS:
-        return Scalar("float", arrays.left_graph(call.args))
-    if path in _INTS:
-        return interp.fresh_size("?", positive=False)
-    if path in _STRINGS:
-        return Scalar("str")
-    if path in _NOTHING:
-        return None
-    if path == "functools.partial" and call.args:
-        return Partial(call.args[0], call.args[1:], call.kwargs)
-    if path in ("json.loads", "ast.literal_eval"):
-        return _parsed(path, call)
-    if path == "functools.reduce" and len(call.args) >= 2:
-        return _reduced(interp, call)
-    if package == "random":
-        return _random(interp, name, call)
-    if package == "collections":
-        return _collection(interp, name, call)
-    if package == "itertools":
-        return _iterator(interp, name, call)
-    if path in _SHARDED and call.args:
-        return call.args[0]
-    if path in _OBJECTS:
-        return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
-    if path in ("types.SimpleNamespace", "argparse.Namespace") and not call.args:
-        return _namespace(path, call.kwargs)
-    if path.startswith(("functools.wraps", "functools.lru_cache")):
-        return Builtin(path, lambda inner: inner.args[0] if inner.args else UNKNOWN)
-    return optim.schedule(interp, path, call) or Unknown(Reason.CALL, call.node, call.frame)
+@models("numpy.*")
+def _numpy(interp: Interpreter, call: Arguments) -> Value:
+    name = call.path.partition(".")[2]
+    if name in TAKES_ARRAYS or (name in REDUCES_LISTS and call.args and isinstance(call.args[0], ListValue)):
+        interp.converted_to_arrays(call.args, call.node, call.frame)
+    return arrays.of_operands(numpy.call(interp, call.path, call), *call.args)
 
 
-def _parsed(path: str, call: Arguments) -> Value:
+@models("copy.copy", "copy.deepcopy")
+def _copied(interp: Interpreter, call: Arguments) -> Value:
+    if not call.args:
+        return UNKNOWN
+    misuse.needs_result(interp, call.args[0], call.node, call.frame)
+    if isinstance(call.args[0], Bound):
+        return UNKNOWN
+    if call.name == "copy":
+        return copies.shallow(call.args[0])
+    refused = copies.refused(call.args[0])
+    if refused is not None:
+        interp.fault(AutogradFault("deepcopy", interp.site(call.node, call.frame), refused))
+    return copies.deep(call.args[0])
+
+
+@models("dataclasses.asdict")
+def _as_dict(interp: Interpreter, call: Arguments) -> Value:
+    return records.as_dict(call.args[0]) if len(call.args) == 1 and not call.kwargs else UNKNOWN
+
+
+@models(*_PASS_THROUGH)
+def _passed(interp: Interpreter, call: Arguments) -> Value:
+    return call.args[0] if call.args else UNKNOWN
+
+
+@models("typing.cast")
+def _cast(interp: Interpreter, call: Arguments) -> Value:
+    return call.args[min(1, len(call.args) - 1)] if call.args else UNKNOWN
+
+
+@models(*_FLOATS)
+def _float(interp: Interpreter, call: Arguments) -> Value:
+    return Scalar("float", arrays.left_graph(call.args))
+
+
+@models(*_INTS)
+def _integer(interp: Interpreter, call: Arguments) -> Value:
+    return interp.fresh_size("?", positive=False)
+
+
+@models(*_STRINGS)
+def _string(interp: Interpreter, call: Arguments) -> Value:
+    return Scalar("str")
+
+
+@models(*_NOTHING)
+def _nothing(interp: Interpreter, call: Arguments) -> Value:
+    return None
+
+
+@models("functools.partial")
+def _partial(interp: Interpreter, call: Arguments) -> Value:
+    return Partial(call.args[0], call.args[1:], call.kwargs) if call.args else UNKNOWN
+
+
+@models("functools.wraps", "functools.lru_cache")
+def _decorator(interp: Interpreter, call: Arguments) -> Value:
+    return Builtin(call.path, lambda inner: inner.args[0] if inner.args else UNKNOWN)
+
+
+@models(*_SHARDED)
+def _sharded(interp: Interpreter, call: Arguments) -> Value:
+    return call.args[0] if call.args else UNKNOWN
+
+
+@models("types.SimpleNamespace", "argparse.Namespace")
+def _made_namespace(interp: Interpreter, call: Arguments) -> Value:
+    return UNKNOWN if call.args else _namespace(call.path, call.kwargs)
+
+
+@models(*_OBJECTS, *files.OBJECTS)
+class Plain(Model):
+    """An object that is known by its arguments alone."""
+
+
+@models("json.loads", "ast.literal_eval")
+def _parsed(interp: Interpreter, call: Arguments) -> Value:
     """What a constant text says."""
     text = call.args[0] if call.args else None
     if not isinstance(text, str) or call.kwargs or len(text) > MAX_TEXT:
         return UNKNOWN
     try:
-        return dictionaries.from_json(json.loads(text) if path == "json.loads" else ast.literal_eval(text))
+        return dictionaries.from_json(json.loads(text) if call.name == "loads" else ast.literal_eval(text))
     except (ValueError, SyntaxError, RecursionError):
         return UNKNOWN
 
 
+@models("functools.reduce")
 def _reduced(interp: Interpreter, call: Arguments) -> Value:
     """``functools.reduce``"""
-    items = interp.sequence(call.args[1], call.node, call.frame)
+    items = interp.sequence(call.args[1], call.node, call.frame) if len(call.args) >= 2 else None
     if items is None or (not items and len(call.args) < 3):
         return UNKNOWN
     result, *rest = items if len(call.args) < 3 else (call.args[2], *items)
@@ -183,38 +205,86 @@ def _reduced(interp: Interpreter, call: Arguments) -> Value:
     return result
 
 
-def _random(interp: Interpreter, name: str, call: Arguments) -> Value:
-    """A function of Python's random module, or a method of its generators."""
-    if name == "Random":
-        return LibraryObject("random.Random", call.args, call.kwargs, interp.site(call.node, call.frame))
-    if f"random.{name}" in _FLOATS:
-        return Scalar("float")
-    bounds = [interp.resolved(value) for value in (*call.args, *call.kwargs.values())]
-    if name in ("randint", "randrange"):
-        if bounds and all(isinstance(bound, int) for bound in bounds) and len(bounds) <= 2:
-            low, high = (0, bounds[0]) if len(bounds) == 1 else bounds
-            return draws.draw(interp, low, high if name == "randint" else high - 1)
-        if 0 < len(bounds) <= 2 and all(map(is_int, bounds)):
-            low, high = (0, bounds[0]) if len(bounds) == 1 else bounds
-            return draws.limited(interp, low, high if name == "randint" else dims.subtract(high, 1))
+def _bounds(interp: Interpreter, call: Arguments) -> list[Value]:
+    return [interp.resolved(value) for value in (*call.args, *call.kwargs.values())]
+
+
+def _drawn(interp: Interpreter, bounds: list[Value], inclusive: bool) -> Value:
+    """An integer between bounds, of which the lower one is 0 where there is only one."""
+    if not 0 < len(bounds) <= 2 or not all(map(is_int, bounds)):
         return interp.fresh_size("?", positive=False)
-    if name == "seed":
+    low, high = (0, bounds[0]) if len(bounds) == 1 else bounds
+    if isinstance(low, int) and isinstance(high, int):
+        return draws.draw(interp, low, high if inclusive else high - 1)
+    return draws.limited(interp, low, high if inclusive else dims.subtract(high, 1))
+
+
+class Random(Model):
+    """Python's generators of random numbers; the functions of the module are methods of one of them."""
+
+    @classmethod
+    def of_module(cls, interp: Interpreter, call: Arguments) -> Value:
+        """A function of the module."""
+        return cls(interp, None, call.name).run(call) if call.name in cls.methods else UNKNOWN
+
+    def run(self, call: Arguments) -> Value:
+        return super().run(call) if call.exact else self.other(call)
+
+    @method(*(name.rpartition(".")[2] for name in _FLOATS if name.startswith("random.")))
+    def real(self, call: Arguments) -> Value:
+        return Scalar("float")
+
+    @method
+    def randint(self, call: Arguments) -> Value:
+        return _drawn(self.interp, _bounds(self.interp, call), inclusive=True)
+
+    @method
+    def randrange(self, call: Arguments) -> Value:
+        return _drawn(self.interp, _bounds(self.interp, call), inclusive=False)
+
+    @method
+    def seed(self, call: Arguments) -> Value:
         return None
-    if name == "shuffle" and call.args:
-        _shuffle(interp, call.args[0])
+
+    @method
+    def shuffle(self, call: Arguments) -> Value:
+        if not call.args:
+            return UNKNOWN
+        _shuffle(self.interp, call.args[0])
         return None
-    if name not in ("choice", "sample", "choices") or not call.args:
-        return UNKNOWN
-    iteration = interp.iterate(call.args[0], call.node, call.frame)
-    if not iteration.items or UNKNOWN in iteration.items:
-        return UNKNOWN
-    if name == "choice":
-        return _one_of(interp, iteration)
-    count = interp.resolved(call.get(1, "k", 1) if name == "sample" else call.kwargs.get("k", 1))
-    element = interp.any_of(iteration.items)
-    if isinstance(count, int) and 0 <= count <= 4096:
-        return ListValue((element,) * count)
-    return ListValue(Several.counted(interp.heap.several((element,)), count if is_int(count) else None))
+
+    @method
+    def choice(self, call: Arguments) -> Value:
+        iteration = self._population(call)
+        return UNKNOWN if iteration is None else _one_of(self.interp, iteration)
+
+    @method
+    def sample(self, call: Arguments) -> Value:
+        return self._several(call, call.get(1, "k", 1))
+
+    @method
+    def choices(self, call: Arguments) -> Value:
+        return self._several(call, call.kwargs.get("k", 1))
+
+    def _several(self, call: Arguments, asked: Value) -> Value:
+        iteration, count = self._population(call), self.interp.resolved(asked)
+        if iteration is None:
+            return UNKNOWN
+        element = self.interp.any_of(iteration.items)
+        if isinstance(count, int) and 0 <= count <= 4096:
+            return ListValue((element,) * count)
+        return ListValue(Several.counted(self.interp.heap.several((element,)), count if is_int(count) else None))
+
+    def _population(self, call: Arguments) -> Iteration | None:
+        """What is drawn from, None where it is not known."""
+        iteration = self.interp.iterate(call.args[0], call.node, call.frame) if call.args else None
+        return iteration if iteration is not None and iteration.items and UNKNOWN not in iteration.items else None
+
+
+models("random.Random")(Random)
+models(*(f"random.{name}" for name in Random.methods if f"random.{name}" not in (*_FLOATS, *_NOTHING)))(
+    Random.of_module
+)
 
 
 def _one_of(interp: Interpreter, iteration: Iteration) -> Value:
@@ -233,87 +303,110 @@ def _shuffle(interp: Interpreter, value: Value) -> None:
             interp.heap.set(value.slots, "items", (interp.any_of(kinds),) * len(value.items))
 
 
-def _collection(interp: Interpreter, name: str, call: Arguments) -> Value:
-    if name in ("OrderedDict", "defaultdict", "Counter"):
-        return dictionaries.collection(interp, name, call)
-    if name == "namedtuple":
-        return records.named_tuple(interp, call)
-    if name == "deque":
-        first = call.get(0, "iterable", ())
-        made = ListValue((), "deque")
-        limit = interp.resolved(call.get(1, "maxlen"))
-        made.slots["maxlen"] = limit if isinstance(limit, int) else None
-        iteration = interp.iterate(first, call.node, call.frame)
-        known = limit is None or isinstance(limit, int)
-        if iteration.exact and known:
-            made.slots["items"] = iteration.items[-limit:] if limit else iteration.items
-        else:
-            made.slots["items"] = None if UNKNOWN in iteration.items else Several(iteration.items)
-        return made
-    return UNKNOWN
+@models("collections.OrderedDict", "collections.defaultdict", "collections.Counter")
+def _dictionary(interp: Interpreter, call: Arguments) -> Value:
+    return dictionaries.collection(interp, call.name, call)
 
 
-def _iterator(interp: Interpreter, name: str, call: Arguments) -> Value:
-    if name == "count":
-        start = call.get(0, "start", 0)
-        return ListValue(Several((start, interp.fresh_size("?", positive=False))), "iterator")
+@models("collections.namedtuple")
+def _named_tuple(interp: Interpreter, call: Arguments) -> Value:
+    return records.named_tuple(interp, call)
+
+
+@models("collections.deque")
+def _deque(interp: Interpreter, call: Arguments) -> Value:
+    first = call.get(0, "iterable", ())
+    made = ListValue((), "deque")
+    limit = interp.resolved(call.get(1, "maxlen"))
+    made.slots["maxlen"] = limit if isinstance(limit, int) else None
+    iteration = interp.iterate(first, call.node, call.frame)
+    known = limit is None or isinstance(limit, int)
+    if iteration.exact and known:
+        made.slots["items"] = iteration.items[-limit:] if limit else iteration.items
+    else:
+        made.slots["items"] = None if UNKNOWN in iteration.items else Several(iteration.items)
+    return made
+
+
+@models("itertools.count")
+def _count(interp: Interpreter, call: Arguments) -> Value:
+    start = call.get(0, "start", 0)
+    return ListValue(Several((start, interp.fresh_size("?", positive=False))), "iterator")
+
+
+@models("itertools.chain")
+def _chain(interp: Interpreter, call: Arguments) -> Value:
     if not call.args:
         return UNKNOWN
-    if name == "chain":
-        items: list[Value] = []
-        exact = True
-        for value in call.args:
-            iteration = interp.iterate(value, call.node, call.frame)
-            exact = exact and iteration.exact
-            items.extend(iteration.items)
-        if exact:
-            return ListValue(tuple(items))
-        return ListValue(None if UNKNOWN in items else interp.heap.several(tuple(items)), "iterator")
-    if name in ("cycle", "islice"):
-        iteration = interp.iterate(call.args[0], call.node, call.frame)
-        return ListValue(Several(iteration.items), "iterator")
-    if name in ("product", "combinations", "permutations", "zip_longest", "accumulate"):
-        return ListValue(None)
-    return UNKNOWN
+    each = [interp.iterate(value, call.node, call.frame) for value in call.args]
+    items = tuple(item for iteration in each for item in iteration.items)
+    if all(iteration.exact for iteration in each):
+        return ListValue(items)
+    return ListValue(None if UNKNOWN in items else interp.heap.several(items), "iterator")
 
 
-def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Arguments) -> Value:
-    if receiver.path == "argparse.ArgumentParser":
-        return _argparse(interp, receiver, name, call)
-    if receiver.path in numpy.GENERATORS:
-        return numpy.draw(interp, name, call)
-    if receiver.path == "random.Random" and call.exact:
-        return _random(interp, name, call)
-    if receiver.path == "torch.Generator" and name == "manual_seed":
-        return receiver
-    return UNKNOWN
+@models("itertools.cycle", "itertools.islice")
+def _some(interp: Interpreter, call: Arguments) -> Value:
+    if not call.args:
+        return UNKNOWN
+    iteration = interp.iterate(call.args[0], call.node, call.frame)
+    return ListValue(Several(iteration.items), "iterator")
 
 
-def _argparse(interp: Interpreter, parser: LibraryObject, name: str, call: Arguments) -> Value:
-    """Arguments with their defaults: one real execution of the script."""
-    fields: dict[str, Value] = parser.slots.get("fields", {})
-    if name == "add_argument":
+@models(*(f"itertools.{name}" for name in ("product", "combinations", "permutations", "zip_longest", "accumulate")))
+def _combined(interp: Interpreter, call: Arguments) -> Value:
+    return ListValue(None) if call.args else UNKNOWN
+
+
+@models("argparse.ArgumentParser")
+class ArgumentParser(Model):
+    """Arguments have their defaults: that is one real execution of the script."""
+
+    @property
+    def fields(self) -> dict[str, Value]:
+        found: dict[str, Value] = self.value.slots.get("fields", {})
+        return found
+
+    @method
+    def add_argument(self, call: Arguments) -> Value:
         flags = [value for value in call.args if isinstance(value, str)]
         long = next((flag for flag in flags if flag.startswith("--")), flags[0] if flags else None)
         target = call.kwargs.get("dest") or (long.lstrip("-").replace("-", "_") if long else None)
         if isinstance(target, str):
-            default = call.kwargs.get("default", MISSING_DEFAULT)
-            action = call.kwargs.get("action")
-            if default is MISSING_DEFAULT:
-                optional = long is not None and long.startswith("-")
-                default = None if optional else UNKNOWN
-                if action in ("store_true", "store_false"):
-                    default = action == "store_false"
-            if isinstance(default, str) and "type" in call.kwargs:
-                default = _converted(default, call.kwargs["type"])
-            interp.heap.set(parser.slots, "fields", {**fields, target: default})
+            optional = long is not None and long.startswith("-")
+            self.interp.heap.set(self.value.slots, "fields", {**self.fields, target: _default(call, optional)})
         return UNKNOWN
-    if name in ("parse_args", "parse_known_args"):
-        namespace = _namespace("argparse.Namespace", fields)
-        return namespace if name == "parse_args" else (namespace, ListValue(None))
-    if name in ("add_argument_group", "add_mutually_exclusive_group"):
-        return parser
-    return UNKNOWN
+
+    @method
+    def parse_args(self, call: Arguments) -> Value:
+        return _namespace("argparse.Namespace", self.fields)
+
+    @method
+    def parse_known_args(self, call: Arguments) -> Value:
+        return self.parse_args(call), ListValue(None)
+
+    @method("add_argument_group", "add_mutually_exclusive_group")
+    def group(self, call: Arguments) -> Value:
+        return self.value
+
+
+def _default(call: Arguments, optional: bool) -> Value:
+    """What an argument is where it is not given. `optional`: it is an option."""
+    action = call.kwargs.get("action")
+    if "default" not in call.kwargs:
+        if action in ("store_true", "store_false"):
+            return action == "store_false"
+        return None if optional else UNKNOWN
+    default = call.kwargs["default"]
+    return _converted(default, call.kwargs["type"]) if isinstance(default, str) and "type" in call.kwargs else default
+
+
+@models(*numpy.GENERATORS)
+class Generator(Model):
+    """NumPy's generators of random numbers."""
+
+    def run(self, call: Arguments) -> Value:
+        return numpy.draw(self.interp, self.name, call)
 
 
 def _converted(default: str, kind: Value) -> Value:
@@ -334,6 +427,4 @@ def _namespace(path: str, fields: Mapping[str, Value]) -> LibraryObject:
     return made
 
 
-MISSING_DEFAULT = object()
-
-__all__ = ["call", "constant", "method", "Function"]
+__all__ = ["call", "constant"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from torchsleuth.interp import misuse
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import copies, parameters
+from torchsleuth.interp.models import models
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
@@ -19,10 +20,6 @@ from torchsleuth.values import (
     is_module,
 )
 
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
-
 PATH = "pathlib.Path"
 OBJECTS = frozenset({PATH, "io.BytesIO", "tempfile.NamedTemporaryFile", "tempfile.TemporaryFile"})
 """What is a file, or says where one is."""
@@ -30,6 +27,7 @@ PICKLED = "torch.load.object"
 """The path of an object in a file that is no tensor, number, string or container of these: what it is, is its argument."""
 
 
+@models("torch.save")
 def save(interp: Interpreter, call: Arguments) -> None:
     given = call.get(0, "obj")
     held = (given.items or {}).values() if isinstance(given, DictValue) else ()
@@ -45,6 +43,7 @@ def save(interp: Interpreter, call: Arguments) -> None:
         interp.heap.set(interp.files.slots, other, UNKNOWN)
 
 
+@models("torch.load")
 def load(interp: Interpreter, call: Arguments) -> Value:
     key = _key(interp, call.get(0, "f")) if call.exact else None
     held = interp.files.slots.get(key, UNKNOWN) if key is not None else UNKNOWN

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from torchsleuth.interp.library.modules import tensors_in
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library.hierarchy import tensors_in
+from torchsleuth.interp.models import Model, method, models
 from torchsleuth.tensors.spec import Failure, Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -20,10 +22,6 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.graph import GraphNode, is_leaf, node_of
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 BASE = "torch.autograd.Function"
 CONTEXT = "torch.autograd.function.FunctionCtx"
@@ -137,11 +135,17 @@ def _check_gradients(interp: Interpreter, cls: ClassValue, gradients: tuple[Valu
             interp.report(replace(operation, written=False), Failure("RuntimeError", text, confirmed=True))
 
 
-def method(interp: Interpreter, context: LibraryObject, name: str, call: Arguments) -> Value:
-    """A method of the ``ctx`` that forward and backward are given."""
-    if name == "save_for_backward":
-        interp.heap.set(context.slots, "saved_tensors", call.args if call.exact else UNKNOWN)
-    return None
+@models(CONTEXT)
+class Context(Model):
+    """The ``ctx`` that forward and backward are given."""
+
+    @method
+    def save_for_backward(self, call: Arguments) -> Value:
+        self.interp.heap.set(self.value.slots, "saved_tensors", call.args if call.exact else UNKNOWN)
+        return None
+
+    def other(self, call: Arguments) -> Value:
+        return None
 
 
-__all__ = ["BASE", "CONTEXT", "attribute", "is_function", "method"]
+__all__ = ["BASE", "attribute", "is_function"]

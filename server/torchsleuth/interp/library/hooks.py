@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from torchsleuth.interp.library.modules import descendants
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library.hierarchy import descendants
+from torchsleuth.interp.models import Model, method, models
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
@@ -17,10 +19,6 @@ from torchsleuth.values import (
     Tensor,
     Value,
 )
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 HANDLE = "torch.utils.hooks.RemovableHandle"
 BEFORE, AFTER, BACKWARD = "register_forward_pre_hook", "register_forward_hook", "register_full_backward_hook"
@@ -39,12 +37,20 @@ def register(interp: Interpreter, module: Value, kind: str, call: Arguments) -> 
     return handle
 
 
-def remove(interp: Interpreter, handle: LibraryObject) -> None:
-    """``handle.remove()``"""
-    module = handle.argument(0, "module")
-    if isinstance(module, LibraryModule | Instance):
-        kept = tuple(entry for entry in _of(module) if entry[3] is not handle)
-        interp.heap.set(_state(module), "hooks", kept)
+@models(HANDLE)
+class Handle(Model):
+    """What registering a hook gives."""
+
+    @method
+    def remove(self, call: Arguments) -> Value:
+        module = self.value.argument(0, "module")
+        if isinstance(module, LibraryModule | Instance):
+            kept = tuple(entry for entry in _of(module) if entry[3] is not self.value)
+            self.interp.heap.set(_state(module), "hooks", kept)
+        return None
+
+    def other(self, call: Arguments) -> Value:
+        return UNKNOWN
 
 
 def _state(module: Value) -> Slots:
@@ -126,13 +132,11 @@ def run_pending(interp: Interpreter) -> None:
 
 __all__ = [
     "BACKWARD",
-    "HANDLE",
     "KINDS",
     "after",
     "before",
     "functions",
     "on_tensor",
     "register",
-    "remove",
     "run_pending",
 ]

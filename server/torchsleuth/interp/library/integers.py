@@ -6,8 +6,9 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import draws
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import (
@@ -23,10 +24,6 @@ from torchsleuth.values import (
     Value,
     is_int,
 )
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 _SHIFTS: dict[str, Callable[[int, int], int]] = {
     "add": operator.add,

@@ -5,15 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int, is_unknown
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.interpreter import Interpreter
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchsleuth.interp import kinds, misuse
+from torchsleuth.interp.arguments import Arguments, device_of
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import hooks, published, states
+from torchsleuth.interp.library.hierarchy import (
+    PARAMETER_CONTAINERS,
+    STATE,
+    children_known,
+    descendants,
+    named_children,
+    named_descendants,
+    own_tensors,
+    parameter,
+    parts_of,
+    training_of,
+)
+from torchsleuth.interp.models import Model, method
 from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.legacy import named_type
-from torchsleuth.tensors.spec import DType, NotASpec
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType
 from torchsleuth.values import (
     UNKNOWN,
     Bound,
@@ -24,137 +40,19 @@ from torchsleuth.values import (
     NamedResult,
     Parameters,
     Site,
+    SliceValue,
     Tensor,
     Value,
     is_module,
-    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import Cut
 
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
-
-CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
 WRAPPED = frozenset({"module", "_orig_mod"})
 """What DistributedDataParallel and torch.compile, which are seen through, call the module that they wrap."""
-PARAMETER_CONTAINERS = frozenset({"torch.nn.ParameterList", "torch.nn.ParameterDict"})
-LOSSES = frozenset(
-    f"torch.nn.{name}"
-    for name in (
-        "L1Loss NLLLoss PoissonNLLLoss GaussianNLLLoss KLDivLoss MSELoss BCELoss BCEWithLogitsLoss HingeEmbeddingLoss "
-        "MultiLabelMarginLoss SmoothL1Loss HuberLoss SoftMarginLoss CrossEntropyLoss MultiLabelSoftMarginLoss "
-        "CosineEmbeddingLoss MarginRankingLoss MultiMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss CTCLoss "
-        "NLLLoss2d"
-    ).split()
-)
-_TUPLE_RESULTS = frozenset(
-    "torch.nn.LSTM torch.nn.GRU torch.nn.RNN torch.nn.LSTMCell torch.nn.MultiheadAttention "
-    "torch.nn.AdaptiveLogSoftmaxWithLoss".split()
-)
-_RESULTS: dict[str, Value] = {
-    "torch.nn.LSTM": (UNKNOWN, (UNKNOWN, UNKNOWN)),
-    **dict.fromkeys(
-        ("torch.nn.GRU", "torch.nn.RNN", "torch.nn.LSTMCell", "torch.nn.MultiheadAttention"), (UNKNOWN, UNKNOWN)
-    ),
-}
-"""How many parts the results have of layers that give several."""
-_NO_PARAMETERS = frozenset(
-    "ReLU ReLU6 GELU SiLU Mish Sigmoid Tanh Softmax LogSoftmax Softplus Softsign ELU SELU CELU LeakyReLU Hardswish "
-    "Hardsigmoid Hardtanh Identity Flatten Unflatten Dropout Dropout1d Dropout2d Dropout3d AlphaDropout MaxPool1d "
-    "MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d "
-    "AdaptiveMaxPool1d AdaptiveMaxPool2d Upsample UpsamplingNearest2d UpsamplingBilinear2d PixelShuffle "
-    "PixelUnshuffle ZeroPad2d ReflectionPad2d ReplicationPad2d ConstantPad1d ConstantPad2d Fold Unfold "
-    "CosineSimilarity PairwiseDistance Softmin GLU LogSigmoid Threshold Softshrink Hardshrink Tanhshrink Rearrange Reduce".split()
-)
-_COMPOSED = ("Transformer", "MultiheadAttention", "AdaptiveLogSoftmaxWithLoss")
-"""Beginnings of the names of modules that are made of others without being containers."""
-STATE = "torch.nn.Module.state_dict"
-"""The path of what ``state_dict()`` gives: it stands for the parameters as they are, not for a copy."""
 MAX_APPLIED = 64
 """Modules that the function given to ``apply`` is called with."""
 _SETTABLE = frozenset({"name", "training"})
-
-
-def is_loss(path: str) -> bool:
-    return path in LOSSES
-
-
-def is_reduced_loss(module: LibraryModule) -> bool:
-    """Whether calling the module gives a scalar."""
-    return module.path in LOSSES and module.kwargs.get("reduction", "mean") in ("mean", "sum")
-
-
-def returns_tensor(module: LibraryModule) -> bool:
-    return module.path.startswith("torch.nn.") and module.path not in _TUPLE_RESULTS
-
-
-def parts_of_result(module: LibraryModule) -> Value:
-    """What a layer that gives several things gives when nothing is known of its input."""
-    return _RESULTS.get(module.path, UNKNOWN)
-
-
-def has_parameters(interp: Interpreter, module: LibraryModule) -> bool:
-    if module.built is not None and (module.built.has_parameters or module.children is None):
-        return module.built.has_parameters
-    if module.children is not None:
-        return any(
-            has_parameters(interp, child) if isinstance(child, LibraryModule) else isinstance(child, Instance)
-            for _, child in module.children
-        )
-    return not is_loss(module.path) and module.type_name not in _NO_PARAMETERS
-
-
-def has_own_parameters(module: LibraryModule) -> bool:
-    """Whether a module that is no container may have parameters of its own."""
-    if module.built is not None:
-        return module.built.has_parameters
-    return module.children is None and not is_loss(module.path) and module.type_name not in _NO_PARAMETERS
-
-
-def training_of(module: Value) -> bool | None:
-    mode: bool | None = module.slots["training"] if isinstance(module, LibraryModule) else module.state["training"]
-    return mode
-
-
-def tensors_in(value: Value, depth: int = 4) -> list[Tensor]:
-    """Every tensor in a tree of containers, in order."""
-    if isinstance(value, Tensor):
-        return [value]
-    if depth == 0:
-        return []
-    items: Any = ()
-    if isinstance(value, tuple):
-        items = value
-    elif isinstance(value, ListValue):
-        items = value.elements or ()
-    elif isinstance(value, DictValue):
-        items = value.elements
-    elif isinstance(value, LibraryObject) and value.path.startswith("torch.distributions."):
-        items = (*value.args, *value.kwargs.values())
-    return [tensor for item in items for tensor in tensors_in(item, depth - 1)]
-
-
-def objects_in(value: Value, depth: int = 3) -> Iterator[int]:
-    """Identities of the modules and library objects in a tree of containers and objects of the user's."""
-    items: Any = ()
-    if isinstance(value, LibraryModule | LibraryObject | Instance):
-        yield value.identity
-        items = value.slots.values() if isinstance(value, Instance) and not value.is_module else ()
-    elif isinstance(value, Parameters):
-        items = value.modules
-    elif isinstance(value, tuple):
-        items = value
-    elif isinstance(value, ListValue):
-        items = value.items or ()
-    elif isinstance(value, DictValue):
-        items = value.elements
-    elif isinstance(value, Bound):
-        items = (value.receiver,)
-    if depth:
-        for item in tuple(items):
-            yield from objects_in(item, depth - 1)
 
 
 # -- containers ------------------------------------------------------------------------------------
@@ -203,7 +101,6 @@ def _as_parameter(interp: Interpreter, value: Value) -> Value:
 
 
 def run_sequential(interp: Interpreter, module: LibraryModule, call: Arguments) -> Value:
-    from torchsleuth.interp.calls import Arguments as Args
 
     if module.children is None or len(call.args) != 1:
         interp.escape(call.args)
@@ -212,19 +109,17 @@ def run_sequential(interp: Interpreter, module: LibraryModule, call: Arguments) 
     for index, (_, part) in enumerate(module.children):
         if not is_module(part):
             return UNKNOWN
-        value = interp.call(part, Args((value,), {}, call.node, call.frame, written=call.written and index == 0))
+        value = interp.call(part, Arguments((value,), {}, call.node, call.frame, written=call.written and index == 0))
     return value
 
 
 def _unknown_output(interp: Interpreter) -> Any:
-    from torchsleuth.tensors.spec import UNKNOWN_TENSOR
 
     return UNKNOWN_TENSOR
 
 
 def child(interp: Interpreter, module: LibraryModule, key: Value) -> Value:
     """``module[key]``."""
-    from torchsleuth.values import SliceValue
 
     children = module.children
     if children is None:
@@ -295,100 +190,11 @@ def _replaces(interp: Interpreter, module: LibraryModule, name: str, value: Tens
 # -- the tree --------------------------------------------------------------------------------------
 
 
-def named_children(module: Value) -> list[tuple[str, Value]]:
-    if isinstance(module, LibraryModule):
-        if module.path in PARAMETER_CONTAINERS:
-            return []
-        # `block = nn.Module(); block.conv = nn.Conv2d(…)`
-        set_on_it = [pair for pair in module.slots["attributes"].items() if is_module(pair[1])]
-        return [*(module.children or ()), *set_on_it]
-    if isinstance(module, Instance):
-        own = [(str(name), value) for name, value in module.slots.items() if is_module(value)]
-        if isinstance(module.native, LibraryModule):
-            inner = named_children(module.native)
-            own = [*inner, *(pair for pair in own if pair not in inner)]
-        return own
-    return []
-
-
-def descendants(module: Value, seen: set[int] | None = None) -> Iterator[Value]:
-    """The module and every module below it, once each."""
-    seen = set() if seen is None else seen
-    if not isinstance(module, LibraryModule | Instance) or module.identity in seen:
-        return
-    seen.add(module.identity)
-    yield module
-    if isinstance(module, Instance) and isinstance(module.native, LibraryModule):
-        yield from descendants(module.native, seen)
-    for _, part in named_children(module):
-        yield from descendants(part, seen)
-
-
-def named_descendants(module: Value, prefix: str = "", seen: set[int] | None = None) -> Iterator[tuple[str, Value]]:
-    """What ``named_modules()`` gives: the module as "", and every module below it, once each."""
-    seen = set() if seen is None else seen
-    if not isinstance(module, LibraryModule | Instance) or module.identity in seen:
-        return
-    seen.add(module.identity)
-    yield prefix, module
-    for name, part in named_children(module):
-        yield from named_descendants(part, f"{prefix}.{name}" if prefix else name, seen)
-
-
-def _children_known(module: Value) -> bool:
-    """Whether `named_children` are all the children that there are."""
-    if isinstance(module, LibraryModule):
-        told = module.built is not None or not module.type_name.startswith(_COMPOSED)
-        return module.children is not None or (module.slots["children"] is None and told)
-    if not isinstance(module, Instance) or module.cls.opaque or module.state.get("open"):
-        return False
-    if module.native is not None and not _children_known(module.native):
-        return False
-    held = module.slots.values()
-    return not any(is_unknown(value) or (isinstance(value, Choice) and _may_hold_modules(value)) for value in held)
-
-
 def _listed(interp: Interpreter, module: Value, parts: list[Any], whole: bool) -> ListValue:
     """A list of modules below this one: of all of them, or of some that stand for them."""
-    if all(_children_known(part) for part in (descendants(module) if whole else (module,))):
+    if all(children_known(part) for part in (descendants(module) if whole else (module,))):
         return ListValue(tuple(parts))
     return ListValue(interp.heap.several((*parts, UNKNOWN)))
-
-
-def own_parameters(module: Value) -> list[Tensor]:
-    """Parameters that are attributes of a user module."""
-    return [tensor for tensor in _own_tensors(module) if tensor.parameter]
-
-
-def parts_of(module: Value) -> Iterator[LibraryModule | Tensor]:
-    """What holds the parameters of a module: library modules, and parameters that are attributes of the user's."""
-    for part in descendants(module):
-        if isinstance(part, LibraryModule):
-            yield part
-        yield from own_parameters(part)
-
-
-def holds_parameters(module: Value) -> bool:
-    """Whether a module is known to have parameters, itself or in its parts."""
-    return any(isinstance(part, Tensor) or has_own_parameters(part) for part in parts_of(module))
-
-
-def has_unknown_parts(module: Value) -> bool:
-    """Whether something in a module is not known, so that other modules may be in there."""
-    if not isinstance(module, LibraryModule | Instance):
-        return True
-    for part in descendants(module):
-        if isinstance(part, LibraryModule) and is_unknown(part.slots["children"]):
-            return True
-        if isinstance(part, Instance) and (part.cls.opaque or any(_may_hold_modules(v) for v in part.slots.values())):
-            return True
-    return False
-
-
-def _may_hold_modules(value: Value) -> bool:
-    if isinstance(value, Choice):
-        return any(is_module(option) or _may_hold_modules(option) for option in value.options)
-    return is_unknown(value) or isinstance(value, tuple) and any(_may_hold_modules(item) for item in value)
 
 
 def _undecided(module: Value) -> Iterator[Value]:
@@ -399,14 +205,6 @@ def _undecided(module: Value) -> Iterator[Value]:
                 yield from descendants(option)
 
 
-def _own_tensors(module: Value) -> list[Tensor]:
-    """Parameters and buffers that are attributes of a user module."""
-    held: Iterable[Value] = module.slots.values() if isinstance(module, Instance) else ()
-    if isinstance(module, LibraryModule) and module.path in PARAMETER_CONTAINERS:
-        held = [value for _, value in module.children or ()]
-    return [value for value in held if isinstance(value, Tensor) and (value.parameter or value.buffer)]
-
-
 def move(interp: Interpreter, module: Value, device: Device | None, dtype: str | None) -> None:
     """``module.to(…)``: changes the module in place. `device` None with no dtype means not known."""
     for part in descendants(module):
@@ -415,7 +213,7 @@ def move(interp: Interpreter, module: Value, device: Device | None, dtype: str |
             interp.heap.set(slots, "device", device)
         if dtype is not None and isinstance(part, LibraryModule):
             interp.heap.set(slots, "dtype", dtype)
-        for tensor in _own_tensors(part):
+        for tensor in own_tensors(part):
             spec = tensor.spec
             if dtype is not None and spec.dtype is not None and spec.dtype.startswith(("float", "bfloat")):
                 spec = spec.with_(dtype=dtype)
@@ -427,7 +225,7 @@ def move(interp: Interpreter, module: Value, device: Device | None, dtype: str |
         interp.heap.set(slots, "device", None)
         if dtype is not None and isinstance(part, LibraryModule):
             interp.heap.set(slots, "dtype", UNKNOWN)
-        for tensor in _own_tensors(part):
+        for tensor in own_tensors(part):
             interp.heap.set(tensor.slots, "spec", tensor.spec.with_(device=None, dtype=None))
 
 
@@ -459,108 +257,192 @@ def set_requires_grad(
             interp.heap.set(part.slots, "cut", Cut("frozen", frozen) if frozen else None)
 
 
-_METHODS = frozenset(
-    "to cuda cpu half float double bfloat16 train eval parameters named_parameters children named_children modules "
-    "named_modules state_dict load_state_dict zero_grad requires_grad_ apply forward append extend insert add_module "
-    "register_module register_buffer register_parameter items keys values buffers named_buffers compile share_memory "
-    "register_forward_hook register_forward_pre_hook register_full_backward_hook get_parameter get_submodule to_empty "
-    "type xpu mps".split()
-)
 _KEEPS_PLACE = frozenset({"non_blocking", "memory_format"})
 """Options of ``module.to()`` that say nothing of the device and the dtype."""
 _CASTS = {"half": "float16", "float": "float32", "double": "float64", "bfloat16": "bfloat16"}
 
 
-def is_module_method(name: str) -> bool:
-    return name in _METHODS
+class ModuleMethods(Model):
+    """The methods of nn.Module, on a library module or an instance of a user's module class."""
 
+    def __init__(self, interp: Interpreter, value: LibraryModule | Instance, name: str = "") -> None:
+        super().__init__(interp, value, name)
+        self.module = value
 
-def module_method(interp: Interpreter, module: Value, name: str, call: Arguments) -> Value:
-    """A method of nn.Module on a library module or an instance of a user's module class."""
-    from torchsleuth.interp.expressions import device_of
-    from torchsleuth.interp.library import hooks, published, states
-
-    if name in ("to", "cuda", "cpu", "xpu", "mps", *_CASTS, "type"):
-        device: Device | None = None
-        dtype: str | None = _CASTS.get(name)
-        if name == "cpu":
-            device = Device("cpu")
-        elif name in ("cuda", "xpu", "mps"):
-            device = Device("cuda" if name == "cuda" else name)
-        elif name == "type" and (named := named_type(call.get(0, "dst_type"))) is not None:
-            dtype, device = named
-        elif name in ("to", "type"):
-            given = [*call.args, *(value for key, value in call.kwargs.items() if key not in _KEEPS_PLACE)]
-            if not given and call.kwargs:
-                return module
-            for value in given:
-                if isinstance(value, DType):
-                    dtype = value.name
-                elif isinstance(value, Tensor):
-                    device, dtype = value.spec.device, value.spec.dtype
-                else:
-                    device = device_of(value) or device
-        move(interp, module, device, dtype)
-        return module
-    if name in ("train", "eval"):
-        mode: bool | None = False
-        if name == "train":
-            mode = interp.truth(call.get(0, "mode", True))
-        set_training(interp, module, mode)
-        interp.event(name if mode is not False or name == "eval" else "eval", module, call.node, call.frame)
-        return module
-    if name in ("parameters", "named_parameters"):
-        made = interp.site(call.node, call.frame)
-        return Parameters((module,), name.startswith("named"), misuse.once(), made)
-    if name in ("buffers", "named_buffers"):
+    def other(self, call: Arguments) -> Value:
+        if isinstance(self.module, LibraryModule) and self.module.built is not None:
+            return published.method(self.interp, self.module, self.name, call)
         return UNKNOWN
-    if name in hooks.KINDS:
-        return hooks.register(interp, module, name, call)
-    if name == "load_state_dict":
-        misuse.needs_result(interp, call.get(0, "state_dict"), call.node, call.frame)
-        kinds.state(interp, call.get(0, "state_dict"), call)
-        states.check(interp, module, call)
+
+    # -- place, dtype and mode ---------------------------------------------------------------------
+
+    @method("cuda", "cpu", "xpu", "mps")
+    def moved(self, call: Arguments) -> Value:
+        move(self.interp, self.module, Device(self.name), None)
+        return self.module
+
+    @method(*_CASTS)
+    def cast(self, call: Arguments) -> Value:
+        move(self.interp, self.module, None, _CASTS[self.name])
+        return self.module
+
+    @method("to", "type")
+    def converted(self, call: Arguments) -> Value:
+        named = named_type(call.get(0, "dst_type")) if self.name == "type" else None
+        dtype, device = (None, None) if named is None else named
+        given = [*call.args, *(value for key, value in call.kwargs.items() if key not in _KEEPS_PLACE)]
+        if not given and call.kwargs:
+            return self.module
+        for value in given if named is None else ():
+            if isinstance(value, DType):
+                dtype = value.name
+            elif isinstance(value, Tensor):
+                device, dtype = value.spec.device, value.spec.dtype
+            else:
+                device = device_of(value) or device
+        move(self.interp, self.module, device, dtype)
+        return self.module
+
+    @method("share_memory", "to_empty")
+    def same(self, call: Arguments) -> Value:
+        return self.module
+
+    @method
+    def train(self, call: Arguments) -> Value:
+        mode = self.interp.truth(call.get(0, "mode", True))
+        set_training(self.interp, self.module, mode)
+        self.interp.event("train" if mode is not False else "eval", self.module, call.node, call.frame)
+        return self.module
+
+    @method
+    def eval(self, call: Arguments) -> Value:
+        set_training(self.interp, self.module, False)
+        self.interp.event("eval", self.module, call.node, call.frame)
+        return self.module
+
+    @method
+    def compile(self, call: Arguments) -> Value:
+        return None
+
+    # -- parameters --------------------------------------------------------------------------------
+
+    @method("parameters", "named_parameters")
+    def held(self, call: Arguments) -> Value:
+        made = self.interp.site(call.node, call.frame)
+        return Parameters((self.module,), self.name.startswith("named"), misuse.once(), made)
+
+    @method("buffers", "named_buffers", "get_parameter", "get_submodule")
+    def unknown(self, call: Arguments) -> Value:
+        return UNKNOWN
+
+    @method
+    def load_state_dict(self, call: Arguments) -> Value:
+        misuse.needs_result(self.interp, call.get(0, "state_dict"), call.node, call.frame)
+        kinds.state(self.interp, call.get(0, "state_dict"), call)
+        states.check(self.interp, self.module, call)
         return NamedResult(misuse.KEYS, (ListValue(None), ListValue(None)))
-    if name == "state_dict":
-        state = LibraryObject(STATE, (module,), {}, interp.site(call.node, call.frame))
+
+    @method
+    def state_dict(self, call: Arguments) -> Value:
+        state = LibraryObject(STATE, (self.module,), {}, self.interp.site(call.node, call.frame))
         state.slots["entries"] = None
         return state
-    if name == "zero_grad":
-        interp.event("zero_grad", module, call.node, call.frame)
+
+    @method
+    def zero_grad(self, call: Arguments) -> Value:
+        self.interp.event("zero_grad", self.module, call.node, call.frame)
         if call.get(0, "set_to_none", True) is True:
-            interp.cleared(parts_of(module))
+            self.interp.cleared(parts_of(self.module))
         return None
-    if name == "requires_grad_":
-        decided = interp.truth(call.get(0, "requires_grad", True))
-        set_requires_grad(interp, module, decided, interp.site(call.node, call.frame))
-        return module
-    if name == "apply":
-        return _apply(interp, module, call)
-    if name in ("share_memory", "to_empty"):
-        return module
-    if name == "compile":
+
+    @method
+    def requires_grad_(self, call: Arguments) -> Value:
+        decided = self.interp.truth(call.get(0, "requires_grad", True))
+        set_requires_grad(self.interp, self.module, decided, self.interp.site(call.node, call.frame))
+        return self.module
+
+    @method("register_buffer", "register_parameter")
+    def register_tensor(self, call: Arguments) -> Value:
+        interp, module = self.interp, self.module
+        key, value = call.get(0, "name"), call.get(1, "tensor", call.get(1, "param"))
+        if isinstance(module, Instance) and isinstance(key, str):
+            site, ready = interp.site(call.node, call.frame), bool(module.state.get("ready"))
+            interp.trace.attributes.append(AttributeSet(module, key, value, site, ready))
+            if isinstance(value, Tensor):
+                value.buffer = self.name == "register_buffer"
+                if interp.truth(call.get(2, "persistent", True)) is not True:
+                    interp.heap.set(value.slots, "transient", True)
+            interp.heap.set(module.slots, key, value)
         return None
-    if name == "forward":
-        return _call_forward(interp, module, call)
-    if name in ("children", "modules"):
-        parts = [part for _, part in named_children(module)] if name == "children" else list(descendants(module))
-        return _listed(interp, module, parts, name == "modules")
-    if isinstance(module, LibraryModule) and name in ("items", "keys", "values"):
-        pairs = [(key, value) for key, value in module.children or ()]
-        chosen: dict[str, list[Any]] = {"items": pairs, "keys": [k for k, _ in pairs], "values": [v for _, v in pairs]}
-        return _listed(interp, module, chosen[name], False)
-    if name in ("named_children", "named_modules", "items"):
-        if name != "named_modules":
-            return _listed(interp, module, named_children(module), False)
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    @method
+    def forward(self, call: Arguments) -> Value:
+        return self.interp.call_module(self.module, call)
+
+    @method(*hooks.KINDS)
+    def register_hook(self, call: Arguments) -> Value:
+        return hooks.register(self.interp, self.module, self.name, call)
+
+    @method
+    def apply(self, call: Arguments) -> Value:
+        """The function is called with each module below, and with this one."""
+        parts = list(descendants(self.module))
+        if len(parts) > MAX_APPLIED:
+            self.interp.escape((self.module,))
+            return self.module
+        for part in reversed(parts):
+            self.interp.call(call.get(0, "fn", UNKNOWN), replace(call, args=(part,), kwargs={}))
+        return self.module
+
+    # -- the modules below -------------------------------------------------------------------------
+
+    @method
+    def children(self, call: Arguments) -> Value:
+        return self._listed([part for _, part in named_children(self.module)])
+
+    @method
+    def modules(self, call: Arguments) -> Value:
+        return self._listed(list(descendants(self.module)), True)
+
+    @method
+    def named_children(self, call: Arguments) -> Value:
+        return self._listed(named_children(self.module))
+
+    @method
+    def named_modules(self, call: Arguments) -> Value:
         plain = not call.args and not call.kwargs
-        return _listed(
-            interp, module, [(key if plain else UNKNOWN, part) for key, part in named_descendants(module)], True
-        )
-    if name in ("keys", "values"):
-        return _listed(interp, module, [pair[0 if name == "keys" else 1] for pair in named_children(module)], False)
-    if name in ("append", "extend", "insert"):
-        return _grow(interp, module, name, call)
-    if name in ("add_module", "register_module"):
+        named = [(key if plain else UNKNOWN, part) for key, part in named_descendants(self.module)]
+        return self._listed(named, True)
+
+    @method
+    def items(self, call: Arguments) -> Value:
+        return self._listed(self._pairs())
+
+    @method
+    def keys(self, call: Arguments) -> Value:
+        return self._listed([key for key, _ in self._pairs()])
+
+    @method
+    def values(self, call: Arguments) -> Value:
+        return self._listed([value for _, value in self._pairs()])
+
+    def _pairs(self) -> list[tuple[str, Value]]:
+        if isinstance(self.module, LibraryModule):
+            return list(self.module.children or ())
+        return named_children(self.module)
+
+    def _listed(self, parts: list[Any], whole: bool = False) -> ListValue:
+        return _listed(self.interp, self.module, parts, whole)
+
+    @method("append", "extend", "insert")
+    def grow(self, call: Arguments) -> Value:
+        return _grow(self.interp, self.module, self.name, call)
+
+    @method("add_module", "register_module")
+    def add(self, call: Arguments) -> Value:
+        interp, module = self.interp, self.module
         key, value = call.get(0, "name"), call.get(1, "module")
         if isinstance(module, Instance) and isinstance(key, str) and is_module(value):
             interp.set_attribute(module, key, value, call.node, call.frame)
@@ -573,35 +455,37 @@ def module_method(interp: Interpreter, module: Value, name: str, call: Arguments
             elif isinstance(module, Instance):
                 interp.heap.set(module.state, "open", True)
         return None
-    if name in ("register_buffer", "register_parameter"):
-        key, value = call.get(0, "name"), call.get(1, "tensor", call.get(1, "param"))
-        if isinstance(module, Instance) and isinstance(key, str):
-            site, ready = interp.site(call.node, call.frame), bool(module.state.get("ready"))
-            interp.trace.attributes.append(AttributeSet(module, key, value, site, ready))
-            if isinstance(value, Tensor):
-                value.buffer = name == "register_buffer"
-                if interp.truth(call.get(2, "persistent", True)) is not True:
-                    interp.heap.set(value.slots, "transient", True)
-            interp.heap.set(module.slots, key, value)
-        return None
-    if isinstance(module, LibraryModule) and module.built is not None:
-        return published.method(interp, module, name, call)
-    return UNKNOWN
 
 
-def _apply(interp: Interpreter, module: Value, call: Arguments) -> Value:
-    """``module.apply(function)``: the function is called with each module below, and with this one."""
-    parts = list(descendants(module))
-    if len(parts) > MAX_APPLIED:
-        interp.escape((module,))
-        return module
-    for part in reversed(parts):
-        interp.call(call.get(0, "fn", UNKNOWN), replace(call, args=(part,), kwargs={}))
-    return module
+class ParametersMethods(Model):
+    """``model.parameters()``, whose elements are asked for all together, and ``model.weight`` of one that is not known."""
+
+    def get(self, node: ast.AST, frame: Frame) -> Value:
+        interp, owner = self.interp, self.value
+        if self.name == "grad":
+            interp.event("grad_touched", owner, node, frame)
+            parts = [part for module in owner.modules for part in parts_of(module)]
+            return None if interp.check_early(owner, parts, node, frame) else UNKNOWN
+        in_place = self.name.endswith("_") and not self.name.endswith("__")
+        return Bound(owner, self.name) if in_place else UNKNOWN
+
+    @method
+    def requires_grad_(self, call: Arguments) -> Value:
+        decided = self.interp.truth(call.get(0, "requires_grad", True))
+        self.interp.set_parameters(self.value, decided, call.node, call.frame)
+        return self.value
+
+    @method
+    def detach_(self, call: Arguments) -> Value:
+        return self.value
+
+    def other(self, call: Arguments) -> Value:
+        self.interp.parameters_written(self.value, call.node, call.frame)
+        return self.value
 
 
-def _call_forward(interp: Interpreter, module: Value, call: Arguments) -> Value:
-    return interp.call_module(module, call)
+def is_module_method(name: str) -> bool:
+    return name in ModuleMethods.methods
 
 
 def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Value:
@@ -628,7 +512,6 @@ def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Val
 
 def module_attribute(interp: Interpreter, module: LibraryModule, name: str, frame: Frame) -> Value:
     """An attribute of a library module: a set one, a child, a size, or a parameter."""
-    from torchsleuth.interp.library import published
 
     if name in module.slots["attributes"]:
         return module.slots["attributes"][name]
@@ -647,20 +530,3 @@ def module_attribute(interp: Interpreter, module: LibraryModule, name: str, fram
     if module.built is not None:
         return published.attribute(interp, module, name)
     return interp.oracle.static_method(module.path, name) or parameter(interp, module, name)
-
-
-def parameter(interp: Interpreter, module: LibraryModule, name: str) -> Value:
-    """What the constructor of a module made: a size, or a parameter."""
-    try:
-        spec = interp.oracle.attribute(interp.recipe(module), name)
-    except (LookupError, NotASpec):
-        return UNKNOWN
-
-    def make(tensor_spec: Any) -> Tensor:
-        grad = None if module.requires_grad is None else tensor_spec.requires_grad
-        tensor = Tensor(tensor_spec.with_(device=module.device, requires_grad=grad))
-        tensor.parameter = True
-        tensor.owner = module
-        return tensor
-
-    return interp.from_spec(spec, make)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import array_dtypes, arrays, draws, integers
 from torchsleuth.interp.library.arrays import Shape
@@ -24,11 +26,6 @@ from torchsleuth.values import (
     is_int,
     is_unknown,
 )
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
-
 
 _UNARY_FLOAT = frozenset(
     "sqrt exp log log2 log10 log1p expm1 sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh cbrt "
@@ -836,7 +833,6 @@ def _choice(interp: Interpreter, call: Arguments) -> Value:
 
 
 def method(interp: Interpreter, array: Array, name: str, call: Arguments) -> Value:
-    from torchsleuth.interp.calls import Arguments as Args
 
     if not call.exact:
         return UNKNOWN
@@ -857,7 +853,7 @@ def method(interp: Interpreter, array: Array, name: str, call: Arguments) -> Val
         return None
     if name == "flatten":
         name = "ravel"
-    whole = Args((array, *call.args), call.kwargs, call.node, call.frame)
+    whole = Arguments((array, *call.args), call.kwargs, call.node, call.frame)
     if name in _METHODS_AS_FUNCTIONS:
         model = _FUNCTIONS.get(name)
         if name in ("round", "clip", "conj", "conjugate", "copy"):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchsleuth.interp import kinds, misuse
-from torchsleuth.interp.library import modules
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import hierarchy
+from torchsleuth.interp.models import Model, method, models, of_class
 from torchsleuth.tensors.spec import NotASpec
 from torchsleuth.values import (
     UNKNOWN,
@@ -23,23 +26,8 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.graph import AutogradFault, node_of
 
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
-
+_SCHEDULES = "torch.optim.lr_scheduler."
 _SCHEDULE = re.compile(r"schedul|warm_?up|LR$", re.IGNORECASE)
-
-
-def construct(interp: Interpreter, path: str, call: Arguments) -> Value:
-    made = LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
-    if is_optimizer(made):
-        given = made.argument(0, "params", UNKNOWN) if call.exact else UNKNOWN
-        kinds.trained(interp, given, call)
-        _give(interp, made, given)
-        interp.trace.optimizers.append(made)
-    if call.exact and (is_optimizer(made) or path.startswith("torch.optim.lr_scheduler.")):
-        _check(interp, path, call)
-    return made
 
 
 def _check(interp: Interpreter, path: str, call: Arguments) -> None:
@@ -74,79 +62,155 @@ def schedule(interp: Interpreter, path: str, call: Arguments) -> LibraryObject |
     return LibraryObject(path, (optimizer,), {}, interp.site(call.node, call.frame))
 
 
+@models("torch.optim.*")
+class Optimizer(Model):
+    """An optimizer: what it is given, and the events of a training loop that its methods are."""
+
+    closed = True
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        made = super().made(interp, call)
+        given = made.argument(0, "params", UNKNOWN) if call.exact else UNKNOWN
+        kinds.trained(interp, given, call)
+        _give(interp, made, given)
+        interp.trace.optimizers.append(made)
+        if call.exact:
+            _check(interp, call.path, call)
+        return made
+
+    @method
+    def step(self, call: Arguments) -> Value:
+        interp, optimizer, value = self.interp, self.value, None
+        misuse.untold(interp, optimizer, call)
+        site, closure = interp.site(call.node, call.frame), call.get(0, "closure")
+        if closure is not None:
+            value = interp.call(closure, Arguments((), {}, call.node, call.frame))
+            if optimizer.type_name == "LBFGS" and optimizer.argument(2, "max_iter", 20) != 1:
+                interp.stepped(optimizer, site)
+                interp.call(closure, Arguments((), {}, call.node, call.frame))
+        interp.event("step", optimizer, call.node, call.frame)
+        interp.stepped(optimizer, site)
+        return value
+
+    @method
+    def zero_grad(self, call: Arguments) -> Value:
+        self.interp.event("zero_grad", self.value, call.node, call.frame)
+        if call.get(0, "set_to_none", True) is True:
+            self.interp.cleared(trained_parts(self.value))
+        return None
+
+    @method
+    def add_param_group(self, call: Arguments) -> Value:
+        _give(self.interp, self.value, call.get(0, "param_group", UNKNOWN))
+        return None
+
+    def other(self, call: Arguments) -> Value:
+        return UNKNOWN
+
+
+@models("torch.optim.swa_utils.*")
+class Averaging(Model):
+    """What averages weights, beside modules and schedules."""
+
+    closed = True
+
+
+@models("torch.optim.lr_scheduler.*", "torch.optim.swa_utils.SWALR")
+class Scheduler(Model):
+    """A learning-rate schedule."""
+
+    closed = True
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        made = super().made(interp, call)
+        if call.exact and call.path.startswith(_SCHEDULES):
+            _check(interp, call.path, call)
+        return made
+
+    @method
+    def step(self, call: Arguments) -> Value:
+        misuse.untold(self.interp, self.value, call)
+        self.interp.event("scheduler_step", self.value, call.node, call.frame)
+        return None
+
+    @method
+    def get_last_lr(self, call: Arguments) -> Value:
+        return ListValue((Scalar("float"),))
+
+    def other(self, call: Arguments) -> Value:
+        return None
+
+
+class ForeignScheduler(Scheduler):
+    """One of another package, of which nothing else is known."""
+
+    closed = False
+
+
+@models(
+    *(f"torch.{name}.GradScaler" for name in ("amp", "cuda.amp", "cpu.amp", "amp.grad_scaler", "cuda.amp.grad_scaler"))
+)
+class Scaler(Model):
+    """A gradient scaler."""
+
+    @method
+    def scale(self, call: Arguments) -> Value:
+        scaled = call.args[0] if call.args else UNKNOWN
+        tensor = None
+        if isinstance(scaled, Tensor):
+            copied = Tensor(scaled.spec, scaled.origin, scaled.tags, scaled.history)
+            scaled = tensor = self.interp.same_graph(scaled, copied)
+        self.interp.event("scale", self.value, call.node, call.frame, tensor=tensor)
+        return scaled
+
+    @method
+    def step(self, call: Arguments) -> Value:
+        optimizer = call.args[0] if call.args else UNKNOWN
+        self.interp.event("scaler_step", self.value, call.node, call.frame)
+        self.interp.event("step", optimizer, call.node, call.frame)
+        if isinstance(optimizer, LibraryObject):
+            self.interp.stepped(optimizer, self.interp.site(call.node, call.frame))
+        return None
+
+    @method
+    def update(self, call: Arguments) -> Value:
+        self.interp.event("scaler_update", self.value, call.node, call.frame)
+        return None
+
+    @method
+    def unscale_(self, call: Arguments) -> Value:
+        if call.args:
+            self.interp.event("unscale", call.args[0], call.node, call.frame)
+        return None
+
+    @method
+    def get_scale(self, call: Arguments) -> Value:
+        return Scalar("float")
+
+    def other(self, call: Arguments) -> Value:
+        return None
+
+
+def model_of(value: LibraryObject) -> type[Model]:
+    """The model of an object, which may be a schedule of another package."""
+    model = of_class(value.path)
+    foreign = model is Model and bool(value.args) and isinstance(value.args[0], LibraryObject)
+    return ForeignScheduler if foreign and is_optimizer(value.args[0]) else model
+
+
 def is_scheduler(value: LibraryObject) -> bool:
-    if value.path.startswith("torch."):
-        return value.path.startswith(("torch.optim.lr_scheduler", "torch.optim.swa_utils.SWALR"))
-    return bool(value.args) and isinstance(value.args[0], LibraryObject) and is_optimizer(value.args[0])
+    return issubclass(model_of(value), Scheduler)
 
 
 def is_optimizer(value: LibraryObject) -> bool:
-    return value.path.startswith("torch.optim.") and not is_scheduler(value) and "swa_utils" not in value.path
-
-
-def is_scaler(value: LibraryObject) -> bool:
-    return value.path.endswith(".GradScaler")
+    return of_class(value.path) is Optimizer
 
 
 def is_off(scaler: Value) -> bool:
     """Whether a gradient scaler was made with ``enabled=False``: it scales nothing."""
     return isinstance(scaler, LibraryObject) and scaler.kwargs.get("enabled") is False
-
-
-def handles(value: LibraryObject) -> bool:
-    return is_optimizer(value) or is_scheduler(value) or is_scaler(value)
-
-
-def method(interp: Interpreter, receiver: LibraryObject, name: str, call: Arguments) -> Value:
-    from torchsleuth.interp.calls import Arguments as Args
-
-    if is_scaler(receiver):
-        if name == "scale":
-            scaled = call.args[0] if call.args else UNKNOWN
-            tensor = None
-            if isinstance(scaled, Tensor):
-                scaled = tensor = interp.same_graph(
-                    scaled, Tensor(scaled.spec, scaled.origin, scaled.tags, scaled.history)
-                )
-            interp.event("scale", receiver, call.node, call.frame, tensor=tensor)
-            return scaled
-        if name == "step":
-            optimizer = call.args[0] if call.args else UNKNOWN
-            interp.event("scaler_step", receiver, call.node, call.frame)
-            interp.event("step", optimizer, call.node, call.frame)
-            if isinstance(optimizer, LibraryObject):
-                interp.stepped(optimizer, interp.site(call.node, call.frame))
-        elif name == "update":
-            interp.event("scaler_update", receiver, call.node, call.frame)
-        elif name == "unscale_" and call.args:
-            interp.event("unscale", call.args[0], call.node, call.frame)
-        return None if name != "get_scale" else Scalar("float")
-    if is_scheduler(receiver):
-        if name == "step":
-            misuse.untold(interp, receiver, call)
-            interp.event("scheduler_step", receiver, call.node, call.frame)
-        return ListValue((Scalar("float"),)) if name == "get_last_lr" else None
-    if name == "step":
-        misuse.untold(interp, receiver, call)
-        closure = call.get(0, "closure")
-        value = None
-        if closure is not None:
-            value = interp.call(closure, Args((), {}, call.node, call.frame))
-            if receiver.type_name == "LBFGS" and receiver.argument(2, "max_iter", 20) != 1:
-                interp.stepped(receiver, interp.site(call.node, call.frame))
-                interp.call(closure, Args((), {}, call.node, call.frame))
-        interp.event("step", receiver, call.node, call.frame)
-        interp.stepped(receiver, interp.site(call.node, call.frame))
-        return value
-    if name == "zero_grad":
-        interp.event("zero_grad", receiver, call.node, call.frame)
-        if call.get(0, "set_to_none", True) is True:
-            interp.cleared(trained_parts(receiver))
-        return None
-    if name == "add_param_group":
-        _give(interp, receiver, call.get(0, "param_group", UNKNOWN))
-        return None
-    return UNKNOWN
 
 
 def given_to(optimizer: LibraryObject) -> tuple[Value, ...]:
@@ -199,19 +263,17 @@ def _flattened(value: Value) -> Iterator[Value]:
 def _parts(given: Value) -> Iterator[LibraryModule | Tensor]:
     if isinstance(given, Parameters):
         for module in given.modules:
-            yield from modules.parts_of(module)
+            yield from hierarchy.parts_of(module)
     elif isinstance(given, Tensor):
         yield given if given.owner is None else given.owner
 
 
 __all__ = [
-    "construct",
     "given_to",
-    "handles",
     "is_off",
     "is_optimizer",
     "is_scheduler",
-    "method",
+    "model_of",
     "parts_in",
     "schedule",
     "trained_parts",

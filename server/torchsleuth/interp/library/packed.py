@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import torch_calls
+from torchsleuth.interp.models import FunctionModel, Model, method, models
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
@@ -21,10 +24,6 @@ from torchsleuth.values import (
     is_int,
 )
 
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
-
 PATH = "torch.nn.utils.rnn.PackedSequence"
 _OF_TENSORS = frozenset(f"torch.nn.{name}" for name in "Linear Dropout LayerNorm Conv1d Embedding BatchNorm1d".split())
 """Layers that take a tensor alone."""
@@ -32,19 +31,36 @@ _RECURRENT = ("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN")
 LONGEST_NAME = 20
 
 
+def _or_operator(model: FunctionModel) -> FunctionModel:
+    """The model, and the operator where that gives None, since sizes are not known."""
+
+    def called(interp: Interpreter, call: Arguments) -> Value:
+        value = model(interp, call) if call.exact else None
+        return torch_calls.apply(interp, call) if value is None else value
+
+    return called
+
+
 def is_packed(value: Value) -> bool:
     return isinstance(value, LibraryObject) and value.path == PATH and "batch" in value.slots
 
 
-def call(interp: Interpreter, name: str, call: Arguments) -> Value:
-    """A function of ``torch.nn.utils.rnn`` that packs or unpacks; None for any other, and where sizes are not known."""
-    if not call.exact:
-        return None
-    if name == "pack_padded_sequence":
-        return _pack_padded(interp, call)
-    if name == "pack_sequence":
-        return _pack(interp, call)
-    return _unpack(interp, call) if name == "pad_packed_sequence" and is_packed(call.get(0, "sequence")) else None
+@models("torch.nn.utils.rnn.PackedSequence")
+class PackedSequence(Model):
+    """The batch. What is made by the user's hands, not by one of the functions below, is not known."""
+
+    @method(*"to cuda cpu float double half pin_memory".split())
+    def moved(self, call: Arguments) -> Value:
+        if not is_packed(self.value):
+            return self.other(call)
+        held = self.value.slots
+        data = self.interp.call(self.interp.attribute(held["data"], self.name, call.node, call.frame), call)
+        if not isinstance(data, Tensor):
+            return UNKNOWN
+        return _packed(self.interp, data, held["batch"], held["longest"], call)
+
+    def other(self, call: Arguments) -> Value:
+        return UNKNOWN if is_packed(self.value) else super().other(call)
 
 
 def _packed(interp: Interpreter, data: Tensor, batch: Size, longest: Size, call: Arguments) -> LibraryObject:
@@ -63,6 +79,8 @@ def _data(interp: Interpreter, source: Tensor, shape: tuple[Size, ...], call: Ar
     return interp.same_graph(source, made)
 
 
+@models("torch.nn.utils.rnn.pack_padded_sequence")
+@_or_operator
 def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
     padded, lengths, first = call.get(0, "input"), call.get(1, "lengths"), call.get(2, "batch_first", False)
     spec = interp.resolved_spec(padded.spec) if isinstance(padded, Tensor) else None
@@ -87,6 +105,8 @@ def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
     return _packed(interp, _data(interp, padded, (total, *spec.shape[2:]), call), batch, longest, call)
 
 
+@models("torch.nn.utils.rnn.pack_sequence")
+@_or_operator
 def _pack(interp: Interpreter, call: Arguments) -> Value:
     given = call.get(0, "sequences")
     elements = given.elements if isinstance(given, ListValue) else given
@@ -106,8 +126,12 @@ def _pack(interp: Interpreter, call: Arguments) -> Value:
     return _packed(interp, _data(interp, elements[0], (total, *shapes[0][1:]), call), batch, longest, call)
 
 
+@models("torch.nn.utils.rnn.pad_packed_sequence")
+@_or_operator
 def _unpack(interp: Interpreter, call: Arguments) -> Value:
     sequence, first = call.get(0, "sequence"), call.get(1, "batch_first", False)
+    if not is_packed(sequence):
+        return None
     data, batch, longest = (interp.resolved(sequence.slots[name]) for name in ("data", "batch", "longest"))
     total = interp.resolved(call.get(3, "total_length"))
     longest = total if is_int(total) else longest if total is None else interp.fresh_size("?")
@@ -141,15 +165,4 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments) -> Value:
     return _packed(interp, output, batch, longest, call), *value[1:]
 
 
-def moved(interp: Interpreter, sequence: LibraryObject, name: str, call: Arguments) -> Value:
-    """``packed.to(device)`` and its like."""
-    data = interp.call(interp.attribute(sequence.slots["data"], name, call.node, call.frame), call)
-    if not isinstance(data, Tensor):
-        return UNKNOWN
-    made = _packed(interp, data, sequence.slots["batch"], sequence.slots["longest"], call)
-    return made
-
-
-MOVES = frozenset("to cuda cpu float double half pin_memory".split())
-
-__all__ = ["MOVES", "PATH", "call", "is_packed", "moved", "run"]
+__all__ = ["PATH", "PackedSequence", "is_packed", "run"]

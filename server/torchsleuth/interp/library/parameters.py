@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from torchsleuth.interp.library import modules
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import hierarchy
 from torchsleuth.tensors.spec import NotASpec, TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
@@ -19,9 +18,6 @@ from torchsleuth.values import (
     Value,
     is_unknown,
 )
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.interpreter import Interpreter
 
 Named = tuple[str, Tensor]
 
@@ -79,7 +75,7 @@ def keys(interp: Interpreter, state: LibraryObject) -> tuple[str, ...]:
 def _collect(interp: Interpreter, module: Value, prefix: str, found: _Found) -> bool:
     """Adds the parameters of a module and of those below it; whether they are all known."""
     if isinstance(module, LibraryModule):
-        if module.path in modules.PARAMETER_CONTAINERS:
+        if module.path in hierarchy.PARAMETER_CONTAINERS:
             children = module.children or ()
             for name, value in children:
                 found.add(getattr(value, "identity", None), f"{prefix}{name}", value)
@@ -93,12 +89,12 @@ def _collect(interp: Interpreter, module: Value, prefix: str, found: _Found) -> 
         for name, value in module.slots.items():
             if isinstance(value, Tensor) and (value.parameter or (found.state and _persists(value))):
                 found.add(value.identity, f"{prefix}{name}", value)
-            elif isinstance(value, LibraryModule) and value.broken and not modules.is_loss(value.path):
+            elif isinstance(value, LibraryModule) and value.broken and not hierarchy.is_loss(value.path):
                 return False
         if isinstance(module.native, LibraryModule) and module.native.children is None:
             if not _own(interp, module.native, prefix, found):
                 return False
-    below = modules.named_children(module)
+    below = hierarchy.named_children(module)
     return all(_collect(interp, part, f"{prefix}{name}.", found) for name, part in below)
 
 
@@ -111,7 +107,7 @@ def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: _Found)
     try:
         made = interp.oracle.parameters(interp.recipe(module), found.state)
     except (LookupError, NotASpec):
-        return not modules.has_parameters(interp, module)
+        return not hierarchy.has_parameters(interp, module)
     for name, spec in made:
         if module.children is not None and "." in name:
             continue  # of a part of a model, which is asked for its own
@@ -173,7 +169,7 @@ def as_entries(interp: Interpreter, container: Value) -> Value:
 
 
 def _opened(interp: Interpreter, container: Value, changed: bool) -> Value:
-    if isinstance(container, LibraryObject) and container.path == modules.STATE:
+    if isinstance(container, LibraryObject) and container.path == hierarchy.STATE:
         held = entries(interp, container, changed)
         return UNKNOWN if held is None else held
     return container

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from torchsleuth.interp.library import modules
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import hierarchy
+from torchsleuth.interp.models import models
+from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.spec import Answers, Failure, ModuleSpec, NotASpec, PartAnswer, PartCall, TensorSpec
 from torchsleuth.values import (
@@ -22,11 +26,6 @@ from torchsleuth.values import (
     is_unknown,
 )
 
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
-    from torchsleuth.interp.trace import Operation
-
 PACKAGES = ("torchvision.models.", "timm.", "transformers.")
 MAX_CALLS = 64
 """Calls of replaced parts in one call of a model."""
@@ -36,8 +35,10 @@ _CHANGES_VALUES = frozenset({"update_parameters", "gradient_checkpointing_enable
 _MAKES_NO_DIFFERENCE = frozenset({"progress"})
 
 
-def build(interp: Interpreter, path: str, call: Arguments) -> Value:
+@models(*(f"{package}*" for package in PACKAGES))
+def build(interp: Interpreter, call: Arguments) -> Value:
     """A model and all its parts as modules; unknown where the package is not installed, or does not say."""
+    path = call.path
     if path.startswith("transformers.") and path.endswith("Config") and call.exact:
         return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
     package = interp.oracle.package_of(path) if call.exact else None
@@ -162,7 +163,7 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments, method: str
             if operation.specs == before.specs:
                 break
             continue  # It works with the sizes that it has asked for.
-        dtypes = [tensor.spec.dtype for tensor in modules.tensors_in(result)]
+        dtypes = [tensor.spec.dtype for tensor in hierarchy.tensors_in(result)]
         forget_dtype = forget_dtype or None in dtypes
         try:
             with interp.assuming("float32"):
@@ -192,7 +193,7 @@ def _part(module: LibraryModule, name: str) -> Value:
 
 def attribute(interp: Interpreter, module: LibraryModule, name: str) -> Value:
     """An attribute that the package gave a model: plain, a parameter, a part by another name, or else bound to it."""
-    value = modules.parameter(interp, module, name)
+    value = hierarchy.parameter(interp, module, name)
     if isinstance(value, ModuleSpec):
         built = module.built
         below = f"{built.part}." if built is not None and built.part else ""

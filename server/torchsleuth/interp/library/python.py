@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchsleuth.interp import autocast, demands, kinds, limits, misuse
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import arrays, dictionaries, draws, parameters, strings, transforms
 from torchsleuth.interp.pipeline import LOADER
@@ -41,10 +43,6 @@ from torchsleuth.values import (
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import AutogradFault
 from torchsleuth.values.heap import MISSING
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 _BUILTINS: dict[str, Callable[[Interpreter, Arguments], Value]] = {}
 _TYPES = "int float str bool list tuple dict set frozenset bytes complex type object slice".split()
@@ -263,14 +261,13 @@ def _dict(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("map")
 def _map(interp: Interpreter, call: Arguments) -> Value:
-    from torchsleuth.interp.calls import Arguments as Args
 
     iterations = [interp.iterate(value, call.node, call.frame) for value in call.args[1:]]
     exact = all(iteration.exact for iteration in iterations)
     if not iterations or (not exact and (len(iterations) > 1 or UNKNOWN in iterations[0].items)):
         return ListValue(None)
     results = tuple(
-        interp.call(call.args[0], Args(items, {}, call.node, call.frame))
+        interp.call(call.args[0], Arguments(items, {}, call.node, call.frame))
         for items in zip(*(iteration.items for iteration in iterations))
     )
     return ListValue(results if exact else interp.heap.several(results))
@@ -278,14 +275,13 @@ def _map(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("filter")
 def _filter(interp: Interpreter, call: Arguments) -> Value:
-    from torchsleuth.interp.calls import Arguments as Args
 
     iteration = interp.iterate(call.get(1, "iterable"), call.node, call.frame)
     test = call.get(0, "function")
     if UNKNOWN in iteration.items:
         return ListValue(None)
     verdicts = [
-        interp.truth(item if test is None else interp.call(test, Args((item,), {}, call.node, call.frame)))
+        interp.truth(item if test is None else interp.call(test, Arguments((item,), {}, call.node, call.frame)))
         for item in iteration.items
     ]
     kept = tuple(item for item, verdict in zip(iteration.items, verdicts) if verdict is not False)
@@ -390,12 +386,11 @@ def _pow(interp: Interpreter, call: Arguments) -> Value:
 
 def _keyed(interp: Interpreter, call: Arguments, items: tuple[Value, ...]) -> None:
     """Call the ``key=`` function with elements that stand for those it will see."""
-    from torchsleuth.interp.calls import Arguments as Args
 
     key = call.kwargs.get("key")
     if isinstance(key, Function | Bound) and UNKNOWN not in items:
         for item in interp.heap.several(items):
-            interp.call(key, Args((item,), {}, call.node, call.frame))
+            interp.call(key, Arguments((item,), {}, call.node, call.frame))
 
 
 def _extremum(name: str) -> Callable[[Interpreter, Arguments], Value]:
@@ -694,7 +689,6 @@ def _path_of(value: Value) -> str:
 
 def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.expr, frame: Frame) -> Value:
     """The function or class that a decorator makes of another; unknown decorators give an unknown value."""
-    from torchsleuth.interp.calls import Arguments as Args
 
     path = _path_of(decorator)
     name = path.rpartition(".")[2]
@@ -722,8 +716,8 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
         return value
     if isinstance(node, ast.Attribute) and node.attr in ("setter", "deleter", "getter"):
         return interp.lookup(value.name, frame) if isinstance(value, Function) else value
-    if isinstance(decorator, Function | Builtin | Partial | Bound) or path.startswith(transforms.PREFIXES):
-        call = Args((value,), {}, node, frame)
+    if isinstance(decorator, Function | Builtin | Partial | Bound) or transforms.is_transform(path):
+        call = Arguments((value,), {}, node, frame)
         if isinstance(decorator, Function) and isinstance(decorator.globals, Globals):
             return interp.limited(4 * interp.budget.decoration_steps, lambda: interp.call(decorator, call))
         return interp.call(decorator, call)

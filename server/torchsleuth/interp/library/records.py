@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import copies
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
@@ -24,10 +25,6 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.heap import MISSING
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 NAMED_TUPLE = Native("typing.NamedTuple", "external")
 
@@ -79,12 +76,11 @@ def _given(
 
 
 def _default(interp: Interpreter, field: LibraryObject) -> Value:
-    from torchsleuth.interp.calls import Arguments as Args
 
     if "default" in field.kwargs:
         return field.kwargs["default"]
     if "default_factory" in field.kwargs and field.site is not None:
-        return interp.call(field.kwargs["default_factory"], Args((), {}, field.site.node, field.site.frame))
+        return interp.call(field.kwargs["default_factory"], Arguments((), {}, field.site.node, field.site.frame))
     return UNKNOWN
 
 

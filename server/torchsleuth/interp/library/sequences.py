@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.batch import Batch, plain
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import arrays, draws, integers
 from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.tensors import dims
@@ -13,10 +15,6 @@ from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import DType, Failure, ListSpec, Result, TensorSpec
 from torchsleuth.values import Array, Choice, ListValue, Scalar, Several, Tensor, Value, is_int
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 _JOINS = frozenset("torch.stack torch.cat torch.concat torch.concatenate torch.hstack torch.vstack".split())
 _CONVERTERS = frozenset("torch.tensor torch.as_tensor torch.LongTensor torch.Tensor torch.FloatTensor".split())

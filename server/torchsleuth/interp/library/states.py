@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from torchsleuth.interp.library import modules, parameters
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import hierarchy, parameters
 from torchsleuth.interp.trace import StateFault
 from torchsleuth.values import DictValue, Instance, Ref, Tensor, Value
 from torchsleuth.values.heap import MISSING
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 _OWN = (
     "state_dict",
@@ -68,9 +64,9 @@ def is_open(interp: Interpreter, module: Value) -> bool:
     """Whether a module may have other names for its parameters, or a way of its own to load them."""
     if has_renamed(interp):
         return True
-    if modules.has_unknown_parts(module):
+    if hierarchy.has_unknown_parts(module):
         return True
-    for part in modules.descendants(module):
+    for part in hierarchy.descendants(module):
         if isinstance(part, Instance):
             if any(interp.class_attribute(part.cls, name) is not MISSING for name in _OWN):
                 return True

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import string
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torchsleuth.interp import limits
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import draws
 from torchsleuth.values import UNKNOWN, ListValue, Scalar, Several, Value
 from torchsleuth.values.heap import text_sizes
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 _TEXTS = frozenset(
     "lower upper strip lstrip rstrip replace join title capitalize casefold swapcase format format_map removeprefix "

@@ -2,63 +2,62 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from torchsleuth.interp import demands, kinds, limits, misuse
-from torchsleuth.interp.batch import plain
+from torchsleuth.interp.arguments import Arguments, device_of
+from torchsleuth.interp.budget import OutOfBudget
+from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import (
     arrays,
     copies,
-    data,
-    draws,
-    files,
-    hooks,
+    hierarchy,
     integers,
     modules,
-    packed,
     parameters,
     python,
     sequences,
-    transforms,
+    tensor_methods,
 )
+from torchsleuth.interp.library.tensor_methods import NO_DEVICE, take_device
+from torchsleuth.interp.models import Model, attribute, method, models
 from torchsleuth.oracle.limits import grows
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, parse
-from torchsleuth.tensors.dims import Dim, Size
-from torchsleuth.tensors.legacy import named_type
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, Native, NotASpec, TensorSpec
+from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, NotASpec, TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
     Availability,
-    DictValue,
-    Element,
-    Instance,
     LibraryModule,
     LibraryObject,
     ListValue,
     Parameters,
     Scalar,
-    Several,
     Site,
     Tensor,
     Value,
     is_int,
-    is_module,
     is_unknown,
 )
-from torchsleuth.values.graph import AutogradFault, Cut, cut_of, is_leaf
-
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.graph import Cut, cut_of
 
 FACTORIES = frozenset(
     "zeros ones empty full rand randn randint randperm arange linspace logspace eye tensor as_tensor asarray "
     "empty_strided normal tril_indices triu_indices hann_window hamming_window range scalar_tensor".split()
 )
+_LOSSES = (
+    "binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy ctc_loss gaussian_nll_loss "
+    "hinge_embedding_loss huber_loss l1_loss margin_ranking_loss mse_loss multi_margin_loss multilabel_margin_loss "
+    "multilabel_soft_margin_loss nll_loss poisson_nll_loss smooth_l1_loss soft_margin_loss triplet_margin_loss "
+    "triplet_margin_with_distance_loss"
+).split()
+_JOINING = frozenset("stack hstack vstack cat concat concatenate pad_sequence pad".split())
+"""What gives a tensor that is computed from those it is given."""
 _AVAILABLE = {
     "torch.cuda.is_available": "cuda",
     "torch.backends.mps.is_available": "mps",
@@ -83,22 +82,20 @@ _TRANSPARENT = frozenset(
     "torch.nn.utils.parametrizations.spectral_norm torch.nn.utils.parametrizations.orthogonal".split()
 )
 _GLOBAL_DEFAULTS = frozenset("torch.set_default_dtype torch.set_default_device torch.set_default_tensor_type".split())
-_CASTS = {
-    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "long": "int64",
-    "int": "int32", "short": "int16", "bool": "bool", "byte": "uint8", "char": "int8",
-}  # fmt: skip
 _CONTEXTS = frozenset(
     "torch.no_grad torch.enable_grad torch.inference_mode torch.set_grad_enabled torch.autocast torch.amp.autocast "
     "torch.cuda.amp.autocast torch.autograd.no_grad torch.autograd.enable_grad torch.Generator torch.cuda.Stream".split()
 )
 
 
-def construct_module(interp: Interpreter, path: str, call: Arguments) -> Value:
+@models("torch.optim.swa_utils.AveragedModel")
+def _averaged(interp: Interpreter, call: Arguments) -> Value:
+    return copies.deep(call.args[0]) if call.args else construct_module(interp, call)
+
+
+def construct_module(interp: Interpreter, call: Arguments) -> Value:
     """``nn.Linear(…)`` and its like."""
-    if path == "torch.optim.swa_utils.AveragedModel" and call.args:
-        return copies.deep(call.args[0])
-    if path in _TRANSPARENT and call.args:
-        return call.args[0]
+    path = call.path
     made = LibraryModule(path, call.args, call.kwargs, interp.site(call.node, call.frame))
     if not call.exact:
         made.broken = True
@@ -107,10 +104,8 @@ def construct_module(interp: Interpreter, path: str, call: Arguments) -> Value:
         if slot == "dtype" and isinstance(value, DType):
             made.slots[slot] = value.name
         elif slot == "device" and value is not None:
-            from torchsleuth.interp.expressions import device_of
-
             made.slots[slot] = device_of(value)
-    if path in modules.CONTAINERS or path in modules.PARAMETER_CONTAINERS:
+    if path in hierarchy.CONTAINERS or path in hierarchy.PARAMETER_CONTAINERS:
         modules.make_container(interp, made, call)
         return made
     try:
@@ -128,104 +123,144 @@ def construct_module(interp: Interpreter, path: str, call: Arguments) -> Value:
     return made
 
 
-def call(interp: Interpreter, path: str, kind: str, call: Arguments) -> Value:
-    """A call of a torch function or class."""
-    name = path.rpartition(".")[2]
-    if path in _AVAILABLE:
-        return Availability(_AVAILABLE[path])
-    if path in _NOTHING:
-        return None
-    if path in _TRANSPARENT:
-        return call.args[0] if call.args else UNKNOWN
-    if path in _GLOBAL_DEFAULTS or path.startswith("torch.set_autocast_"):
-        from torchsleuth.interp.budget import OutOfBudget
+@models(*_AVAILABLE)
+def _is_available(interp: Interpreter, call: Arguments) -> Value:
+    return Availability(_AVAILABLE[call.path])
 
-        raise OutOfBudget(f"{name} changes the defaults of everything that follows")
-    if path.startswith("math."):
-        return _math(interp, name, call)
-    if path == "torch.device":
-        return _device(call)
-    if path in ("torch.Size",):
-        items = interp.sequence(call.args[0], call.node, call.frame) if call.args else ()
-        return UNKNOWN if items is None else items
-    if path in _CONTEXTS or path.endswith("GradScaler"):
-        made = LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
-        if path == python.SET_GRAD:
+
+@models(*_NOTHING)
+def _nothing(interp: Interpreter, call: Arguments) -> Value:
+    return None
+
+
+@models(*_TRANSPARENT)
+def _seen_through(interp: Interpreter, call: Arguments) -> Value:
+    if call.args:
+        return call.args[0]
+    return construct_module(interp, call) if call.callee and call.callee.kind == "module-class" else UNKNOWN
+
+
+@models(*_GLOBAL_DEFAULTS, "torch.set_autocast_*")
+def _changes_defaults(interp: Interpreter, call: Arguments) -> Value:
+    raise OutOfBudget(f"{call.name} changes the defaults of everything that follows")
+
+
+@models("torch.Size")
+def _size_of(interp: Interpreter, call: Arguments) -> Value:
+    items = interp.sequence(call.args[0], call.node, call.frame) if call.args else ()
+    return UNKNOWN if items is None else items
+
+
+@models(*_CONTEXTS)
+class Context(Model):
+    """A context manager, or a stream or generator of random numbers."""
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        made = super().made(interp, call)
+        if call.path == python.SET_GRAD:
             # It takes effect as a statement, too; a `with` sets back what was before.
             interp.set_grad(python.grad_mode(interp, made), interp.site(call.node, call.frame))
         return made
-    if path in ("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer"):
-        return _parameter(interp, path, call)
-    if path.startswith("torch.nn.utils.clip_grad"):
-        interp.event("clip", call.get(0, "parameters"), call.node, call.frame)
-        misuse.needs_result(interp, call.get(0, "parameters"), call.node, call.frame)
-        given = getattr(call.node, "args", [])
-        kinds.uses(interp, call.get(0, "parameters"), "iterate", given[0] if given else None, call.frame)
-        misuse.consume(interp, call.get(0, "parameters"), call.node, call.frame)
-        return None if "value" in name else _total_norm(interp, call)
-    if path.startswith("torch.nn.init."):
-        # Those that fill a tensor return it; the others compute numbers.
-        return call.args[0] if call.args and name.endswith("_") else UNKNOWN
-    if path.startswith("torch.utils.data."):
-        return data.construct(interp, path, name, call)
-    if path in ("torch.autograd.grad", "torch.autograd.backward"):
-        return _autograd(interp, name, call)
-    if path == "torch.autograd.Variable" and call.args and isinstance(call.args[0], Tensor):
-        variable = Tensor(call.args[0].spec, call.args[0].origin, call.args[0].tags)
-        variable.storage = call.args[0].storage
-        _made_anew(interp, variable, call)
-        return variable
-    if path.startswith(transforms.PREFIXES):
-        return transforms.call(interp, path, call)
-    if path.startswith("torch.autograd."):
-        interp.escape((*call.args, *call.kwargs.values()))
-        return UNKNOWN
-    if path.startswith(
-        ("torch.utils.", "torch.jit.", "torch.distributed.", "torch.cuda.", "torch.amp.", "torch.backends.")
-    ):
-        interp.escape((*call.args, *call.kwargs.values()))
-        return UNKNOWN
-    if path == "torch.is_tensor":
-        return isinstance(call.args[0], Tensor) if call.args and not is_unknown(call.args[0]) else Scalar("bool")
-    repacked = packed.call(interp, name, call) if path.startswith("torch.nn.utils.rnn.") else None
-    if repacked is not None:
-        return repacked
-    call = sequences.of_tensors(path, call)
-    joined = sequences.call(interp, path, call)
+
+    @method
+    def manual_seed(self, call: Arguments) -> Value:
+        return self.value
+
+
+@models("torch.finfo", "torch.iinfo", "numpy.finfo")
+class Limits(Model):
+    """The limits of a dtype."""
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        return LibraryObject(call.path, call.args, call.kwargs, None)
+
+    @attribute("min", "max", "eps", "tiny", "smallest_normal")
+    def limit(self, node: ast.AST, frame: Frame) -> Value:
+        whole = self.value.type_name == "iinfo"
+        return self.interp.fresh_size("?", positive=False) if whole else Scalar("float")
+
+
+@models("torch.nn.utils.clip_grad*")
+def _clip(interp: Interpreter, call: Arguments) -> Value:
+    interp.event("clip", call.get(0, "parameters"), call.node, call.frame)
+    misuse.needs_result(interp, call.get(0, "parameters"), call.node, call.frame)
+    given = getattr(call.node, "args", [])
+    kinds.uses(interp, call.get(0, "parameters"), "iterate", given[0] if given else None, call.frame)
+    misuse.consume(interp, call.get(0, "parameters"), call.node, call.frame)
+    return None if "value" in call.name else _total_norm(interp, call)
+
+
+@models("torch.nn.init.*")
+def _initialize(interp: Interpreter, call: Arguments) -> Value:
+    """Those that fill a tensor return it; the others compute numbers."""
+    return call.args[0] if call.args and call.name.endswith("_") else UNKNOWN
+
+
+@models("torch.autograd.Variable")
+def _variable(interp: Interpreter, call: Arguments) -> Value:
+    if not call.args or not isinstance(call.args[0], Tensor):
+        return _not_modelled(interp, call)
+    variable = Tensor(call.args[0].spec, call.args[0].origin, call.args[0].tags)
+    variable.storage = call.args[0].storage
+    _made_anew(interp, variable, call)
+    return variable
+
+
+@models(
+    "torch.autograd.*",
+    "torch.utils.*",
+    "torch.jit.*",
+    "torch.distributed.*",
+    "torch.cuda.*",
+    "torch.amp.*",
+    "torch.backends.*",
+)
+def _not_modelled(interp: Interpreter, call: Arguments) -> Value:
+    interp.escape((*call.args, *call.kwargs.values()))
+    return UNKNOWN
+
+
+@models("torch.is_tensor")
+def _is_tensor(interp: Interpreter, call: Arguments) -> Value:
+    return isinstance(call.args[0], Tensor) if call.args and not is_unknown(call.args[0]) else Scalar("bool")
+
+
+def _of_values(interp: Interpreter, call: Arguments) -> Tensor | None:
+    """What lists of unknown length, or arrays, are made into; None where there are none."""
+    joined = sequences.call(interp, call.path, call)
     if joined is not None:
-        if not path.endswith(("stack", "cat", "concat", "concatenate", "pad_sequence")):
+        if call.name not in _JOINING:
             _made_anew(interp, joined, call)
         return joined
-    converted = arrays.tensor_from(interp, path, call)
+    converted = arrays.tensor_from(interp, call.path, call)
     if converted is not None:
         converted.slots["cut"] = next((cut for v in call.args if (cut := arrays.left_graph(v)) is not None), None)
         converted.slots["leaf"] = converted.spec.requires_grad is True
-        return converted
-    if path in ("torch.save", "torch.load"):
-        return files.save(interp, call) if path == "torch.save" else files.load(interp, call)
-    if path in ("torch.from_numpy", "torch.load", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor"):
-        return _legacy(interp, name, call)
-    if kind != "function" or path not in interp.oracle:
+    return converted
+
+
+def apply(interp: Interpreter, call: Arguments, loss: bool = False) -> Value:
+    """A call of an operator: the oracle is asked what it gives."""
+    call = sequences.of_tensors(call.path, call)
+    made = _of_values(interp, call)
+    if made is not None:
+        return made
+    if call.callee is None or call.callee.kind != "function" or call.path not in interp.oracle:
+        return _not_modelled(interp, call)
+    unknown = any(is_unknown(value) for value in (*call.args, *call.kwargs.values()))
+    if loss and not unknown:
+        interp.event("loss", call.path, call.node, call.frame)
+    value = interp.operate(call.path, call.args, call.kwargs, call.node, call.frame)
+    if unknown and is_unknown(value):
         interp.escape((*call.args, *call.kwargs.values()))
-        return UNKNOWN
-    if path in ("torch.as_tensor", "torch.asarray") and call.args and isinstance(call.args[0], Tensor):
-        # The tensor itself, with its graph, on another device or in another dtype where that is asked.
-        asked = {key: value for key, value in call.kwargs.items() if key in ("dtype", "device") and value is not None}
-        return _to(interp, call.args[0], "to", replace(call, args=call.args[1:], kwargs=asked))
-    if name in FACTORIES and path.startswith("torch."):
-        return _factory(interp, path, name, call)
-    if name.endswith("_like"):
-        return _like(interp, path, call)
-    if any(is_unknown(value) for value in (*call.args, *call.kwargs.values())):
-        value = interp.operate(path, call.args, call.kwargs, call.node, call.frame)
-        if is_unknown(value):
-            interp.escape((*call.args, *call.kwargs.values()))
-        return value
-    if path.startswith("torch.nn.functional.") and (
-        name.endswith("loss") or "cross_entropy" in name or name == "mse_loss"
-    ):
-        interp.event("loss", path, call.node, call.frame)
-    return interp.operate(path, call.args, call.kwargs, call.node, call.frame)
+    return value
+
+
+@models(*(f"torch.nn.functional.{name}" for name in _LOSSES))
+def _loss(interp: Interpreter, call: Arguments) -> Value:
+    return apply(interp, call, loss=True)
 
 
 def _total_norm(interp: Interpreter, call: Arguments) -> Tensor:
@@ -241,10 +276,11 @@ def _total_norm(interp: Interpreter, call: Arguments) -> Tensor:
     return Tensor(TensorSpec((), dtype, specs[0].device, False))
 
 
-def _autograd(interp: Interpreter, name: str, call: Arguments) -> Value:
+@models("torch.autograd.grad", "torch.autograd.backward")
+def _autograd(interp: Interpreter, call: Arguments) -> Value:
     """``torch.autograd.grad(outputs, inputs)`` and ``torch.autograd.backward(tensors)``."""
     interp.escape((*call.args, *call.kwargs.values()))
-    is_grad = name == "grad"
+    is_grad = call.name == "grad"
     outputs = call.get(0, "outputs" if is_grad else "tensors")
     roots = (outputs,) if isinstance(outputs, Tensor) else interp.sequence(outputs, call.node, call.frame)
     # Several roots share one pass: what the first one frees is no fault of the next.
@@ -285,7 +321,9 @@ def _gradient_of(tensor: Tensor, create: bool | None, site: Site) -> Tensor:
     return made
 
 
-def _math(interp: Interpreter, name: str, call: Arguments) -> Value:
+@models("math.*")
+def _math(interp: Interpreter, call: Arguments) -> Value:
+    name = call.name
     site = interp.site(call.node, call.frame)
 
     def number(value: Value) -> Value:
@@ -318,7 +356,8 @@ def _math(interp: Interpreter, name: str, call: Arguments) -> Value:
     return arrays.of_operands(Scalar("float"), *values)
 
 
-def _device(call: Arguments) -> Value:
+@models("torch.device")
+def _device(interp: Interpreter, call: Arguments) -> Value:
     value = call.get(0, "type", call.get(0, "device"))
     if isinstance(value, Device):
         return value
@@ -329,52 +368,77 @@ def _device(call: Arguments) -> Value:
     return UNKNOWN
 
 
-def _parameter(interp: Interpreter, path: str, call: Arguments) -> Value:
+@models("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer")
+def _parameter(interp: Interpreter, call: Arguments) -> Value:
     source = call.get(0, "data")
-    grad = call.get(1, "requires_grad", path != "torch.nn.Buffer")
+    grad = call.get(1, "requires_grad", call.name == "Parameter")
     spec = source.spec if isinstance(source, Tensor) else UNKNOWN_TENSOR
     whole = spec.dtype is not None and not spec.dtype.startswith(("float", "bfloat", "complex"))
     if whole and grad is True and isinstance(source, Tensor):
         text = "Only Tensors of floating point and complex dtype can require gradients"
-        made_of = interp.operation(path, call.args, call.kwargs, call.node, call.frame, None)
+        made_of = interp.operation(call.path, call.args, call.kwargs, call.node, call.frame, None)
         interp.report(made_of, Failure("RuntimeError", text, confirmed=True))
     made = Tensor(
         spec.with_(requires_grad=grad if isinstance(grad, bool) else None, strides=spec.strides),
         source.origin if isinstance(source, Tensor) else None,
     )
-    made.parameter = path != "torch.nn.Buffer"
+    made.parameter = call.name == "Parameter"
     made.buffer = not made.parameter
     return made
 
 
-def _legacy(interp: Interpreter, name: str, call: Arguments) -> Value:
-    """``torch.Tensor(2, 3)`` and arrays from numpy."""
-    if name in ("Tensor", "FloatTensor", "LongTensor"):
-        dtype = "int64" if name == "LongTensor" else "float32"
-        sizes = [interp.resolved(value) for value in call.args]
-        if sizes and all(is_int(size) for size in sizes):
-            return Tensor(TensorSpec(tuple(sizes), dtype, CPU, False))
-        if len(call.args) == 1 and isinstance(call.args[0], ListValue):
-            kwargs = {"dtype": DType(dtype)}
-            made = interp.operate("torch.tensor", call.args, kwargs, call.node, call.frame, CPU)
-            if isinstance(made, Tensor):
-                _rewrapped(interp, made, call)
-            return made
-        interp.trace.undecided += 1
-        return Tensor(UNKNOWN_TENSOR.with_(dtype=dtype, device=CPU, requires_grad=False))
-    if name == "from_numpy":
-        if call.args and isinstance(call.args[0], Tensor | ListValue):
-            interp.operate("torch.from_numpy", call.args, {}, call.node, call.frame)
-        return Tensor(UNKNOWN_TENSOR.with_(device=CPU, requires_grad=False))
-    return UNKNOWN
+@models("torch.Tensor", "torch.FloatTensor", "torch.LongTensor")
+def _legacy(interp: Interpreter, call: Arguments) -> Value:
+    """``torch.Tensor(2, 3)``"""
+    converted = _of_values(interp, call)
+    if converted is not None:
+        return converted
+    dtype = "int64" if call.name == "LongTensor" else "float32"
+    sizes = [interp.resolved(value) for value in call.args]
+    if sizes and all(is_int(size) for size in sizes):
+        return Tensor(TensorSpec(tuple(sizes), dtype, CPU, False))
+    if len(call.args) == 1 and isinstance(call.args[0], ListValue):
+        kwargs = {"dtype": DType(dtype)}
+        made = interp.operate("torch.tensor", call.args, kwargs, call.node, call.frame, CPU)
+        if isinstance(made, Tensor):
+            _rewrapped(interp, made, call)
+        return made
+    interp.trace.undecided += 1
+    return Tensor(UNKNOWN_TENSOR.with_(dtype=dtype, device=CPU, requires_grad=False))
 
 
-def _factory(interp: Interpreter, path: str, name: str, call: Arguments) -> Value:
+@models("torch.from_numpy")
+def _from_numpy(interp: Interpreter, call: Arguments) -> Value:
+    converted = _of_values(interp, call)
+    if converted is not None:
+        return converted
+    if call.args and isinstance(call.args[0], Tensor | ListValue):
+        interp.operate("torch.from_numpy", call.args, {}, call.node, call.frame)
+    return Tensor(UNKNOWN_TENSOR.with_(device=CPU, requires_grad=False))
+
+
+@models("torch.as_tensor", "torch.asarray")
+def _as_tensor(interp: Interpreter, call: Arguments) -> Value:
+    """Of a tensor the tensor itself, with its graph, on another device or in another dtype where that is asked."""
+    if not call.args or not isinstance(call.args[0], Tensor):
+        return _factory(interp, call)
+    asked = {key: value for key, value in call.kwargs.items() if key in ("dtype", "device") and value is not None}
+    return tensor_methods.to(interp, call.args[0], "to", replace(call, args=call.args[1:], kwargs=asked))
+
+
+@models(*(f"torch.{name}" for name in FACTORIES - {"as_tensor", "asarray"}))
+def _factory(interp: Interpreter, call: Arguments) -> Value:
     """A function that makes a tensor from sizes or data."""
+    converted = _of_values(interp, call)
+    if converted is not None:
+        return converted
+    path, name = call.path, call.name
+    if path not in interp.oracle:
+        return _not_modelled(interp, call)
     kwargs = dict(call.kwargs)
-    place = _take_device(kwargs)
-    sources = modules.tensors_in(call.args)
-    if place is MISSING_DEVICE:
+    place = take_device(kwargs)
+    sources = hierarchy.tensors_in(call.args)
+    if place is NO_DEVICE:
         place = sources[0].spec.device if sources and name in ("tensor", "as_tensor", "asarray", "normal") else CPU
     kwargs.pop("requires_grad", None)
     args = call.args
@@ -446,19 +510,6 @@ def _left_graph(value: Value) -> bool:
     return isinstance(value, Scalar) and value.cut is not None
 
 
-MISSING_DEVICE: Any = object()
-
-
-def _take_device(kwargs: dict[str, Value]) -> Any:
-    """The device named by a ``device=`` argument, None if it is not known, MISSING_DEVICE if there is none."""
-    from torchsleuth.interp.expressions import device_of
-
-    if "device" not in kwargs:
-        return MISSING_DEVICE
-    value = kwargs.pop("device")
-    return MISSING_DEVICE if value is None else device_of(value)
-
-
 def _any_integers(value: Value) -> Value:
     """Data in which integers that are not known are replaced by others: the shape does not depend on them."""
     if isinstance(value, Dim):
@@ -472,229 +523,17 @@ def _any_integers(value: Value) -> Value:
     return value
 
 
-def _like(interp: Interpreter, path: str, call: Arguments) -> Value:
+@models(*(f"torch.{name}_like" for name in "zeros ones empty full rand randn randint".split()))
+def _like(interp: Interpreter, call: Arguments) -> Value:
     kwargs = dict(call.kwargs)
-    place = _take_device(kwargs)
+    place = take_device(kwargs)
     grad = kwargs.pop("requires_grad", False)
-    value = interp.operate(path, call.args, kwargs, call.node, call.frame)
+    value = interp.operate(call.path, call.args, kwargs, call.node, call.frame)
     if isinstance(value, Tensor):
         spec = value.spec
-        if place is not MISSING_DEVICE:
+        if place is not NO_DEVICE:
             spec = spec.with_(device=place)
         interp.heap.set(value.slots, "spec", spec)
         if grad is True:
             interp.require_grad(value, True, call.node, call.frame)
     return value
-
-
-# -- methods of tensors ----------------------------------------------------------------------------
-
-
-def tensor_method(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
-    spec = interp.resolved_spec(tensor.spec)
-    parameters = interp.oracle.signature(f"torch.Tensor.{name}")
-    misuse.misfits(interp, parameters and parameters[1:], Native(f"torch.Tensor.{name}", "function"), call)
-    if name in ("size",):
-        return _size(interp, tensor, spec, call)
-    if name in ("dim", "ndimension"):
-        return UNKNOWN if spec.rank is None else spec.rank
-    if name in ("numel", "nelement"):
-        count = spec.numel()
-        return interp.fresh_size() if count is None else count
-    if name in ("to", "type", "cuda", "cpu", "xpu"):
-        return _to(interp, tensor, name, call)
-    if name in _CASTS and not call.args and _is_already(interp, tensor, _CASTS[name], spec.device):
-        return tensor
-    if name in _CASTS and not call.args:
-        return _convert(interp, tensor, _CASTS[name], spec.device, call)
-    if name == "backward":
-        interp.trace.consumed.update(tensor.history)
-        interp.event("backward", tensor, call.node, call.frame, tensor=tensor)
-        create = interp.truth(call.get(2, "create_graph", False))
-        kept = call.get(1, "retain_graph")
-        retain = create if kept is None else interp.truth(kept)
-        if call.exact and "inputs" not in call.kwargs:
-            interp.backward(tensor, call.get(0, "gradient"), retain, call.node, call.frame)
-        return None
-    if name in ("item", "tolist"):
-        count = spec.numel()
-        if name == "item" and isinstance(count, int) and count != 1:
-            return interp.operate("Tensor.item", (tensor,), {}, call.node, call.frame)
-        if name == "item" or spec.rank == 0:
-            return _number(interp, tensor, name, call)
-        return ListValue(None) if spec.shape is None else _numbers(interp, tensor, spec.shape, call)
-    if name == "numpy" and spec.requires_grad and interp.grad and call.get(0, "force", False) is False:
-        interp.fault(AutogradFault("numpy", interp.site(call.node, call.frame), tensor))
-    if name in ("numpy", "__array__"):
-        array = arrays.make(spec.shape, spec.dtype)
-        array.slots["cut"] = interp.cut(tensor, "numpy", interp.site(call.node, call.frame))
-        return array
-    if name in ("requires_grad_",):
-        decided = interp.truth(call.get(0, "requires_grad", True))
-        interp.require_grad(tensor, decided, call.node, call.frame)
-        return tensor
-    if name in ("detach", "detach_"):
-        detached = Tensor(spec.with_(requires_grad=False), tensor.origin, tensor.tags)
-        if name == "detach_":
-            cut = interp.cut(tensor, "detach", interp.site(call.node, call.frame))
-            for slot, value in (("spec", detached.spec), ("history", frozenset()), ("node", None), ("cut", cut)):
-                interp.heap.set(tensor.slots, slot, value)
-            return tensor
-        return interp.severed(tensor, detached, "detach", interp.site(call.node, call.frame))
-    if name in ("retain_grad", "register_hook"):
-        interp.heap.set(tensor.slots, "has_grad", True)
-    if name in ("register_hook", "register_post_accumulate_grad_hook"):
-        return hooks.on_tensor(interp, tensor, name, call)
-    if name in ("retain_grad", "share_memory_", "pin_memory"):
-        return tensor if name in ("share_memory_", "pin_memory") else None
-    if name in ("is_contiguous", "data_ptr", "get_device", "is_floating_point", "storage", "untyped_storage"):
-        return UNKNOWN
-    if name == "contiguous" and is_leaf(tensor) and spec.strides is None and spec.shape is not None:
-        return tensor
-    if name == "contiguous":
-        return interp.same_graph(tensor, Tensor(spec.with_(strides=None), tensor.origin, tensor.tags, tensor.history))
-    if name.startswith("new_"):
-        return _new(interp, tensor, name, call)
-    if name in ("type_as",) and call.args and isinstance(call.args[0], Tensor):
-        other = call.args[0].spec
-        return _convert(interp, tensor, other.dtype, other.device, call)
-    if name in ("view", "reshape", "expand", "permute") and spec.shape is None:
-        return _reshape_unknown(interp, tensor, name, call)
-    if name in ("apply_", "map_", "bool") and call.args:
-        return UNKNOWN
-    return interp.operate(f"Tensor.{name}", (tensor, *call.args), call.kwargs, call.node, call.frame)
-
-
-def _number(
-    interp: Interpreter, tensor: Tensor, method: str, call: Arguments, place: int | Element | None = None
-) -> Value:
-    """An element of a tensor as a Python number."""
-    dtype = tensor.spec.dtype
-    if dtype is None or dtype.startswith(("float", "bfloat")):
-        return Scalar("float", interp.cut(tensor, method, interp.site(call.node, call.frame)))
-    return Scalar("bool") if dtype == "bool" else draws.number(interp, tensor, place)
-
-
-def _numbers(
-    interp: Interpreter, tensor: Tensor, shape: tuple[Size, ...], call: Arguments, place: int | Element | None = None
-) -> ListValue:
-    """``tensor.tolist()``: lists in lists of numbers, of which no two need be equal. `place`: of the row, in the tensor."""
-    row = draws.place_of(tensor) if place is None else place
-
-    def element(index: int) -> Value:
-        at = Element(row, index)
-        if len(shape) > 1:
-            return _numbers(interp, tensor, shape[1:], call, at)
-        return _number(interp, tensor, "tolist", call, at)
-
-    count, *rest = shape
-    if isinstance(count, int) and count * math.prod(size for size in rest if isinstance(size, int)) <= 256:
-        return ListValue(tuple(element(index) for index in range(count)))
-    one = element(0)
-    return ListValue(Several((one,) if isinstance(one, Scalar) else (one, element(1))))
-
-
-def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
-    """A view of a tensor of unknown shape still has the rank, and most of the sizes, that it asks for."""
-    given = call.args or tuple(call.kwargs.values())
-    sizes = given[0] if len(given) == 1 and isinstance(given[0], tuple | ListValue) else given
-    items = sizes.items if isinstance(sizes, ListValue) else sizes
-    if name == "permute" or not given or items is None or not all(is_int(item) for item in items):
-        return Tensor(UNKNOWN_TENSOR.with_(dtype=tensor.spec.dtype, device=tensor.spec.device), tensor.origin)
-    shape = tuple(interp.fresh_size("?") if size == -1 else interp.resolved(size) for size in items)
-    return interp.same_graph(
-        tensor, Tensor(tensor.spec.with_(shape=shape, strides=None), tensor.origin, plain(tensor.tags), tensor.history)
-    )
-
-
-def _size(interp: Interpreter, tensor: Tensor, spec: TensorSpec, call: Arguments) -> Value:
-    from torchsleuth.interp.tensors import Shape
-
-    index = call.get(0, "dim")
-    if spec.shape is None:
-        return Shape(tensor) if index is None else interp.fresh_size("?")
-    if index is None:
-        return spec.shape
-    if isinstance(index, int) and -len(spec.shape) <= index < len(spec.shape):
-        return spec.shape[index]
-    if isinstance(index, int):
-        return interp.operate("Tensor.size", (tensor, index), {}, call.node, call.frame)
-    return interp.fresh_size("?")
-
-
-def _to(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
-    from torchsleuth.interp.expressions import device_of
-
-    device, dtype = tensor.spec.device, tensor.spec.dtype
-    if name == "cpu":
-        device = CPU
-    elif name in ("cuda", "xpu"):
-        index = call.get(0, "device")
-        device = device_of(index) if index is not None else Device(name)
-    elif name == "type" and not call.args and not call.kwargs:
-        return Scalar("str")
-    elif name == "type" and (named := named_type(call.get(0, "dtype"))) is not None:
-        dtype, device = named
-    else:
-        for key, value in [*((None, value) for value in call.args), *call.kwargs.items()]:
-            if key in ("non_blocking", "copy", "memory_format"):
-                continue
-            if isinstance(value, DType):
-                dtype = value.name
-            elif isinstance(value, Tensor):
-                device, dtype = value.spec.device, value.spec.dtype
-            elif isinstance(value, bool):
-                continue
-            elif name == "type":
-                device = dtype = None
-            elif isinstance(value, str | int | Device) and (place := device_of(value)) is not None:
-                device = place
-            elif value is not None:
-                device = None
-                if is_unknown(value):
-                    # It may as well be a dtype.
-                    dtype = None
-    if not call.kwargs.keys() & {"copy", "memory_format"} and _is_already(interp, tensor, dtype, device):
-        return tensor
-    return _convert(interp, tensor, dtype, device, call)
-
-
-def _is_already(interp: Interpreter, tensor: Tensor, dtype: str | None, device: Device | None) -> bool:
-    """Whether a leaf has the dtype, and is on the device, that it is asked for: PyTorch then gives the tensor itself."""
-    spec = interp.resolved_spec(tensor.spec)
-    return is_leaf(tensor) and None not in (dtype, device) and (spec.dtype, spec.device) == (dtype, device)
-
-
-def _convert(interp: Interpreter, tensor: Tensor, dtype: str | None, device: Device | None, call: Arguments) -> Tensor:
-    """The tensor with another dtype or device; the same object's graph goes on in it."""
-    from torchsleuth.values import Origin
-
-    spec = interp.resolved_spec(tensor.spec)
-    grad = spec.requires_grad
-    if dtype is not None and not dtype.startswith(("float", "bfloat", "complex")):
-        grad = False
-    origin = tensor.origin or Origin(interp.site(call.node, call.frame), "to", (spec,), (tensor,))
-    converted = Tensor(
-        spec.with_(dtype=dtype, device=device, requires_grad=grad),
-        origin,
-        integers.converted(tensor.tags, dtype),
-        tensor.history if grad is not False else frozenset(),
-    )
-    interp.same_graph(tensor, converted)
-    if grad is False and spec.requires_grad is True:
-        converted.slots["cut"] = Cut("integers", interp.site(call.node, call.frame))
-    return converted
-
-
-def _new(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
-    kwargs = dict(call.kwargs)
-    place = _take_device(kwargs)
-    value = interp.operate(f"Tensor.{name}", (tensor, *call.args), kwargs, call.node, call.frame)
-    if isinstance(value, Tensor):
-        device = tensor.spec.device if place is MISSING_DEVICE else place
-        interp.heap.set(value.slots, "spec", value.spec.with_(device=device, requires_grad=False))
-        interp.heap.set(value.slots, "history", frozenset())
-    return value
-
-
-__all__ = ["call", "construct_module", "tensor_method", "DictValue", "Instance", "Parameters", "is_module"]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from torchsleuth.interp.library import modules, parameters
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import hierarchy, parameters
+from torchsleuth.interp.models import FunctionModel, models, of_function
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import (
     UNKNOWN,
@@ -20,25 +22,9 @@ from torchsleuth.values import (
     is_unknown,
 )
 
-if TYPE_CHECKING:
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
-
-Model = Callable[["Interpreter", "Arguments"], Value]
 _CHECKPOINT_ARGUMENTS = frozenset(
     "use_reentrant preserve_rng_state context_fn determinism_check debug early_stop".split()
 )
-
-
-def call(interp: Interpreter, path: str, call: Arguments) -> Value:
-    """A call of a transform, or of what makes one; unknown where it is not modelled."""
-    name = path.rpartition(".")[2]
-    models = _EAGER if path.startswith(("torch.autograd.", "torch.utils.checkpoint.")) else _MODELS
-    model = models.get(name)
-    value = UNKNOWN if model is None or not call.exact else model(interp, call)
-    if is_unknown(value):
-        interp.escape((*call.args, *call.kwargs.values()))
-    return value
 
 
 def _mapped(value: Value, change: Callable[[Tensor], Value]) -> Value:
@@ -147,7 +133,7 @@ def _applied(interp: Interpreter, function: Value, call: Arguments) -> Value:
         interp.grad = mode
 
 
-def _gradient(value_too: bool) -> Model:
+def _gradient(value_too: bool) -> FunctionModel:
     def model(interp: Interpreter, made: Arguments) -> Value:
         function, argnums, aux = made.get(0, "func"), made.get(1, "argnums", 0), made.get(2, "has_aux", False)
 
@@ -168,7 +154,7 @@ def _gradient(value_too: bool) -> Model:
     return model
 
 
-def _jacobian(order: int) -> Model:
+def _jacobian(order: int) -> FunctionModel:
     def model(interp: Interpreter, made: Arguments) -> Value:
         function, argnums, aux = made.get(0, "func"), made.get(1, "argnums", 0), made.kwargs.get("has_aux", False)
 
@@ -208,7 +194,7 @@ def _derivative(interp: Interpreter, value: Value, given: Value, order: int = 1)
     return _mapped(value, by)
 
 
-def _jacobian_now(order: int) -> Model:
+def _jacobian_now(order: int) -> FunctionModel:
     """``torch.autograd.functional.jacobian(func, inputs)``"""
 
     def model(interp: Interpreter, call: Arguments) -> Value:
@@ -257,7 +243,7 @@ def _functional_call(interp: Interpreter, call: Arguments) -> Value:
         return UNKNOWN
     args = given if isinstance(given, tuple) else (given,)
     inner = replace(call, args=args, kwargs={str(key): value for key, value in named.items()})
-    source = next(iter(modules.tensors_in((call.get(1, "parameter_and_buffer_dicts"), *args))), None)
+    source = next(iter(hierarchy.tensors_in((call.get(1, "parameter_and_buffer_dicts"), *args))), None)
     value = interp.call_module(module, inner)
 
     def placed(tensor: Tensor) -> Tensor:
@@ -299,7 +285,7 @@ def _checkpoint_sequential(interp: Interpreter, call: Arguments) -> Value:
     return value
 
 
-_MODELS: dict[str, Model] = {
+_FUNCTIONAL: dict[str, FunctionModel] = {
     "vmap": _vmap,
     "grad": _gradient(False),
     "grad_and_value": _gradient(True),
@@ -311,7 +297,7 @@ _MODELS: dict[str, Model] = {
     "functional_call": _functional_call,
     "stack_module_state": _stacked,
 }
-_EAGER: dict[str, Model] = {
+_EAGER: dict[str, FunctionModel] = {
     "jacobian": _jacobian_now(1),
     "hessian": _jacobian_now(2),
     "gradcheck": _checked,
@@ -319,15 +305,31 @@ _EAGER: dict[str, Model] = {
     "checkpoint": _checkpoint,
     "checkpoint_sequential": _checkpoint_sequential,
 }
-PREFIXES = (
-    "torch.func.",
-    "torch.vmap",
-    "torch.autograd.functional.",
-    "torch.autograd.gradcheck",
-    "torch.autograd.gradgradcheck",
-    "torch.utils.checkpoint.",
-    "torch.nn.utils.stateless.",
-    "torch._functorch.",
-)
 
-__all__ = ["PREFIXES", "call"]
+
+@models("torch.func.*", "torch.vmap*", "torch.nn.utils.stateless.*", "torch._functorch.*")
+def _functional(interp: Interpreter, call: Arguments) -> Value:
+    """A call of a transform, or of what makes one; unknown where it is not modelled."""
+    return _or_escape(_FUNCTIONAL.get(call.name), interp, call)
+
+
+@models(
+    "torch.autograd.functional.*",
+    "torch.autograd.gradcheck*",
+    "torch.autograd.gradgradcheck*",
+    "torch.utils.checkpoint.*",
+)
+def _eager(interp: Interpreter, call: Arguments) -> Value:
+    return _or_escape(_EAGER.get(call.name), interp, call)
+
+
+def _or_escape(model: FunctionModel | None, interp: Interpreter, call: Arguments) -> Value:
+    value = UNKNOWN if model is None or not call.exact else model(interp, call)
+    if is_unknown(value):
+        interp.escape((*call.args, *call.kwargs.values()))
+    return value
+
+
+def is_transform(path: str) -> bool:
+    """Whether this is a transform of functions."""
+    return of_function(path) in (_functional, _eager)

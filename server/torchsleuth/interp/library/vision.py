@@ -6,11 +6,16 @@ tests/unit/test_data.py holds it to that where torchvision is installed.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from torchsleuth.interp.library import arrays
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import arrays, data
+from torchsleuth.interp.models import Model, method, models, of_class
+from torchsleuth.interp.models import attribute as marked
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU
@@ -19,6 +24,7 @@ from torchsleuth.tensors.spec import DType, TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
     Array,
+    Bound,
     Image,
     LibraryObject,
     ListValue,
@@ -30,12 +36,6 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
-
-if TYPE_CHECKING:
-    import ast
-
-    from torchsleuth.interp.calls import Arguments
-    from torchsleuth.interp.interpreter import Interpreter
 
 DATASETS = "torchvision.datasets."
 TRANSFORMS = "torchvision.transforms."
@@ -85,7 +85,7 @@ _KNOWN = {
 
 
 def is_dataset(value: Value) -> bool:
-    return isinstance(value, LibraryObject) and value.path.startswith(DATASETS) and value.type_name in _KNOWN
+    return isinstance(value, LibraryObject) and of_class(value.path) is PublishedDataset and value.type_name in _KNOWN
 
 
 def option(dataset: LibraryObject, name: str, default: Value = None) -> Value:
@@ -214,6 +214,18 @@ _WANTS_IMAGE = frozenset(
 )
 """Transforms of v2 that do not let an array pass unchanged."""
 _CROPS = frozenset({"CenterCrop", "RandomResizedCrop", "RandomCrop"})
+_REFUSED: dict[str, frozenset[str | None]] = {
+    **dict.fromkeys((*_SAME, *_CROPS, "Resize", "Pad", "Grayscale", "FiveCrop"), frozenset({"array"})),
+    **dict.fromkeys(_TENSOR_ONLY, frozenset({"image", "array"})),
+    "ToTensor": frozenset({"tensor"}),
+    "PILToTensor": frozenset({"tensor", "array"}),
+    "ToPILImage": frozenset({"image"}),
+}
+"""What each transform raises for."""
+_REFUSED_BY_V2: dict[str, frozenset[str | None]] = {
+    **dict.fromkeys(_WANTS_IMAGE, frozenset({"array"})),
+    "Normalize": frozenset({"image"}),
+}
 _WRAPPERS = frozenset({"Compose", "RandomApply", "RandomOrder", "RandomChoice", "Lambda", "Identity"})
 _FUNCTIONAL = {
     "to_tensor": "ToTensor", "pil_to_tensor": "PILToTensor", "to_pil_image": "ToPILImage", "normalize": "Normalize",
@@ -224,7 +236,7 @@ _FUNCTIONAL = {
 
 
 def is_transform(value: Value) -> bool:
-    return isinstance(value, LibraryObject) and value.path.startswith(TRANSFORMS)
+    return isinstance(value, LibraryObject) and of_class(value.path) is Transform
 
 
 def is_v2(transform: LibraryObject) -> bool:
@@ -272,9 +284,8 @@ def apply(interp: Interpreter, transform: Value, value: Value, node: ast.AST, fr
 
 
 def _called(interp: Interpreter, function: Value, value: Value, node: ast.AST, frame: Frame) -> Value:
-    from torchsleuth.interp.calls import Arguments as Args
 
-    return interp.call(function, Args((value,), {}, node, frame))
+    return interp.call(function, Arguments((value,), {}, node, frame))
 
 
 def _any_of(interp: Interpreter, transform: LibraryObject, value: Value, node: ast.AST, frame: Frame) -> Value:
@@ -291,19 +302,8 @@ def _any_of(interp: Interpreter, transform: LibraryObject, value: Value, node: a
 def refuses(interp: Interpreter, transform: LibraryObject, value: Value) -> bool:
     """Whether the transform is known to raise for such a value because of its type."""
     name, kind = transform.type_name, kind_of(value)
-    if is_v2(transform):
-        if name == "Normalize":
-            return kind == "image" or _integers(value)
-        return kind == "array" and name in _WANTS_IMAGE
-    if name == "ToTensor":
-        return kind == "tensor"
-    if name == "PILToTensor":
-        return kind in ("tensor", "array")
-    if name == "ToPILImage":
-        return kind == "image"
-    if name in _TENSOR_ONLY:
-        return kind in ("image", "array") or (name == "Normalize" and _integers(value))
-    return kind == "array" and (name in _SAME or name in _CROPS or name in ("Resize", "Pad", "Grayscale", "FiveCrop"))
+    refused = (_REFUSED_BY_V2 if is_v2(transform) else _REFUSED).get(name, frozenset())
+    return kind in refused or (name == "Normalize" and _integers(value))
 
 
 def _integers(value: Value) -> bool:
@@ -478,40 +478,86 @@ _MODELS: dict[str, Callable[[Interpreter, LibraryObject, Value], Value]] = {
 # -- calls -----------------------------------------------------------------------------------------
 
 
-def call(interp: Interpreter, path: str, call: Arguments) -> Value:
-    """A call of something in torchvision or PIL by its path; unknown where it is not modelled."""
-    site = interp.site(call.node, call.frame)
-    name = path.rpartition(".")[2]
-    if path.startswith(DATASETS) and name in _KNOWN:
-        return LibraryObject(f"{DATASETS}{name}", call.args, call.kwargs, site)
-    if path.startswith(TRANSFORMS):
-        if ".functional." in path:
-            return _functional(interp, path, name, call)
-        version = "v2." if ".v2." in path else ""
-        known = name in _MODELS or name in _WRAPPERS
-        return LibraryObject(f"{TRANSFORMS}{version}{name}", call.args, call.kwargs, site) if known else UNKNOWN
-    if path == "PIL.Image.open":
-        return Image()
-    if path == "PIL.Image.new":
-        mode, size = call.get(0, "mode"), _pair(interp, call.get(1, "size"))
-        return Image(_CHANNELS.get(mode) if isinstance(mode, str) else None, *(size[::-1] if size else (None, None)))
-    if path == "PIL.Image.fromarray":
-        array = call.get(0, "obj")
-        return _image_like(interp, array) if isinstance(array, Array) else Image()
-    if path == "cv2.imread" and len(call.args) == 1:
-        return arrays.make((interp.fresh_size("H"), interp.fresh_size("W"), 3), "uint8")
-    return UNKNOWN
+@models(f"{DATASETS}*")
+class PublishedDataset(data.Dataset):
+    """A published dataset, after its transforms."""
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        if call.name not in _KNOWN:
+            return UNKNOWN
+        return LibraryObject(f"{DATASETS}{call.name}", call.args, call.kwargs, interp.site(call.node, call.frame))
+
+    def get(self, node: ast.AST, frame: Frame) -> Value:
+        if self.name in self.value.slots or not is_dataset(self.value):
+            return super().get(node, frame)
+        return attribute(self.interp, self.value, self.name)
+
+    def length(self, frame: Frame) -> Size | None:
+        return length(self.interp, self.value)
+
+    def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
+        found = sample(self.interp, self.value, node, frame)
+        return UNKNOWN if found is None else found
+
+    def examples(self, node: ast.AST, frame: Frame, many: bool) -> data.Examples:
+        found = sample(self.interp, self.value, node, frame)
+        return data.Examples([] if found is None else [found], False, self.value)
+
+
+@models(f"{TRANSFORMS}*")
+class Transform(Model):
+    """A transform of images."""
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        name, version = call.name, "v2." if ".v2." in call.path else ""
+        if name not in _MODELS and name not in _WRAPPERS:
+            return UNKNOWN
+        path = f"{TRANSFORMS}{version}{name}"
+        return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
+
+    def called(self, call: Arguments) -> Value:
+        if not call.args or not call.exact:
+            return UNKNOWN
+        made = apply(self.interp, self.value, call.args[0], call.node, call.frame)
+        return made if len(call.args) == 1 else (made, *call.args[1:])
+
+
+@models("PIL.Image.open")
+def _open(interp: Interpreter, call: Arguments) -> Value:
+    return Image()
+
+
+@models("PIL.Image.new")
+def _new(interp: Interpreter, call: Arguments) -> Value:
+    mode, size = call.get(0, "mode"), _pair(interp, call.get(1, "size"))
+    return Image(_CHANNELS.get(mode) if isinstance(mode, str) else None, *(size[::-1] if size else (None, None)))
+
+
+@models("PIL.Image.fromarray")
+def _from_array(interp: Interpreter, call: Arguments) -> Value:
+    array = call.get(0, "obj")
+    return _image_like(interp, array) if isinstance(array, Array) else Image()
+
+
+@models("cv2.imread")
+def _read(interp: Interpreter, call: Arguments) -> Value:
+    if len(call.args) != 1:
+        return UNKNOWN
+    return arrays.make((interp.fresh_size("H"), interp.fresh_size("W"), 3), "uint8")
 
 
 _CHANNELS = {"RGB": 3, "L": 1, "RGBA": 4, "1": 1, "CMYK": 4, "HSV": 3, "YCbCr": 3}
 
 
-def _functional(interp: Interpreter, path: str, name: str, call: Arguments) -> Value:
+@models(f"{TRANSFORMS}functional.*", f"{TRANSFORMS}v2.functional.*")
+def _functional(interp: Interpreter, call: Arguments) -> Value:
     """``torchvision.transforms.functional.resize(image, size)``."""
-    known = _FUNCTIONAL.get(name)
+    known = _FUNCTIONAL.get(call.name)
     if known is None or not call.args:
         return UNKNOWN
-    version = "v2." if ".v2." in path else ""
+    version = "v2." if ".v2." in call.path else ""
     kwargs = {key: value for key, value in call.kwargs.items() if key not in ("img", "inpt", "image", "tensor", "pic")}
     transform = LibraryObject(
         f"{TRANSFORMS}{version}{known}", call.args[1:], kwargs, interp.site(call.node, call.frame)
@@ -519,47 +565,63 @@ def _functional(interp: Interpreter, path: str, name: str, call: Arguments) -> V
     return apply(interp, transform, call.args[0], call.node, call.frame)
 
 
-def image_method(interp: Interpreter, image: Image, name: str, call: Arguments) -> Value:
-    """A method of a PIL image."""
-    if name == "convert":
-        mode = call.get(0, "mode")
-        return Image(_CHANNELS.get(mode) if isinstance(mode, str) else None, image.height, image.width)
-    if name in ("resize", "thumbnail"):
-        size = _pair(interp, call.get(0, "size"))
-        if name == "thumbnail":
-            return None
-        return Image(image.channels, *((size[1], size[0]) if size else (None, None)))
-    if name in ("copy", "transpose", "filter"):
-        return image if name != "transpose" else Image(image.channels)
-    if name in ("crop", "rotate"):
-        return Image(image.channels) if name == "crop" else image
-    return UNKNOWN
+class ImageMethods(Model):
+    """A PIL image."""
 
+    def get(self, node: ast.AST, frame: Frame) -> Value:
+        found = self.attributes.get(self.name)
+        return Bound(self.value, self.name) if found is None else found(self, node, frame)
 
-def image_attribute(image: Image, name: str) -> Value:
-    if name == "size":
+    @marked
+    def size(self, node: ast.AST, frame: Frame) -> Value:
+        image = self.value
         return UNKNOWN if image.width is None or image.height is None else (image.width, image.height)
-    if name in ("width", "height"):
-        return UNKNOWN if getattr(image, name) is None else getattr(image, name)
-    if name == "mode":
-        return {3: "RGB", 1: "L"}.get(image.channels or 0, UNKNOWN)
-    return None
+
+    @marked("width", "height")
+    def side(self, node: ast.AST, frame: Frame) -> Value:
+        side = getattr(self.value, self.name)
+        return UNKNOWN if side is None else side
+
+    @marked
+    def mode(self, node: ast.AST, frame: Frame) -> Value:
+        return {3: "RGB", 1: "L"}.get(self.value.channels or 0, UNKNOWN)
+
+    @method
+    def convert(self, call: Arguments) -> Value:
+        mode = call.get(0, "mode")
+        channels = _CHANNELS.get(mode) if isinstance(mode, str) else None
+        return Image(channels, self.value.height, self.value.width)
+
+    @method
+    def resize(self, call: Arguments) -> Value:
+        size = _pair(self.interp, call.get(0, "size"))
+        return Image(self.value.channels, *((size[1], size[0]) if size else (None, None)))
+
+    @method
+    def thumbnail(self, call: Arguments) -> Value:
+        return None
+
+    @method("copy", "filter", "rotate")
+    def same(self, call: Arguments) -> Value:
+        return self.value
+
+    @method("transpose", "crop")
+    def of_another_size(self, call: Arguments) -> Value:
+        return Image(self.value.channels)
+
+    def other(self, call: Arguments) -> Value:
+        return UNKNOWN
 
 
 __all__ = [
     "apply",
-    "attribute",
-    "call",
     "channels_refused",
-    "image_attribute",
-    "image_method",
+    "ImageMethods",
     "is_dataset",
     "is_transform",
     "is_v2",
     "kind_of",
-    "length",
     "parts",
     "refuses",
-    "sample",
     "statistics",
 ]

@@ -26,7 +26,7 @@ from dataclasses import replace
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import LOADER
-from torchsleuth.interp.library.modules import STATE
+from torchsleuth.interp.library.hierarchy import STATE
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.interp.unset import locals_of
 from torchsleuth.messages import message

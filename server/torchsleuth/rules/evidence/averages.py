@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.library.modules import parts_of
+from torchsleuth.interp.library.hierarchy import parts_of
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
-from torchsleuth.interp.library.modules import has_own_parameters
+from torchsleuth.interp.library.hierarchy import has_own_parameters
 from torchsleuth.interp.trace import DeviceConflict, Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import passed_for

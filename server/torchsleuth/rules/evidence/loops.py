@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
-from torchsleuth.interp.library.modules import descendants, has_own_parameters, parts_of
+from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters, parts_of
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.rules.rule import Analysis

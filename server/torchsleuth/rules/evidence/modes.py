@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchsleuth.interp.library.modules import descendants
+from torchsleuth.interp.library.hierarchy import descendants
 from torchsleuth.rules.evidence.loops import own_blocks
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.values import Instance, LibraryModule, Site, Value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torchsleuth.interp.library.modules import descendants, has_own_parameters
+from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits

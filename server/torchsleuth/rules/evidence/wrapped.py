@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.interp.library.modules import STATE, descendants
+from torchsleuth.interp.library.hierarchy import STATE, descendants
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import receiver_text, statement_of

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.modules import parts_of
+from torchsleuth.interp.library.hierarchy import parts_of
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument, given_argument, passed_for

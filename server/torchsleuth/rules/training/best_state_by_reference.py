@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.modules import parts_of
+from torchsleuth.interp.library.hierarchy import parts_of
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import modules_of, name_in, trained_by

@@ -22,7 +22,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.modules import descendants
+from torchsleuth.interp.library.hierarchy import descendants
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.modes import depends_on_mode

@@ -22,7 +22,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.modules import descendants, named_children
+from torchsleuth.interp.library.hierarchy import descendants, named_children
 from torchsleuth.interp.trace import AttributeSet, PartSet
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule

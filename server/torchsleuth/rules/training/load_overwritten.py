@@ -23,7 +23,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.modules import descendants, has_own_parameters, has_unknown_parts, parts_of
+from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters, has_unknown_parts, parts_of
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, place_in, statement_of

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.batch import batch_of
-from torchsleuth.interp.library.modules import descendants
+from torchsleuth.interp.library.hierarchy import descendants
 from torchsleuth.interp.trace import Event, LibraryCall, Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import feeds

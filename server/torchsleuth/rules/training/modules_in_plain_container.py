@@ -21,7 +21,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.modules import descendants, parts_of
+from torchsleuth.interp.library.hierarchy import descendants, parts_of
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.messages import message

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.modules import descendants, has_own_parameters, parts_of
+from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters, parts_of
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message

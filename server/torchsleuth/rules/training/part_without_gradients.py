@@ -24,7 +24,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.modules import descendants, has_own_parameters
+from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.messages import message

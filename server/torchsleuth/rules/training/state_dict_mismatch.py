@@ -22,7 +22,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.modules import STATE
+from torchsleuth.interp.library.hierarchy import STATE
 from torchsleuth.interp.trace import StateFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.wrapped import of_wrapped

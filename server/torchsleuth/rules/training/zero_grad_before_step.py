@@ -25,7 +25,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.modules import parts_of
+from torchsleuth.interp.library.hierarchy import parts_of
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message

@@ -1,0 +1,51 @@
+"""What a call passes, as the model of what is called sees it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from torchsleuth.tensors.device import Device, parse
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import Value
+from torchsleuth.values.frames import Frame
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """One call as a library model sees it. `exact`: no unknown ``*args`` or ``**kwargs`` were passed."""
+
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+    node: ast.AST
+    frame: Frame
+    exact: bool = True
+    written: bool = True
+    """Whether the arguments are those that stand in the call: not so for the later parts of a Sequential."""
+    callee: Native | None = None
+    """What is called, where it is a library's."""
+
+    @property
+    def path(self) -> str:
+        """The public name of what is called, empty where it is not a library's."""
+        return "" if self.callee is None else self.callee.path
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition(".")[2]
+
+    def get(self, position: int, name: str, default: Value = None) -> Value:
+        if name in self.kwargs:
+            return self.kwargs[name]
+        return self.args[position] if position < len(self.args) else default
+
+
+def device_of(value: Value) -> Device | None:
+    """The device that a ``device=`` argument names."""
+    if isinstance(value, Device):
+        return value
+    if isinstance(value, str):
+        return parse(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return Device("cuda", value)
+    return None

@@ -1,0 +1,253 @@
+"""The tree of modules: what is below a module, which of it holds parameters, and tensors in the containers around."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.tensors.spec import NotASpec
+from torchsleuth.values import (
+    UNKNOWN,
+    Bound,
+    Choice,
+    DictValue,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    ListValue,
+    Parameters,
+    Tensor,
+    Value,
+    is_module,
+    is_unknown,
+)
+
+CONTAINERS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict"})
+PARAMETER_CONTAINERS = frozenset({"torch.nn.ParameterList", "torch.nn.ParameterDict"})
+LOSSES = frozenset(
+    f"torch.nn.{name}"
+    for name in (
+        "L1Loss NLLLoss PoissonNLLLoss GaussianNLLLoss KLDivLoss MSELoss BCELoss BCEWithLogitsLoss HingeEmbeddingLoss "
+        "MultiLabelMarginLoss SmoothL1Loss HuberLoss SoftMarginLoss CrossEntropyLoss MultiLabelSoftMarginLoss "
+        "CosineEmbeddingLoss MarginRankingLoss MultiMarginLoss TripletMarginLoss TripletMarginWithDistanceLoss CTCLoss "
+        "NLLLoss2d"
+    ).split()
+)
+_TUPLE_RESULTS = frozenset(
+    "torch.nn.LSTM torch.nn.GRU torch.nn.RNN torch.nn.LSTMCell torch.nn.MultiheadAttention "
+    "torch.nn.AdaptiveLogSoftmaxWithLoss".split()
+)
+_RESULTS: dict[str, Value] = {
+    "torch.nn.LSTM": (UNKNOWN, (UNKNOWN, UNKNOWN)),
+    **dict.fromkeys(
+        ("torch.nn.GRU", "torch.nn.RNN", "torch.nn.LSTMCell", "torch.nn.MultiheadAttention"), (UNKNOWN, UNKNOWN)
+    ),
+}
+"""How many parts the results have of layers that give several."""
+_NO_PARAMETERS = frozenset(
+    "ReLU ReLU6 GELU SiLU Mish Sigmoid Tanh Softmax LogSoftmax Softplus Softsign ELU SELU CELU LeakyReLU Hardswish "
+    "Hardsigmoid Hardtanh Identity Flatten Unflatten Dropout Dropout1d Dropout2d Dropout3d AlphaDropout MaxPool1d "
+    "MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d "
+    "AdaptiveMaxPool1d AdaptiveMaxPool2d Upsample UpsamplingNearest2d UpsamplingBilinear2d PixelShuffle "
+    "PixelUnshuffle ZeroPad2d ReflectionPad2d ReplicationPad2d ConstantPad1d ConstantPad2d Fold Unfold "
+    "CosineSimilarity PairwiseDistance Softmin GLU LogSigmoid Threshold Softshrink Hardshrink Tanhshrink Rearrange Reduce".split()
+)
+_COMPOSED = ("Transformer", "MultiheadAttention", "AdaptiveLogSoftmaxWithLoss")
+"""Beginnings of the names of modules that are made of others without being containers."""
+STATE = "torch.nn.Module.state_dict"
+"""The path of what ``state_dict()`` gives: it stands for the parameters as they are, not for a copy."""
+
+
+def is_loss(path: str) -> bool:
+    return path in LOSSES
+
+
+def is_reduced_loss(module: LibraryModule) -> bool:
+    """Whether calling the module gives a scalar."""
+    return module.path in LOSSES and module.kwargs.get("reduction", "mean") in ("mean", "sum")
+
+
+def returns_tensor(module: LibraryModule) -> bool:
+    return module.path.startswith("torch.nn.") and module.path not in _TUPLE_RESULTS
+
+
+def parts_of_result(module: LibraryModule) -> Value:
+    """What a layer that gives several things gives when nothing is known of its input."""
+    return _RESULTS.get(module.path, UNKNOWN)
+
+
+def has_parameters(interp: Interpreter, module: LibraryModule) -> bool:
+    if module.built is not None and (module.built.has_parameters or module.children is None):
+        return module.built.has_parameters
+    if module.children is not None:
+        return any(
+            has_parameters(interp, child) if isinstance(child, LibraryModule) else isinstance(child, Instance)
+            for _, child in module.children
+        )
+    return not is_loss(module.path) and module.type_name not in _NO_PARAMETERS
+
+
+def has_own_parameters(module: LibraryModule) -> bool:
+    """Whether a module that is no container may have parameters of its own."""
+    if module.built is not None:
+        return module.built.has_parameters
+    return module.children is None and not is_loss(module.path) and module.type_name not in _NO_PARAMETERS
+
+
+def training_of(module: Value) -> bool | None:
+    mode: bool | None = module.slots["training"] if isinstance(module, LibraryModule) else module.state["training"]
+    return mode
+
+
+def tensors_in(value: Value, depth: int = 4) -> list[Tensor]:
+    """Every tensor in a tree of containers, in order."""
+    if isinstance(value, Tensor):
+        return [value]
+    if depth == 0:
+        return []
+    items: Any = ()
+    if isinstance(value, tuple):
+        items = value
+    elif isinstance(value, ListValue):
+        items = value.elements or ()
+    elif isinstance(value, DictValue):
+        items = value.elements
+    elif isinstance(value, LibraryObject) and value.path.startswith("torch.distributions."):
+        items = (*value.args, *value.kwargs.values())
+    return [tensor for item in items for tensor in tensors_in(item, depth - 1)]
+
+
+def objects_in(value: Value, depth: int = 3) -> Iterator[int]:
+    """Identities of the modules and library objects in a tree of containers and objects of the user's."""
+    items: Any = ()
+    if isinstance(value, LibraryModule | LibraryObject | Instance):
+        yield value.identity
+        items = value.slots.values() if isinstance(value, Instance) and not value.is_module else ()
+    elif isinstance(value, Parameters):
+        items = value.modules
+    elif isinstance(value, tuple):
+        items = value
+    elif isinstance(value, ListValue):
+        items = value.items or ()
+    elif isinstance(value, DictValue):
+        items = value.elements
+    elif isinstance(value, Bound):
+        items = (value.receiver,)
+    if depth:
+        for item in tuple(items):
+            yield from objects_in(item, depth - 1)
+
+
+def named_children(module: Value) -> list[tuple[str, Value]]:
+    if isinstance(module, LibraryModule):
+        if module.path in PARAMETER_CONTAINERS:
+            return []
+        # `block = nn.Module(); block.conv = nn.Conv2d(…)`
+        set_on_it = [pair for pair in module.slots["attributes"].items() if is_module(pair[1])]
+        return [*(module.children or ()), *set_on_it]
+    if isinstance(module, Instance):
+        own = [(str(name), value) for name, value in module.slots.items() if is_module(value)]
+        if isinstance(module.native, LibraryModule):
+            inner = named_children(module.native)
+            own = [*inner, *(pair for pair in own if pair not in inner)]
+        return own
+    return []
+
+
+def descendants(module: Value, seen: set[int] | None = None) -> Iterator[Value]:
+    """The module and every module below it, once each."""
+    seen = set() if seen is None else seen
+    if not isinstance(module, LibraryModule | Instance) or module.identity in seen:
+        return
+    seen.add(module.identity)
+    yield module
+    if isinstance(module, Instance) and isinstance(module.native, LibraryModule):
+        yield from descendants(module.native, seen)
+    for _, part in named_children(module):
+        yield from descendants(part, seen)
+
+
+def named_descendants(module: Value, prefix: str = "", seen: set[int] | None = None) -> Iterator[tuple[str, Value]]:
+    """What ``named_modules()`` gives: the module as "", and every module below it, once each."""
+    seen = set() if seen is None else seen
+    if not isinstance(module, LibraryModule | Instance) or module.identity in seen:
+        return
+    seen.add(module.identity)
+    yield prefix, module
+    for name, part in named_children(module):
+        yield from named_descendants(part, f"{prefix}.{name}" if prefix else name, seen)
+
+
+def children_known(module: Value) -> bool:
+    """Whether `named_children` are all the children that there are."""
+    if isinstance(module, LibraryModule):
+        told = module.built is not None or not module.type_name.startswith(_COMPOSED)
+        return module.children is not None or (module.slots["children"] is None and told)
+    if not isinstance(module, Instance) or module.cls.opaque or module.state.get("open"):
+        return False
+    if module.native is not None and not children_known(module.native):
+        return False
+    held = module.slots.values()
+    return not any(is_unknown(value) or (isinstance(value, Choice) and _may_hold_modules(value)) for value in held)
+
+
+def own_parameters(module: Value) -> list[Tensor]:
+    """Parameters that are attributes of a user module."""
+    return [tensor for tensor in own_tensors(module) if tensor.parameter]
+
+
+def parts_of(module: Value) -> Iterator[LibraryModule | Tensor]:
+    """What holds the parameters of a module: library modules, and parameters that are attributes of the user's."""
+    for part in descendants(module):
+        if isinstance(part, LibraryModule):
+            yield part
+        yield from own_parameters(part)
+
+
+def holds_parameters(module: Value) -> bool:
+    """Whether a module is known to have parameters, itself or in its parts."""
+    return any(isinstance(part, Tensor) or has_own_parameters(part) for part in parts_of(module))
+
+
+def has_unknown_parts(module: Value) -> bool:
+    """Whether something in a module is not known, so that other modules may be in there."""
+    if not isinstance(module, LibraryModule | Instance):
+        return True
+    for part in descendants(module):
+        if isinstance(part, LibraryModule) and is_unknown(part.slots["children"]):
+            return True
+        if isinstance(part, Instance) and (part.cls.opaque or any(_may_hold_modules(v) for v in part.slots.values())):
+            return True
+    return False
+
+
+def _may_hold_modules(value: Value) -> bool:
+    if isinstance(value, Choice):
+        return any(is_module(option) or _may_hold_modules(option) for option in value.options)
+    return is_unknown(value) or isinstance(value, tuple) and any(_may_hold_modules(item) for item in value)
+
+
+def own_tensors(module: Value) -> list[Tensor]:
+    """Parameters and buffers that are attributes of a user module."""
+    held: Iterable[Value] = module.slots.values() if isinstance(module, Instance) else ()
+    if isinstance(module, LibraryModule) and module.path in PARAMETER_CONTAINERS:
+        held = [value for _, value in module.children or ()]
+    return [value for value in held if isinstance(value, Tensor) and (value.parameter or value.buffer)]
+
+
+def parameter(interp: Interpreter, module: LibraryModule, name: str) -> Value:
+    """What the constructor of a module made: a size, or a parameter."""
+    try:
+        spec = interp.oracle.attribute(interp.recipe(module), name)
+    except (LookupError, NotASpec):
+        return UNKNOWN
+
+    def make(tensor_spec: Any) -> Tensor:
+        grad = None if module.requires_grad is None else tensor_spec.requires_grad
+        tensor = Tensor(tensor_spec.with_(device=module.device, requires_grad=grad))
+        tensor.parameter = True
+        tensor.owner = module
+        return tensor
+
+    return interp.from_spec(spec, make)
