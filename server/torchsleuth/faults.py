@@ -221,6 +221,7 @@ _ALL = (
     Fault("TS536", "schedule-in-epochs", "warning"),
     Fault("TS537", "load-overwritten", "warning"),
     Fault("TS538", "dropout-of-one-layer", "warning"),
+    Fault("TS539", "everything-dropped", "warning"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),

@@ -378,6 +378,7 @@ ENGLISH: dict[str, str] = {
     "scaler.twice": "{optimizer} steps a second time: the scaler's step of line {line} has called its step() already",
     "scaler.twice.first": "the scaler lets the optimizer step here",
     "scaler.early": "{scaler} is updated before it lets {optimizer} step (line {line}): update() belongs behind the step",
+    "dropout.everything": "this {layer} drops everything in training: p is the probability to drop an element, not to keep it",
     "dropout.anew": "this {layer} is made in each call, in training mode: eval() of the model does not switch it off",
     "dropout.always": "this dropout stays on in evaluation mode: {function} does not know about eval() by itself",
     "state.reference": "{name} refers to the parameters themselves, which training goes on to change: keep a copy",

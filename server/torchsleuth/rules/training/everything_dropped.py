@@ -1,0 +1,44 @@
+"""everything-dropped: a dropout layer that leaves nothing.
+
+What it finds
+    A dropout layer that is written with a probability of 1: in training all of its output is zero.
+Why it hurts
+    No gradient passes the layer, and what stands in front of it is never trained. In other libraries the number is the
+    probability to keep an element, with which 1 drops nothing.
+Example
+    nn.Dropout(p=1.0)
+Use instead
+    nn.Dropout(p=0.0)
+Fix safety
+    A probability of 0 is what 1 means elsewhere; it changes what is trained, and so it is not safe.
+References
+    torch.nn.Dropout
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.uses import argument
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+
+CODE = "TS539"
+_LAYERS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout")
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for name in _LAYERS:
+        for call in analysis.calls.get(f"torch.nn.{name}", ()):
+            written = argument(call.site.node, 0, "p") if isinstance(call.site.node, ast.Call) else None
+            if isinstance(written, ast.Constant) and written.value == 1 and written.value is not True:
+                source = analysis.source_of(call.site.span.path)
+                title = message("fix.replace", old=source.segment(written), new="0.0")
+                none = Candidate(title, (edits.replace(source, written, "0.0"),), safe=False)
+                yield Finding(source.span(written), message("dropout.everything", layer=name), (), (none,))
+
+
+RULE = Rule(FAULTS[CODE], find)
