@@ -39,7 +39,7 @@ def exists(name: str) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", models.registered())
+@pytest.mark.parametrize("name", sorted(models.registered()))
 def test_every_registered_name_exists(name: str) -> None:
     try:
         found = exists(name)
@@ -101,7 +101,8 @@ def every_model() -> list[type[Model]]:
     while pending:
         found += (below := pending.pop().__subclasses__())
         pending += below
-    return [model for model in found if model.__module__.startswith("torchsleuth.")]
+    ours = [model for model in found if model.__module__.startswith("torchsleuth.")]
+    return sorted(ours, key=lambda model: (model.__module__, model.__name__))
 
 
 @pytest.mark.parametrize("model", every_model(), ids=lambda model: model.__name__)

@@ -186,3 +186,12 @@ class Model:
     def lacks(self) -> bool:
         """Whether an attribute that is neither modelled nor set may be misspelt."""
         return self.closed
+
+
+class Result(Model):
+    """The model of objects that other calls give: of what a call of their class gives, nothing is known."""
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        interp.escape((*call.args, *call.kwargs.values()))
+        return UNKNOWN

@@ -215,7 +215,7 @@ def _applied(
     return interp.gathered(f"einops.{name}", spec.with_(shape=shape, strides=None), call)
 
 
-@models(*LAYERS)
+@models(*LAYERS, pure=True)
 def _layer(interp: Interpreter, call: Arguments) -> Value:
     return LibraryModule(call.path, call.args, call.kwargs, interp.site(call.node, call.frame))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.hierarchy import tensors_in
-from torchsleuth.interp.models import Model, method, models
+from torchsleuth.interp.models import Result, method, models
 from torchsleuth.tensors.spec import Failure, Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -136,7 +136,7 @@ def _check_gradients(interp: Interpreter, cls: ClassValue, gradients: tuple[Valu
 
 
 @models(CONTEXT)
-class Context(Model):
+class Context(Result):
     """The ``ctx`` that forward and backward are given."""
 
     @method

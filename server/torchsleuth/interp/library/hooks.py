@@ -8,7 +8,7 @@ from dataclasses import replace
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.hierarchy import descendants
-from torchsleuth.interp.models import Model, method, models
+from torchsleuth.interp.models import Result, method, models
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
@@ -38,7 +38,7 @@ def register(interp: Interpreter, module: Value, kind: str, call: Arguments) -> 
 
 
 @models(HANDLE)
-class Handle(Model):
+class Handle(Result):
     """What registering a hook gives."""
 
     @method

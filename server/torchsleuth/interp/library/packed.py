@@ -8,7 +8,7 @@ from dataclasses import replace
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import torch_calls
-from torchsleuth.interp.models import FunctionModel, Model, method, models
+from torchsleuth.interp.models import FunctionModel, Result, method, models
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
@@ -46,7 +46,7 @@ def is_packed(value: Value) -> bool:
 
 
 @models("torch.nn.utils.rnn.PackedSequence")
-class PackedSequence(Model):
+class PackedSequence(Result):
     """The batch. What is made by the user's hands, not by one of the functions below, is not known."""
 
     @method(*"to cuda cpu float double half pin_memory".split())

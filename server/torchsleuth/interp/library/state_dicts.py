@@ -9,7 +9,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import dictionaries, parameters, python
 from torchsleuth.interp.library.hierarchy import STATE
-from torchsleuth.interp.models import Model, models
+from torchsleuth.interp.models import Result, models
 from torchsleuth.values import UNKNOWN, Value
 from torchsleuth.values.frames import Frame
 
@@ -18,7 +18,7 @@ _CHANGING = frozenset({"pop", "popitem", "update", "clear", "setdefault", "move_
 
 
 @models(STATE)
-class StateDict(Model):
+class StateDict(Result):
     """The dict. Its entries are made when they are asked for."""
 
     def run(self, call: Arguments) -> Value:
