@@ -166,7 +166,9 @@ def compare(engine: Engine, script: Path, seconds: float, cwd: str | None) -> Co
             result.incomplete.append(f"{path}: {traceback.format_exc(limit=-1).splitlines()[-1]}")
             continue
         trace = analysis.trace
-        result.incomplete += [f"{path}: {fault}" for fault in (trace.incomplete, *trace.stumbles) if fault is not None]
+        result.incomplete += [
+            f"{path}: {fault}" for fault in (trace.incomplete, *trace.internal_errors) if fault is not None
+        ]
         for fact in found:
             if not fact.supposed:
                 static.setdefault((fact.path, fact.start, fact.end), fact)

@@ -297,7 +297,7 @@ def faults(text: str, answer: FileAnalysis) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     if answer.stats.get("traceback"):
         found.append(("internal error", str(answer.stats["traceback"]).strip().splitlines()[-1]))
-    found += [("internal error", stumble) for stumble in answer.stats.get("stumbles") or ()]
+    found += [("internal error", internal_error) for internal_error in answer.stats.get("internal_errors") or ()]
     source = SourceText(answer.path, text)
     rows = [len(source.line(number)) for number in range(1, source.line_count + 1)]
 

@@ -77,9 +77,9 @@ def search(count: int, seed: int, each: int, folder: Path) -> dict[str, Any]:
         chosen = [next(compositions) for _ in range(min(each, left))]
         left -= len(chosen)
         analysis = engine.analyze("hostile.py", document(chosen))
-        stumbles = analysis.stats["stumbles"]
-        refusals = [*wall.refusals(), *(text for text in stumbles if "was refused" in text)]
-        internal += len(stumbles)
+        internal_errors = analysis.stats["internal_errors"]
+        refusals = [*wall.refusals(), *(text for text in internal_errors if "was refused" in text)]
+        internal += len(internal_errors)
         if canary.exists() or refusals:
             executed += canary.exists()
             refused += bool(refusals)

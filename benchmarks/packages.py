@@ -4,7 +4,7 @@
 
 The packages' Python sources are downloaded from the package index with pip, and unpacked below CACHE. This code works, so
 every error and warning is either a bug of the package or one of ours, and is printed in full; so is every crash, every
-expression at which the analysis stumbled and went on, and every file that takes longer than the budget. `known results` is
+expression at which the analysis failed and went on, and every file that takes longer than the budget. `known results` is
 how many `forward` methods have a returned expression whose rank the analysis knows, with nothing given but the class; also
 where it only supposes the rank that the first layer is made for.
 """
@@ -67,7 +67,7 @@ class Tally:
     lines: int = 0
     seconds: float = 0.0
     crashes: list[str] = field(default_factory=list)
-    stumbles: list[str] = field(default_factory=list)
+    internal_errors: list[str] = field(default_factory=list)
     timeouts: list[str] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
     hints: Counter[str] = field(default_factory=Counter)
@@ -88,7 +88,7 @@ class Tally:
         known = f"{self.known} of {self.forwards} ({100 * self.known / max(1, self.forwards):.1f} %)"
         print(f"{name}: {lines}")
         print(
-            f"  crashes {len(self.crashes)}, stumbles {len(self.stumbles)}, time-outs {len(self.timeouts)}, findings {len(self.findings)}",
+            f"  crashes {len(self.crashes)}, internal errors {len(self.internal_errors)}, time-outs {len(self.timeouts)}, findings {len(self.findings)}",
             end="",
         )
         print(f", known results {known}")
@@ -189,7 +189,7 @@ def analyze(engine: Engine, path: Path, root: Path, seconds: float) -> Tally:
             )
             source = text.split("\n")[item.start.line - 1].strip() if where == path else ""
             tally.findings.append(f"{place}:{item.start.line}: {item.code} {item.message}\n      {source}{related}")
-    tally.stumbles = list(dict.fromkeys(analysis.stats["stumbles"]))
+    tally.internal_errors = list(dict.fromkeys(analysis.stats["internal_errors"]))
     if analysis.stats["incomplete"]:
         tally.incomplete[analysis.stats["incomplete"]] += 1
     tally.forwards, tally.known = known_results(text, analysis)
@@ -218,7 +218,7 @@ def main() -> None:
         wanted = [path for path in paths if fnmatch.fnmatch(path.name, options.files)]
         for path in wanted[options.first :: options.every]:
             one = analyze(engine, path, root, options.seconds)
-            for title in ("crashes", "stumbles", "timeouts", "findings"):
+            for title in ("crashes", "internal_errors", "timeouts", "findings"):
                 for entry in getattr(one, title):
                     print(f"{title.upper()} {entry}", flush=True)
             tally.add(one)

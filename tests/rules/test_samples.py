@@ -20,7 +20,7 @@ def test_example(example: Example) -> None:
 @pytest.mark.parametrize("sample", list(load_samples()), ids=str)
 def test_sample(sample: Sample) -> None:
     analysis = analyze(sample.text, sample.code)
-    assert analysis.stats["stumbles"] == []
+    assert analysis.stats["internal_errors"] == []
     found = analysis.diagnostics
     shown = "\n".join(f"{item.start.line}: {item.code} {item.message}" for item in found)
     assert {item.start.line for item in found if item.code == sample.code} == set(sample.lines), shown

@@ -100,7 +100,7 @@ def test_a_fault_of_an_answer_is_noticed() -> None:
     assert not fuzz.faults(IMPORTS + WRONG, found)
     (item,) = found.diagnostics
     assert fuzz.faults("x = 1\n", found)  # it speaks of lines that this text has not
-    assert fuzz.faults(IMPORTS + WRONG, replace(found, stats={**found.stats, "stumbles": ["a.py:1: KeyError"]}))
+    assert fuzz.faults(IMPORTS + WRONG, replace(found, stats={**found.stats, "internal_errors": ["a.py:1: KeyError"]}))
     broken = replace(item.fixes[0], edits=(replace(item.fixes[0].edits[0], new_text="("),))
     kinds = [
         kind for kind, _ in fuzz.faults(IMPORTS + WRONG, replace(found, diagnostics=(item.with_fixes((broken,)),)))
@@ -264,7 +264,7 @@ def test_a_rule_that_takes_too_long_costs_no_other(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(engine_module, "RULE_SECONDS", 0.2)
     found = engine().analyze("script.py", IMPORTS + WRONG, verify=False)
     assert sorted(codes(found)) == ["TS000", "TS101"]
-    assert found.stats["incomplete"] == "these rules took too long: TS000" and not found.stats["stumbles"]
+    assert found.stats["incomplete"] == "these rules took too long: TS000" and not found.stats["internal_errors"]
 
 
 def test_candidates_without_an_end_leave_what_was_verified(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,7 +294,9 @@ def _endless() -> Iterator[Any]:
 def test_long_chains_cost_no_rule(name: str) -> None:
     text = IMPORTS + WRONG + DIVISIONS + bombs.repeated(500)[name].replace("print(x)", "") + "\n"
     found = engine().analyze("script.py", text.replace(" x", " y"), verify=False)
-    assert {"TS101", "TS705"} <= set(codes(found)) and not found.stats["stumbles"] and not found.stats["incomplete"]
+    assert (
+        {"TS101", "TS705"} <= set(codes(found)) and not found.stats["internal_errors"] and not found.stats["incomplete"]
+    )
 
 
 @pytest.mark.parametrize("name", ["sum", "signs", "attributes", "elif", "lambdas", "not"])
@@ -335,7 +337,7 @@ def test_a_block_inside_of_which_something_nests_too_deeply_stays() -> None:
 )  # fmt: skip
 def test_a_value_that_is_too_large_is_not_made(value: str) -> None:
     found = engine().analyze("script.py", f"{IMPORTS}v = {value}\n{WRONG}", verify=False)
-    assert "TS101" in codes(found) and not found.stats["stumbles"] and not found.stats["incomplete"]
+    assert "TS101" in codes(found) and not found.stats["internal_errors"] and not found.stats["incomplete"]
 
 
 @pytest.mark.parametrize(
@@ -356,7 +358,7 @@ def test_a_value_that_is_too_large_is_not_made(value: str) -> None:
 def test_a_value_that_doubles_in_a_loop_stays_small(start: str, growing: str) -> None:
     text = f"{IMPORTS}s = {start}\nfor i in range(60): {growing}\nt = torch.tensor(s)\nassert s == s\n{WRONG}"
     found = engine().analyze("script.py", text, verify=False)
-    assert "TS101" in codes(found) and not found.stats["stumbles"]
+    assert "TS101" in codes(found) and not found.stats["internal_errors"]
 
 
 def test_integers_stay_exact_as_long_as_they_are_small() -> None:
@@ -371,7 +373,7 @@ def test_a_loop_of_awaited_things_is_a_loop() -> None:
         + "async def f(loader):\n    async for x in loader():\n        await x\n        nn.Linear(8, 4)(torch.zeros(2, 9))\n"
     )
     found = analyze(text)
-    assert codes(found) == ["TS101"] and not found.stats["stumbles"]
+    assert codes(found) == ["TS101"] and not found.stats["internal_errors"]
 
 
 VECTOR = TensorSpec((10**9,), "float32", None, False)
@@ -417,7 +419,12 @@ def test_a_document_without_torch_is_not_executed(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(execution.Execution, "run_document", refuse)
     found = analyze(PLAIN)
-    assert not found.diagnostics and not found.facts and not found.stats["incomplete"] and not found.stats["stumbles"]
+    assert (
+        not found.diagnostics
+        and not found.facts
+        and not found.stats["incomplete"]
+        and not found.stats["internal_errors"]
+    )
 
 
 @pytest.mark.parametrize(

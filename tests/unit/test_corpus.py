@@ -40,7 +40,7 @@ def test_nothing_is_reported(name: str) -> None:
     path = SCRIPTS[name]
     roots = (str(path.parent),) if path.name == "main.py" else ()
     found = engine().analyze(str(path), path.read_text(encoding="utf-8"), roots=roots)
-    assert found.stats["incomplete"] is None and found.stats["stumbles"] == []
+    assert found.stats["incomplete"] is None and found.stats["internal_errors"] == []
     assert [f"{d.code} {d.path}:{d.start.line} {d.message}" for d in found.diagnostics if d.severity != "hint"] == []
 
 

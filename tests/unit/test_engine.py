@@ -123,8 +123,8 @@ def test_a_fault_of_the_analysis_costs_one_value(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Execution, "on_ListComp", broken)
     monkeypatch.setattr(Execution, "do_If", broken)
     survived = analyze(text)
-    assert complete.stats["stumbles"] == []
-    assert [where.partition(" (")[0] for where in survived.stats["stumbles"]] == [
+    assert complete.stats["internal_errors"] == []
+    assert [where.partition(" (")[0] for where in survived.stats["internal_errors"]] == [
         "script.py:2: KeyError: 'no such handler'",
         "script.py:3: KeyError: 'no such handler'",
     ]
@@ -186,7 +186,7 @@ def test_fixes_follow_the_findings_trial_by_trial() -> None:
     assert counts == sorted(counts) and counts[-1] >= 2
 
 
-def test_a_stumble_of_the_repairs_costs_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_of_the_repairs_costs_no_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     text = """\
 import torch
 from torch import nn
@@ -206,9 +206,9 @@ third = x @ torch.zeros(8, 5)
 
     monkeypatch.setattr(matmul_shape_mismatch, "change_argument", broken)
     before = engine().analyze("script.py", text, verify=False)
-    assert before.stats["stumbles"] == [] and len(before.diagnostics) == len(complete.diagnostics) == 3
+    assert before.stats["internal_errors"] == [] and len(before.diagnostics) == len(complete.diagnostics) == 3
     survived = engine().repair("script.py", text)
-    assert survived.stats["stumbles"] == ["TS101: KeyError: 'no such argument'"]
+    assert survived.stats["internal_errors"] == ["TS101: KeyError: 'no such argument'"]
     assert [item.with_fixes(()) for item in survived.diagnostics] == list(before.diagnostics)
     assert [len(item.fixes) > 0 for item in survived.diagnostics] == [True, False, True]
     assert all(item.fixes for item in complete.diagnostics)

@@ -99,7 +99,7 @@ def test_an_internal_error_is_the_cause_and_is_told(engine: Engine, monkeypatch:
     answer = engine.explain("script.py", "x = {1}\ny = x\n", first=2, last=2)
     (one,) = answer.explanations
     assert told(one) == [(1, "the analysis failed at `{1}` (an internal error; please report it)")]
-    assert "on purpose" in answer.stats["stumbles"][0]
+    assert "on purpose" in answer.stats["internal_errors"][0]
 
 
 def test_a_chain_of_a_thousand_links_keeps_its_first_cause(engine: Engine) -> None:

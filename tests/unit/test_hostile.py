@@ -200,7 +200,7 @@ def test_nothing_of_what_is_analysed_runs(worker: WorkerClient, folder: Path, pl
         compile(text, "hostile.py", "exec")
         analysis = worker.analyze(str(folder / "hostile.py"), text, roots=(str(folder),))
         assert not canary.exists(), parts
-        assert not analysis.stats["stumbles"], parts
+        assert not analysis.stats["internal_errors"], parts
     # The worker is as it was: nothing of torch has been changed.
     assert [item.code for item in worker.analyze(str(folder / "after.py"), FAULTY).diagnostics] == ["TS101"]
 
@@ -224,8 +224,8 @@ def test_a_refusal_is_an_internal_error_of_the_operator(monkeypatch: pytest.Monk
     monkeypatch.setattr("torchsleuth.wall.refusals", refusals)
     engine, text = Engine(), "import torch\nx = torch.zeros(3, 4, 5)\n"
     first, second = engine.analyze("refused.py", text), engine.analyze("refused.py", text)
-    assert first.stats["stumbles"] == ["torch.zeros: subprocess.Popen touch was refused"] and not first.facts
-    assert not second.stats["stumbles"] and second.facts[0].shape == (3, 4, 5)
+    assert first.stats["internal_errors"] == ["torch.zeros: subprocess.Popen touch was refused"] and not first.facts
+    assert not second.stats["internal_errors"] and second.facts[0].shape == (3, 4, 5)
 
 
 def test_random_compositions_run_nothing(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ HEAVY = f"TABLE = [{'0, ' * 41000}]\nLAST = 1\n"
 
 def shapes(text: str, **modules: str) -> dict[str, object]:
     found = analyze(f"import torch\n{text}", **modules)
-    assert found.stats["stumbles"] == [] and found.stats["incomplete"] is None
+    assert found.stats["internal_errors"] == [] and found.stats["incomplete"] is None
     return {fact.binding: fact.shape for fact in found.facts if fact.binding}
 
 

@@ -321,7 +321,7 @@ table = defaultdict(Entry)
 y = table["a"].layers(torch.zeros(2, 3))
 """
     found = analyze(IMPORTS + text)
-    assert found.stats["stumbles"] == []
+    assert found.stats["internal_errors"] == []
     assert shape(text) == (2, 3)
 
 
@@ -334,7 +334,7 @@ if somewhere.flag:
 print(fc.note, fc.weight)
 y = torch.cat([p.flatten() for p in fc.parameters()])
 """
-    assert analyze(IMPORTS + text).stats["stumbles"] == []
+    assert analyze(IMPORTS + text).stats["internal_errors"] == []
 
 
 def test_an_element_of_a_list_is_replaced_at_a_place_that_is_not_known() -> None:
@@ -512,7 +512,7 @@ class Tagged(torch.Tensor):
 )
 def test_what_makes_an_instance_may_be_of_ones_own(made: str, wanted: object) -> None:
     found = analyze(IMPORTS + NEW + f"y = {made}\n")
-    assert not found.diagnostics and found.stats["stumbles"] == []
+    assert not found.diagnostics and found.stats["internal_errors"] == []
     assert shape(NEW + f"y = {made}\n") == wanted
 
 

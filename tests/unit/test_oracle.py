@@ -110,7 +110,7 @@ def test_what_does_more_than_compute_is_never_called(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path)
     (tmp_path / "evil.pt").write_bytes(pickle.dumps(Evil()))
     analysis = Engine().analyze("effects.py", EFFECTS)
-    assert [item.code for item in analysis.diagnostics] == [] and not analysis.stats["stumbles"]
+    assert [item.code for item in analysis.diagnostics] == [] and not analysis.stats["internal_errors"]
     assert [path.name for path in tmp_path.iterdir()] == ["evil.pt"]
 
 

@@ -45,7 +45,7 @@ from torchvision import models
 def shapes(text: str) -> dict[str, tuple[object, ...] | None]:
     """What is known of the variables that a script assigns."""
     found = Engine().analyze(PATH, HEAD + text)
-    assert not found.diagnostics and not found.stats["stumbles"], found
+    assert not found.diagnostics and not found.stats["internal_errors"], found
     return {fact.expression: fact.shape for fact in found.facts}
 
 

@@ -112,8 +112,8 @@ def _warn(analysis: FileAnalysis) -> None:
     """Internal errors and exhausted budgets are part of why something is unknown."""
     if analysis.stats.get("incomplete"):
         complain(message("cli.incomplete", path=analysis.path, reason=analysis.stats["incomplete"]))
-    for stumble in analysis.stats.get("stumbles") or ():
-        complain(message("cli.internal_error", error=stumble))
+    for internal_error in analysis.stats.get("internal_errors") or ():
+        complain(message("cli.internal_error", error=internal_error))
 
 
 def _covers(one: Explanation, row: int, column: int) -> bool:

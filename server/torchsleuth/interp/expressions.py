@@ -132,7 +132,7 @@ class Expressions(Calls):
         except MemoryError:
             value = Unknown(Reason.BUDGET, node, frame)
         except Exception as error:
-            self.stumble(error, node, frame)
+            self.internal_error(error, node, frame)
             value = Unknown(Reason.INTERNAL_ERROR, node, frame)
         if self.heap.conditions.assumed:
             value = self.heap.conditions.under(value)
@@ -146,11 +146,11 @@ class Expressions(Calls):
             self.watch.see(node, value, frame)
         return value
 
-    def stumble(self, error: Exception, node: ast.AST, frame: Frame) -> None:
+    def internal_error(self, error: Exception, node: ast.AST, frame: Frame) -> None:
         """The analysis itself failed at a node: the value there is unknown, and the fault is noted."""
         where = traceback.extract_tb(error.__traceback__)[-1]
         at = f"{frame.path}:{getattr(node, 'lineno', 0)}"
-        self.trace.stumbles.append(
+        self.trace.internal_errors.append(
             f"{at}: {type(error).__name__}: {error} ({where.name}, {where.filename.rpartition('/')[2]}:{where.lineno})"
         )
 

@@ -182,7 +182,7 @@ class Execution(Importing):
             self._forget(node, frame)
             return NORMAL
         except Exception as error:
-            self.stumble(error, node, frame)
+            self.internal_error(error, node, frame)
             self._forget(node, frame)
             return NORMAL
         return NORMAL if completion is None else completion

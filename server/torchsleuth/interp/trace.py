@@ -282,7 +282,7 @@ class Trace:
     """Imports of modules that are neither the user's nor installed: name and importing file, and the statement."""
     undecided: int = 0
     """Operators whose outcome could not be decided."""
-    stumbles: list[str] = field(default_factory=list)
+    internal_errors: list[str] = field(default_factory=list)
     """Places at which the analysis itself failed; the values there are unknown."""
     incomplete: str | None = None
     """Why the document was not executed to its end: what it does not show may still be done in it."""

@@ -42,12 +42,12 @@ class Finding:
 
 
 class Candidates:
-    """The candidates of a finding, made when they are first asked for. If their maker raises, `stumbled` is told, and there
+    """The candidates of a finding, made when they are first asked for. If their maker raises, `failed` is told, and there
     are those that it had made: the finding itself stands."""
 
-    def __init__(self, made: Iterable[Candidate], stumbled: Callable[[Exception], None]) -> None:
+    def __init__(self, made: Iterable[Candidate], failed: Callable[[Exception], None]) -> None:
         self._made = made
-        self._stumbled = stumbled
+        self._failed = failed
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self._all)
@@ -64,7 +64,7 @@ class Candidates:
             for candidate in self._made:
                 found.append(candidate)
         except Exception as error:
-            self._stumbled(error)
+            self._failed(error)
         return tuple(found)
 
 

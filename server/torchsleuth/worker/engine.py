@@ -44,8 +44,8 @@ VERIFY_SECONDS = 4.0
 """Time of the processor after which only the first candidate of each finding is tried; unverified ones are never offered."""
 FIRST_SECONDS = 20.0
 """Time of the processor after which no candidate is tried."""
-MAX_STUMBLES = 20
-"""Stumbles that are told of one analysis."""
+MAX_INTERNAL_ERRORS = 20
+"""Internal errors that are told of one analysis."""
 MAX_UNREPAIRED = 8
 """Analyses that are kept until their fixes are asked for."""
 
@@ -99,7 +99,7 @@ class Engine:
             "facts": len(facts),
             "incomplete": self._left_out() or analysis.trace.incomplete or analysis.trace.overdue,
             "missing": _missing(analysis),
-            "stumbles": analysis.trace.stumbles[:MAX_STUMBLES],
+            "internal_errors": analysis.trace.internal_errors[:MAX_INTERNAL_ERRORS],
             "unverified": any(candidates.possible for _, candidates in found),
         }
         result = FileAnalysis(path, diagnostics, facts, stats)
@@ -107,7 +107,7 @@ class Engine:
         if stats["unverified"]:
             trials = self._trials(analysis, found, groups, path, files, roots, rules)
             left = DOCUMENT_SECONDS - (time.process_time() - began)
-            self._repairs[path] = Repairs(result, files, trials, analysis.trace.stumbles, self._bounded, left)
+            self._repairs[path] = Repairs(result, files, trials, analysis.trace.internal_errors, self._bounded, left)
             if len(self._repairs) > MAX_UNREPAIRED:
                 del self._repairs[next(iter(self._repairs))]
         repairable = verify and path in self._repairs
@@ -168,10 +168,10 @@ class Engine:
         interpreter.watch = watch
         with self._bounded.limit(budget.seconds + GRACE_SECONDS):
             trace = interpreter.run_document(source)
-        trace.stumbles += self.oracle.told()
+        trace.internal_errors += self.oracle.told()
         stats = {
             "incomplete": self._left_out() or trace.incomplete or trace.overdue,
-            "stumbles": trace.stumbles[:MAX_STUMBLES],
+            "internal_errors": trace.internal_errors[:MAX_INTERNAL_ERRORS],
         }
         return FileAnalysis(path, stats=stats, explanations=explanations(interpreter, watch, source))
 
@@ -199,7 +199,7 @@ class Engine:
         interpreter = Execution(self.oracle, workspace, budget, self.progress)
         with self._bounded.limit(budget.seconds + GRACE_SECONDS):
             trace: Trace = interpreter.run_document(source)
-        trace.stumbles += self.oracle.told()
+        trace.internal_errors += self.oracle.told()
         return Analysis(source, trace, workspace, self.oracle.version)
 
     def _left_out(self) -> str | None:
@@ -236,8 +236,8 @@ class Engine:
             if rule.of_absence and trace.incomplete:
                 continue
 
-            def stumbled(error: Exception, code: str = rule.code) -> None:
-                analysis.trace.stumbles.append(f"{code}: {type(error).__name__}: {error}")
+            def failed(error: Exception, code: str = rule.code) -> None:
+                analysis.trace.internal_errors.append(f"{code}: {type(error).__name__}: {error}")
 
             try:
                 with self._bounded.limit(min(RULE_SECONDS, end - time.process_time())):
@@ -255,11 +255,11 @@ class Engine:
                             finding.related,
                         )
                         key = (rule.code, at.path, at.start.line, at.start.column)
-                        found.setdefault(key, (diagnostic, Candidates(finding.candidates, stumbled)))
+                        found.setdefault(key, (diagnostic, Candidates(finding.candidates, failed)))
             except OutOfTime:
                 slow.append(rule.code)
             except Exception as error:
-                stumbled(error)
+                failed(error)
         if slow:
             trace.overdue = message("analysis.rules", codes=", ".join(slow))
         return sorted(found.values(), key=lambda item: (item[0].path, item[0].start, item[0].code))
@@ -312,21 +312,21 @@ class Engine:
 
 class Repairs:
     """The fixes of one analysis, verified one trial after another. `result`: the analysis with those verified so far.
-    `stumbles`: its own, which making the candidates may add to. `left`: time of the processor that they may take."""
+    `internal_errors`: its own, which making the candidates may add to. `left`: time of the processor that they may take."""
 
     def __init__(
         self,
         result: FileAnalysis,
         files: Mapping[str, str],
         trials: Iterator[tuple[Diagnostic, ...]],
-        stumbles: list[str],
+        internal_errors: list[str],
         bounded: Bounded,
         left: float,
     ) -> None:
         self.result = result
         self.files = files
         self._trials = trials
-        self._stumbles = stumbles
+        self._internal_errors = internal_errors
         self._bounded = bounded
         self._left = left
 
@@ -352,7 +352,7 @@ class Repairs:
             **self.result.stats,
             "verification_ms": round(taken, 2),
             "unverified": not done,
-            "stumbles": self._stumbles[:MAX_STUMBLES],
+            "internal_errors": self._internal_errors[:MAX_INTERNAL_ERRORS],
         }
         self.result = replace(self.result, diagnostics=latest, stats=stats)
         return done

@@ -46,7 +46,9 @@ class SyntaxEngine:
         checked = Checked(tuple(_diagnose(analysis, rules)), analysis)
         found = _repaired(checked, rules) if verify else (diagnostic for diagnostic, _ in checked.found)
         return FileAnalysis(
-            path, tuple(found), stats={"stumbles": analysis.trace.stumbles, "incomplete": message("worker.syntax")}
+            path,
+            tuple(found),
+            stats={"internal_errors": analysis.trace.internal_errors, "incomplete": message("worker.syntax")},
         )
 
     def explain(
@@ -58,7 +60,7 @@ class SyntaxEngine:
         first: int = 1,
         last: float = math.inf,
     ) -> FileAnalysis:
-        return FileAnalysis(path, stats={"stumbles": [], "incomplete": message("worker.syntax")})
+        return FileAnalysis(path, stats={"internal_errors": [], "incomplete": message("worker.syntax")})
 
     def repair(
         self,
@@ -87,8 +89,8 @@ def _diagnose(analysis: Analysis, rules: Sequence[Rule]) -> list[Found]:
     found: list[Found] = []
     for rule in rules:
 
-        def stumbled(error: Exception, code: str = rule.code) -> None:
-            analysis.trace.stumbles.append(f"{code}: {type(error).__name__}: {error}")
+        def failed(error: Exception, code: str = rule.code) -> None:
+            analysis.trace.internal_errors.append(f"{code}: {type(error).__name__}: {error}")
 
         try:
             for item in rule.find(analysis):
@@ -96,9 +98,9 @@ def _diagnose(analysis: Analysis, rules: Sequence[Rule]) -> list[Found]:
                 diagnostic = Diagnostic(
                     at.path, rule.code, rule.fault.name, severity, item.message, at.start, at.end, item.related
                 )
-                found.append((diagnostic, Candidates(item.candidates, stumbled)))
+                found.append((diagnostic, Candidates(item.candidates, failed)))
         except Exception as error:
-            stumbled(error)
+            failed(error)
     return sorted(found, key=lambda pair: (pair[0].path, pair[0].start, pair[0].code))
 
 
