@@ -111,6 +111,15 @@ async def test_hover_tells_what_is_known_about_the_tensor(editor: Editor) -> Non
     assert await editor.hover(uri, 0, 0) == ""
 
 
+async def test_hover_says_why_a_size_is_unknown(editor: Editor) -> None:
+    text = "import torch\nimport yaml\n\nwidth = yaml.safe_load('a')\ny = torch.nn.Linear(4, width)(torch.ones(2, 4))\n"
+    uri = editor.open("why.py", text)
+    await editor.diagnostics(uri)
+    shown = await editor.hover(uri, 4, 0)
+    assert "y: Tensor[2, ?]" in shown and "*why unknown?*" in shown
+    assert shown.endswith("; the result of `yaml.safe_load` is not modelled, or depends on data (line 4)")
+
+
 async def test_hover_on_a_diagnostic_explains_its_rule(editor: Editor) -> None:
     uri = editor.open("rule.py", LINEAR)
     await editor.diagnostics(uri)
