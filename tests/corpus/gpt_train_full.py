@@ -272,7 +272,7 @@ if init_from == "scratch":
     gptconf = GPTConfig(**model_args)
     model = GPT(gptconf)
 elif init_from == "resume":
-    checkpoint = torch.load(os.path.join(out_dir, "ckpt.pt"), map_location=device)
+    checkpoint = torch.load(os.path.join(out_dir, "ckpt.pt"), map_location=device, weights_only=True)
     gptconf = GPTConfig(**checkpoint["model_args"])
     model = GPT(gptconf)
     model.load_state_dict(checkpoint["model"])
