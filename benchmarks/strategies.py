@@ -1,11 +1,12 @@
 """Which ways to repair win: for each function of the rules that makes candidates, how many it made, how many were kept
 after verification, and how often one of them came first.
 
-python -m benchmarks.strategies [--tests] [--losers] [FOLDER…]
+python -m benchmarks.strategies [--only CODE] [--tests] [--losers] [FOLDER…]
 
 Every example and sample of the rules is analysed, the scripts of `examples/`, and the cases of the folders (see
 `benchmarks.cases`); with `--tests`, the programs of `tests/rules`, too. A function that nothing of these ever kept is a
-way that can go: `--losers` prints those alone, with their lines.
+way that can go: `--losers` prints those alone, with their lines. `--only TS101`, or `TS1`, keeps to the examples and samples
+of some rules, and to the ways that these tried.
 """
 
 from __future__ import annotations
@@ -100,13 +101,14 @@ def strategies() -> dict[Strategy, int]:
     }
 
 
-def texts(folders: list[Path]) -> Iterator[tuple[str, str, str | None]]:
+def texts(folders: list[Path], only: str | None) -> Iterator[tuple[str, str, str | None]]:
     for example in load_examples():
-        yield "script.py", split_carets(example.bad)[0], example.code
+        if example.code.startswith(only or "TS"):
+            yield "script.py", split_carets(example.bad)[0], example.code
     for sample in load_samples():
-        if sample.lines:
+        if sample.lines and sample.code.startswith(only or "TS"):
             yield "script.py", sample.text, sample.code
-    for path in sorted((ROOT / "examples").glob("*.py")):
+    for path in sorted((ROOT / "examples").glob("*.py")) if only is None else ():
         yield str(path), path.read_text(encoding="utf-8"), None
     for folder in cases(folders):
         yield str(folder / "bug.py"), (folder / "bug.py").read_text(encoding="utf-8"), None
@@ -115,6 +117,7 @@ def texts(folders: list[Path]) -> Iterator[tuple[str, str, str | None]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
+    parser.add_argument("--only", metavar="CODE", help="the rules whose codes begin so")
     parser.add_argument("--tests", action="store_true", help="the programs of tests/rules, too")
     parser.add_argument("--losers", action="store_true", help="only what nothing kept")
     options = parser.parse_args()
@@ -122,11 +125,13 @@ def main() -> None:
     ablation.install()
     engine = Engine()
     on = [rule.code for rule in worker.RULES.values() if rule.fault.default]
-    for path, text, code in texts(options.folders):
+    for path, text, code in texts(options.folders, options.only):
         engine.analyze(path, text, codes=on if code is None else [*on, code])
     if options.tests:
         pytest.main([str(ROOT / "tests" / "rules"), "-q", "-p", "no:randomly", "-p", "no:cacheprovider"])
     found = strategies()
+    if options.only is not None:
+        found = {strategy: lines for strategy, lines in found.items() if ablation.made[strategy]}
     print(f"{'made':>6} {'kept':>6} {'first':>6} {'lines':>6}")
     for strategy, lines in sorted(found.items(), key=lambda item: (-ablation.kept[item[0]], item[0])):
         if not options.losers or not ablation.kept[strategy]:

@@ -23,9 +23,10 @@ ALLOWED = {
     "tensors": set(),
     "oracle": {"tensors", "wall"},
     "values": EXCHANGED | {"syntax", "tensors"},
+    "synthesis": {"tensors"},
     "interp": EXCHANGED | {"syntax", "tensors", "oracle", "values"},
-    "rules": EXCHANGED | {"faults", "syntax", "tensors", "values", "interp"},
-    "errors": EXCHANGED | {"faults", "syntax"},
+    "rules": EXCHANGED | {"faults", "synthesis", "syntax", "tensors", "values", "interp"},
+    "errors": EXCHANGED | {"faults", "synthesis", "syntax"},
     "runtime": EXCHANGED | {"syntax", "errors"},
     "repair": EXCHANGED | {"syntax", "rules", "runtime"},
     "worker": EXCHANGED

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.messages import message
-from torchsleuth.schema import Edit, Fix
+from torchsleuth.schema import Edit, Fix, Json
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.synthesis.shapes import Fits, Way, fitting
 
 FixBuilder = Callable[[Case], Iterator[Fix]]
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Tuple)
@@ -31,6 +32,13 @@ def append_in(source: SourceText, node: ast.expr, suffix: str, safe: bool = True
     if isinstance(node, _ATOMS):
         return Fix(title, (edits.insert_after_node(source, node, suffix),), safe)
     return Fix(title, (edits.replace(source, node, f"({text}){suffix}"),), safe)
+
+
+def fitted(frame: CrashFrame, node: ast.expr | None, found: Json | None, fits: Fits, *ways: Way) -> Iterator[Fix]:
+    """A tensor of the failing line, rewritten so that its shape fits."""
+    for made in fitting(tuple(found["shape"]), fits, *ways) if node is not None and found is not None else ():
+        assert node is not None
+        yield append(frame, node, made.suffix, made.whole)
 
 
 def replace(frame: CrashFrame, node: ast.AST, new: str, safe: bool = True) -> Fix:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import change_argument
 from torchsleuth.errors.entry import entry
-from torchsleuth.errors.fixes import add_argument, append, loaders, replace
+from torchsleuth.errors.fixes import add_argument, append, fitted, loaders, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
+from torchsleuth.synthesis.shapes import Way, channels_first, rotated
 
 
 def _attribute(case: Case, name: str) -> int:
@@ -23,16 +25,19 @@ def _entrance(case: Case) -> ast.expr | None:
     return case.given[0] if case.given is not None else None
 
 
+def _with_size(case: Case, wanted: object, dimension: int, way: Way) -> Iterator[Fix]:
+    """The layer's input rewritten so that one of its dimensions has the size that the layer was built for."""
+    yield from fitted(case.frame, _entrance(case), case.input, lambda shape: shape[dimension] == wanted, way)
+
+
 def _conv_fixes(case: Case) -> Iterator[Fix]:
     """Channels-last data wants permute, images without a channel dimension unsqueeze, everything else in_channels."""
     shape = case.input["shape"] if case.input is not None else []
     wanted, node = _attribute(case, "in_channels"), _entrance(case)
     if node is not None and _channels_last(case):
-        order = {3: "(2, 0, 1)", 4: "(0, 3, 1, 2)", 5: "(0, 4, 1, 2, 3)"}.get(len(shape))
-        if "Conv1d" in (case.module or {}).get("type", ""):
-            order = "(0, 2, 1)"
-        if order is not None:
-            yield append(case.frame, node, f".permute{order}")
+        single = len(shape) == 3 and "Conv1d" not in (case.module or {}).get("type", "")
+        channels = 0 if single else 1
+        yield from islice(_with_size(case, wanted, channels, rotated if single else channels_first), 1)
     if node is not None and wanted == 1 and len(shape) == 3 and "2d" in (case.module or {}).get("type", ""):
         yield append(case.frame, node, ".unsqueeze(1)")
     yield from change_argument(case, int(case.match[5]), "in_channels")
@@ -64,10 +69,10 @@ def _conv_rank_fixes(case: Case) -> Iterator[Fix]:
 
 
 def _batch_norm_fixes(case: Case) -> Iterator[Fix]:
-    shape, node = (case.input or {}).get("shape", []), _entrance(case)
+    shape = (case.input or {}).get("shape", [])
     features = _attribute(case, "num_features")
-    if node is not None and len(shape) == 3 and shape[-1] == features:
-        yield append(case.frame, node, ".transpose(1, 2)")
+    if len(shape) == 3:
+        yield from _with_size(case, features, 1, channels_first)
     if len(shape) > 1:
         yield from change_argument(case, shape[1], "num_features")
 
@@ -95,8 +100,8 @@ def _layer_norm_fixes(case: Case) -> Iterator[Fix]:
     shape = (case.input or {}).get("shape", [])
     wanted = (case.module or {}).get("attributes", {}).get("normalized_shape") or []
     if shape and len(wanted) == 1:
-        if _entrance(case) is not None and len(shape) == 3 and shape[1] == wanted[0]:
-            yield append(case.frame, case.given[0], ".transpose(1, 2)")  # type: ignore[index]
+        if len(shape) == 3:
+            yield from _with_size(case, wanted[0], -1, channels_first)
         yield from change_argument(case, shape[-1], "normalized_shape")
 
 
@@ -122,10 +127,10 @@ def _group_count_fixes(case: Case) -> Iterator[Fix]:
 
 
 def _rnn_fixes(case: Case) -> Iterator[Fix]:
-    shape, node = (case.input or {}).get("shape", []), _entrance(case)
+    shape = (case.input or {}).get("shape", [])
     wanted = _attribute(case, "input_size")
-    if node is not None and len(shape) == 3 and shape[1] == wanted:
-        yield append(case.frame, node, ".transpose(1, 2)")
+    if len(shape) == 3:
+        yield from _with_size(case, wanted, -1, channels_first)
     yield from change_argument(case, int(case.match[2]), "input_size")
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.entry import entry
-from torchsleuth.errors.fixes import append, convert_argument, replace
+from torchsleuth.errors.fixes import FixBuilder, append, convert_argument, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json
 from torchsleuth.syntax import edits
+from torchsleuth.synthesis import losses
 
 _LOSS = "from torch import nn\ncriterion = nn.{}()\n"
 
@@ -29,67 +30,27 @@ def _shapes(case: Case) -> tuple[Json | None, Json | None]:
     )
 
 
-def _batch_fixes(case: Case) -> Iterator[Fix]:
-    prediction, target = prediction_and_target(case)
-    found, wanted = _shapes(case)
-    if prediction is None or target is None or found is None or wanted is None:
-        return
-    frame, shape, labels = case.frame, found["shape"], wanted["shape"]
-    if len(shape) == 2 and len(labels) == 1 and shape[1] == labels[0]:
-        yield append(frame, prediction, ".t()")
-    if len(shape) == 3 and len(labels) == 2 and shape[:2] == labels:
-        yield append(frame, prediction, ".transpose(1, 2)")
-    if len(shape) == 2 and len(labels) > 1 and shape[0] == _count(labels):
-        yield append(frame, target, ".reshape(-1)")
+def _agreeing(classes: bool) -> FixBuilder:
+    """Prediction and target brought to shapes that the loss takes: one of them, or both."""
 
+    def build(case: Case) -> Iterator[Fix]:
+        prediction, target = prediction_and_target(case)
+        found, wanted = _shapes(case)
+        if prediction is None or target is None or found is None or wanted is None:
+            return
+        for one, other in losses.agreeing(tuple(found["shape"]), tuple(wanted["shape"]), classes):
+            changed = [
+                append(case.frame, node, made.suffix, made.whole)
+                for node, made in ((prediction, one), (target, other))
+                if made is not None
+            ]
+            flat = one is not None and other is not None and ".flatten" in one.suffix and ".flatten" in other.suffix
+            if len(changed) == 1:
+                yield changed[0]
+            elif flat:
+                yield Fix(message("fix.flatten_both"), changed[0].edits + changed[1].edits)
 
-def _count(shape: list[int]) -> int:
-    total = 1
-    for size in shape:
-        total *= size
-    return total
-
-
-def _layout_fixes(case: Case) -> Iterator[Fix]:
-    """(N, T, C) → (N, C, T), or both flattened over batch and time."""
-    prediction, target = prediction_and_target(case)
-    found, wanted = _shapes(case)
-    if prediction is None or target is None or found is None or wanted is None:
-        return
-    shape, labels = found["shape"], wanted["shape"]
-    if len(shape) == 3 and len(labels) == 2 and shape[:2] == labels:
-        yield append(case.frame, prediction, ".transpose(1, 2)")
-        first, second = append(case.frame, prediction, ".flatten(0, 1)"), append(case.frame, target, ".flatten()")
-        yield Fix(message("fix.flatten_both"), first.edits + second.edits)
-    if len(shape) == 4 and len(labels) == 3 and shape[:3] == labels:
-        yield append(case.frame, prediction, ".permute(0, 3, 1, 2)")
-
-
-def _squeeze_fixes(case: Case) -> Iterator[Fix]:
-    _, target = prediction_and_target(case)
-    _, wanted = _shapes(case)
-    if target is None or wanted is None:
-        return
-    if len(wanted["shape"]) >= 2 and wanted["shape"][1] == 1:
-        yield append(case.frame, target, ".squeeze(1)")
-    elif len(wanted["shape"]) == 2:
-        yield append(case.frame, target, ".argmax(dim=1)")
-
-
-def _same_size_fixes(case: Case) -> Iterator[Fix]:
-    """(N, 1) against (N,): give the target the missing dimension, or take it from the prediction."""
-    prediction, target = prediction_and_target(case)
-    found, wanted = _shapes(case)
-    if prediction is None or target is None or found is None or wanted is None:
-        return
-    shape, labels = found["shape"], wanted["shape"]
-    if shape == [*labels, 1]:
-        yield append(case.frame, target, ".unsqueeze(1)" if len(labels) == 1 else ".unsqueeze(-1)")
-        yield append(case.frame, prediction, ".squeeze(-1)")
-    elif [*shape, 1] == labels:
-        yield append(case.frame, target, ".squeeze(-1)")
-    elif len(shape) == len(labels) + 1 and shape[1] == 1 and [shape[0], *shape[2:]] == labels:
-        yield append(case.frame, target, ".unsqueeze(1)")
+    return build
 
 
 def _label_text(case: Case) -> str:
@@ -180,7 +141,7 @@ ENTRIES = (
         "TS113",
         r"0D or 1D target tensor expected, multi-target not supported|only batches of spatial targets supported",
         "error.target_rank",
-        _squeeze_fixes,
+        _agreeing(classes=True),
         example=_LOSS.format("CrossEntropyLoss")
         + "out, y = torch.zeros(3, 4), torch.zeros(3, 1, dtype=torch.long)\ncriterion(out, y)",
     ),
@@ -188,7 +149,7 @@ ENTRIES = (
         "TS113",
         r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)",
         "error.loss_batch",
-        _batch_fixes,
+        _agreeing(classes=True),
         example=_LOSS.format("CrossEntropyLoss")
         + "out, y = torch.zeros(4, 3), torch.zeros(3, dtype=torch.long)\ncriterion(out, y)",
     ),
@@ -196,7 +157,7 @@ ENTRIES = (
         "TS113",
         r"Expected target size \[(.+?)\], got \[(.+?)\]",
         "error.loss_layout",
-        _layout_fixes,
+        _agreeing(classes=True),
         example=_LOSS.format("CrossEntropyLoss")
         + "out, y = torch.zeros(2, 5, 4), torch.zeros(2, 5, dtype=torch.long)\ncriterion(out, y)",
     ),
@@ -211,7 +172,7 @@ ENTRIES = (
         "TS113",
         r"Using a target size \(torch\.Size\(\[(.*?)\]\)\) that is different to the input size|Target size \(torch\.Size\(\[(.*?)\]\)\) must be the same as input size",
         "error.same_size",
-        _same_size_fixes,
+        _agreeing(classes=False),
         example=_LOSS.format("BCEWithLogitsLoss") + "out, y = torch.zeros(3, 1), torch.zeros(3)\ncriterion(out, y)",
     ),
     entry(

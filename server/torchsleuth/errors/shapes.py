@@ -6,13 +6,15 @@ import ast
 import math
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from torchsleuth.errors.case import Case, written_argument
 from torchsleuth.errors.constructor import change_argument
 from torchsleuth.errors.entry import entry
-from torchsleuth.errors.fixes import add_argument, append, append_in, convert_argument, rename_method, replace
+from torchsleuth.errors.fixes import add_argument, append, append_in, convert_argument, fitted, rename_method, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Json
+from torchsleuth.synthesis.shapes import transposed, widened
 
 _CREATORS = ("randn", "rand", "zeros", "ones", "empty", "Tensor", "FloatTensor")
 
@@ -88,12 +90,9 @@ def _transpose_to_fit(case: Case) -> Iterator[Fix]:
     (left, a), (right, b) = found[-2:]
     if len(a["shape"]) < 2 or len(b["shape"]) < 2:
         return
-    for node, tensor, fits in (
-        (right, b, a["shape"][-1] == b["shape"][-1]),
-        (left, a, a["shape"][-2] == b["shape"][-2]),
-    ):
-        if fits:
-            yield append(case.frame, node, ".T" if len(tensor["shape"]) == 2 else ".transpose(-2, -1)")
+    inner, outer = a["shape"][-1], b["shape"][-2]
+    yield from islice(fitted(case.frame, right, b, lambda shape: shape[-2] == inner, transposed), 1)
+    yield from islice(fitted(case.frame, left, a, lambda shape: shape[-1] == outer, transposed), 1)
 
 
 def _born_to_fit(case: Case) -> Iterator[Fix]:
@@ -138,18 +137,9 @@ def _broadcast_fixes(case: Case) -> Iterator[Fix]:
         return
     (left, a), (right, b) = found
     for node, small, large in ((right, b["shape"], a["shape"]), (left, a["shape"], b["shape"])):
-        if len(small) + 1 == len(large):
-            for dim in range(len(large) - 1, -1, -1):
-                widened = [*small[:dim], 1, *small[dim:]]
-                if _same_rank_broadcast(widened, large):
-                    yield append(case.frame, node, f".unsqueeze({dim if dim < len(large) - 1 else -1})")
-                    break
-    if len(a["shape"]) == len(b["shape"]) == 2 and a["shape"] == b["shape"][::-1]:
-        yield append(case.frame, right, ".T")
-
-
-def _same_rank_broadcast(a: list[int], b: list[int]) -> bool:
-    return all(x == y or 1 in (x, y) for x, y in zip(a, b))
+        for suffix in islice(widened(tuple(small), tuple(large)), 1):
+            yield append(case.frame, node, suffix)
+    yield from fitted(case.frame, right, b, lambda shape: shape == tuple(a["shape"]), transposed)
 
 
 def _view_fixes(case: Case) -> Iterator[Fix]:

@@ -8,22 +8,12 @@ from collections.abc import Iterator
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import names_for
-from torchsleuth.rules.evidence.operands import (
-    Operand,
-    Shape,
-    appended,
-    broadcast,
-    lineage,
-    operands,
-    replaced,
-    same_shape,
-    source_at,
-    suffixed,
-)
+from torchsleuth.rules.evidence.operands import Operand, appended, lineage, operands, replaced, source_at, suffixed
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.parse import parse
+from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import Tensor
 from torchsleuth.values.frames import Scene

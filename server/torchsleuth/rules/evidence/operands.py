@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
 
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
@@ -16,13 +15,12 @@ from torchsleuth.schema import Edit, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.tensors import dims
+from torchsleuth.synthesis.shapes import Fits, Shape, Way, fitting, same, same_shape
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Native, TensorSpec
 from torchsleuth.values import DictValue, Instance, LibraryModule, ListValue, Site, Tensor, Value
 from torchsleuth.values.frames import Scene
 
-Shape = tuple[Size, ...]
 _MAX_STEPS = 12
 _MAX_TEXT = 40
 _SIZED = frozenset("zeros ones empty full rand randn randint".split())
@@ -229,74 +227,10 @@ def package_name(site: Site, path: str) -> str | None:
 # -- shapes that fit -------------------------------------------------------------------------------
 
 
-def same(left: Size, right: Size) -> bool:
-    return dims.equal(left, right) is True
-
-
-def same_shape(left: Shape, right: Shape) -> bool:
-    return len(left) == len(right) and all(same(a, b) for a, b in zip(left, right))
-
-
-def broadcast(left: Shape, right: Shape) -> Shape | None:
-    """The shape that two shapes broadcast to, None where they do not or where that is not known."""
-    rank = max(len(left), len(right))
-    sizes: list[Size] = []
-    for a, b in zip((1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right):
-        if same(a, b) or b == 1:
-            sizes.append(a)
-        elif a == 1:
-            sizes.append(b)
-        else:
-            return None
-    return tuple(sizes)
-
-
-def widened(small: Shape, big: Shape) -> Iterator[str]:
-    """Ways to give a tensor the rank of another so that it broadcasts to it, as suffixes; the most natural first: its
-    dimensions keep to the front, as those of a batch do, and the last one to the end."""
-    missing = len(big) - len(small)
-    if missing <= 0:
-        return
-    fits: list[tuple[tuple[int, ...], str]] = []
-    for kept in combinations(range(len(big)), len(small)):
-        if all(same(big[place], size) or size == 1 for place, size in zip(kept, small)):
-            fits.append((kept, _indexing(kept, len(big))))
-    fits.sort(key=lambda item: (item[0][:-1], -item[0][-1]) if len(small) > 1 else (item[0], 0))
-    yield from (text for kept, text in fits if kept[-1] != len(big) - 1 or kept[0] != missing)
-
-
-def _indexing(kept: tuple[int, ...], rank: int) -> str:
-    if rank - len(kept) == 1:
-        place = next(index for index in range(rank) if index not in kept)
-        return f".unsqueeze({place if place < rank - 1 else -1})"
-    inner = ", ".join(":" if index in kept else "None" for index in range(rank))
-    return f"[{inner}]"
-
-
-def transposed(shape: Shape) -> Iterator[tuple[str, Shape]]:
-    """Every exchange of two dimensions, as a suffix, with the shape it gives."""
-    if len(shape) == 2:
-        yield ".T", (shape[1], shape[0])
-        return
-    for first, second in ((len(shape) - 2, len(shape) - 1), *combinations(range(len(shape)), 2)):
-        if first >= 0 and not same(shape[first], shape[second]):
-            order = list(shape)
-            order[first], order[second] = order[second], order[first]
-            yield f".transpose({first}, {second})", tuple(order)
-
-
-def rotated(shape: Shape) -> Iterator[tuple[str, Shape]]:
-    """The last dimension in front, or the first one at the end, the others in their order."""
-    rank = len(shape)
-    for order in ((rank - 1, *range(rank - 1)), (*range(1, rank), 0)) if rank > 2 else ():
-        yield f".permute{order}", tuple(shape[index] for index in order)
-
-
-def squeezed(shape: Shape) -> Iterator[tuple[str, Shape]]:
-    for index in range(len(shape) - 1, -1, -1):
-        if shape[index] == 1:
-            place = -1 if index == len(shape) - 1 and index > 1 else index
-            yield f".squeeze({place})", (*shape[:index], *shape[index + 1 :])
+def fitted(analysis: Analysis, used: Operand, fits: Fits, *ways: Way, safe: bool | None = None) -> Iterator[Candidate]:
+    """The operand rewritten so that its shape fits. `safe`: None where that depends on the rewriting."""
+    for made in fitting(used.shape, fits, *ways):
+        yield from suffixed(analysis, used, made.suffix, made.whole if safe is None else safe)
 
 
 # -- where it comes from ---------------------------------------------------------------------------

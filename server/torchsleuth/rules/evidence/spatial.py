@@ -15,13 +15,13 @@ from torchsleuth.rules.evidence.operands import (
     lineage,
     package_name,
     replaced,
-    same,
     source_at,
     written,
 )
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.synthesis.shapes import same
 from torchsleuth.values import LibraryModule, Site, Tensor
 
 _PADDING = {"Conv": 4, "MaxPool": 2, "AvgPool": 2}

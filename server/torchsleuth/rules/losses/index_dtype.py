@@ -24,9 +24,10 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.casts import casts
 from torchsleuth.rules.evidence.describe import layer_text, operator_text
-from torchsleuth.rules.evidence.operands import Operand, assigned, operands, same_shape, suffixed_at_birth
+from torchsleuth.rules.evidence.operands import Operand, assigned, operands, suffixed_at_birth
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.synthesis.shapes import same_shape
 
 CODE = "TS309"
 _INTEGERS = ("int", "uint", "bool")

@@ -27,10 +27,11 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import applied, removals, renamed, short_name, written_call
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail
-from torchsleuth.rules.evidence.operands import Operand, lineage, operand, package_name, replaced, same, source_at
+from torchsleuth.rules.evidence.operands import Operand, lineage, operand, package_name, replaced, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
+from torchsleuth.synthesis.shapes import same
 
 CODE = "TS311"
 LOSSES = {

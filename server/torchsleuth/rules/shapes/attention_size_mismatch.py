@@ -37,7 +37,6 @@ from torchsleuth.rules.evidence.operands import (
     operands,
     replaced,
     resized,
-    same,
     size_texts,
     sized_otherwise,
     source_at,
@@ -48,6 +47,7 @@ from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.synthesis.shapes import same
 from torchsleuth.tensors import dims
 from torchsleuth.values import LibraryModule
 

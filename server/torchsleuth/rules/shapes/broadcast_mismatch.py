@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
@@ -30,29 +31,22 @@ from torchsleuth.rules.evidence.describe import operator_text
 from torchsleuth.rules.evidence.extents import cut_to_part, kept_dimension, reduced_otherwise, trimmed
 from torchsleuth.rules.evidence.operands import (
     Operand,
-    Shape,
     assigned,
     attribute_module,
     birth,
-    broadcast,
+    fitted,
     layers_behind,
     made_wider,
     operands,
     replaced,
     resized,
     reversed_alone,
-    rotated,
-    same,
-    same_shape,
     short,
     size_texts,
     sized_otherwise,
     sliced_otherwise,
     source_at,
-    squeezed,
     suffixed,
-    transposed,
-    widened,
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.spatial import padded, resampled, strided
@@ -60,6 +54,7 @@ from torchsleuth.rules.losses.mse_on_class_indices import class_indices
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.reshape_size_mismatch import batch_kept
 from torchsleuth.syntax import edits
+from torchsleuth.synthesis.shapes import Shape, broadcast, rotated, same, same_shape, squeezed, transposed, widened
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import LibraryModule, Site
@@ -133,15 +128,11 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
             yield from suffixed(analysis, used, suffix)
             yield from assigned(analysis, used, suffix)
     for used, other in usable:
-        for suffix, shape in squeezed(used.shape):
-            if broadcast(shape, other.shape) is not None:
-                yield from suffixed(analysis, used, suffix, safe=False)
+        yield from fitted(analysis, used, partial(_broadcasts, other.shape), squeezed, safe=False)
     yield from _projections(analysis, failure, left, right)
     for used, other in usable:
         if len(used.shape) == len(other.shape):
-            for suffix, shape in transposed(used.shape):
-                if same_shape(shape, other.shape):
-                    yield from suffixed(analysis, used, suffix)
+            yield from fitted(analysis, used, partial(same_shape, other.shape), transposed, safe=True)
     yield from _regrouped(analysis, usable)
     yield from _sliced(analysis, usable)
     for used, other in usable:
@@ -156,9 +147,11 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
     for used, other in usable:
         yield from resampled(analysis, used, other)
     for used, other in usable:
-        for suffix, shape in (*rotated(used.shape), *transposed(used.shape)):
-            if broadcast(shape, other.shape) is not None:
-                yield from suffixed(analysis, used, suffix, safe=False)
+        yield from fitted(analysis, used, partial(_broadcasts, other.shape), rotated, transposed, safe=False)
+
+
+def _broadcasts(other: Shape, shape: Shape) -> bool:
+    return broadcast(shape, other) is not None
 
 
 def _smaller_first(left: Operand, right: Operand) -> tuple[tuple[Operand, Operand], ...]:

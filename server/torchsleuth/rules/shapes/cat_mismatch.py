@@ -27,22 +27,21 @@ from torchsleuth.rules.evidence.constructors import change_argument
 from torchsleuth.rules.evidence.describe import operator_text
 from torchsleuth.rules.evidence.operands import (
     Operand,
-    Shape,
+    fitted,
     layers_behind,
     lineage,
     operands,
     package_name,
     replaced,
     resized,
-    same,
     source_at,
     suffixed,
-    transposed,
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.spatial import padded, padded_steps, resampled, resampled_at_birth
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.synthesis.shapes import Shape, same, transposed, unsqueezed
 from torchsleuth.values import Tensor
 
 CODE = "TS106"
@@ -101,12 +100,9 @@ def _candidates(
     if name in _DIMENSION and isinstance(call, ast.Call):
         yield from _cat_along(analysis, failure, call, given)
     for used, others in ((odd, first), (first, odd)):
-        missing = len(others.shape) - len(used.shape)
+        wanted, missing = others.shape, len(others.shape) - len(used.shape)
         if missing == 1:
-            for index in (*range(1, len(others.shape)), 0):
-                made = (*used.shape[:index], 1, *used.shape[index:])
-                if _agree(made, others.shape, dim):
-                    yield from suffixed(analysis, used, f".unsqueeze({index})")
+            yield from fitted(analysis, used, lambda made: _agree(made, wanted, dim), unsqueezed)
             for index, size in enumerate(others.shape):
                 if size == 1 and _agree((*others.shape[:index], *others.shape[index + 1 :]), used.shape, dim):
                     yield from suffixed(analysis, others, f".squeeze({index})")
@@ -119,9 +115,8 @@ def _candidates(
     for used, others in ((odd, first), (first, odd)):
         yield from _expanded(analysis, used, others, dim)
     for used, others in ((odd, first), (first, odd)):
-        for suffix, shape in transposed(used.shape):
-            if _agree(shape, others.shape, dim):
-                yield from suffixed(analysis, used, suffix, safe=False)
+        wanted = others.shape
+        yield from fitted(analysis, used, lambda made: _agree(made, wanted, dim), transposed, safe=False)
         yield from _resized(analysis, used, others, dim)
     if name == "stack" and isinstance(call, ast.Call) and call.args and all(len(used.shape) for used in given):
         utilities = package_name(failure.operation.site, "torch.nn.utils.rnn")

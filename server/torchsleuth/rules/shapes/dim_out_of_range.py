@@ -26,9 +26,10 @@ from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import passed_for
 from torchsleuth.rules.evidence.describe import operator_text
-from torchsleuth.rules.evidence.operands import operands, package_name, replaced, same_shape, suffixed
+from torchsleuth.rules.evidence.operands import operands, package_name, replaced, suffixed
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.synthesis.shapes import same_shape
 from torchsleuth.values import Site
 from torchsleuth.values.frames import Scene
 

@@ -20,24 +20,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, origin_trail
-from torchsleuth.rules.evidence.operands import (
-    Operand,
-    Shape,
-    broadcast,
-    operand,
-    operands,
-    same_shape,
-    squeezed,
-    suffixed,
-    transposed,
-)
+from torchsleuth.rules.evidence.operands import Operand, fitted, operand, operands, suffixed
 from torchsleuth.rules.losses.mse_on_class_indices import class_indices
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape, squeezed, transposed, unsqueezed
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor
 
@@ -147,17 +139,11 @@ def _finding(analysis: Analysis, operation: Operation, prediction: Operand, targ
 
 def _candidates(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:
     for used, other in ((target, prediction), (prediction, target)):
-        for index in range(len(used.shape), 0, -1):
-            if same_shape((*used.shape[:index], 1, *used.shape[index:]), other.shape):
-                yield from suffixed(analysis, used, f".unsqueeze({index})")
+        yield from fitted(analysis, used, partial(same_shape, other.shape), unsqueezed)
     for used, other in ((prediction, target), (target, prediction)):
-        for suffix, shape in squeezed(used.shape):
-            if same_shape(shape, other.shape):
-                yield from suffixed(analysis, used, suffix)
+        yield from fitted(analysis, used, partial(same_shape, other.shape), squeezed)
     for used, other in ((target, prediction), (prediction, target)):
-        for suffix, shape in transposed(used.shape):
-            if same_shape(shape, other.shape):
-                yield from suffixed(analysis, used, suffix)
+        yield from fitted(analysis, used, partial(same_shape, other.shape), transposed, safe=True)
     if prediction.node is not None and target.node is not None:
         text = target.text("").strip("`")
         if text:

@@ -29,8 +29,8 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument
 from torchsleuth.rules.evidence.operands import (
     Operand,
-    Shape,
     append,
+    fitted,
     layers_behind,
     lineage,
     operand,
@@ -38,13 +38,9 @@ from torchsleuth.rules.evidence.operands import (
     package_name,
     replaced,
     resized,
-    same,
-    same_shape,
     source_at,
-    squeezed,
     suffixed,
     tensors_above,
-    transposed,
     written,
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
@@ -54,6 +50,8 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.cat_mismatch import joined_otherwise
 from torchsleuth.rules.shapes.reshape_size_mismatch import batch_kept
 from torchsleuth.syntax import edits
+from torchsleuth.synthesis import losses
+from torchsleuth.synthesis.shapes import Rewriting, Shape, class_indices, same, squeezed
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import LibraryModule, Tensor
@@ -64,8 +62,6 @@ _ELEMENTWISE = tuple(
     "BCELoss BCEWithLogitsLoss MSELoss L1Loss SmoothL1Loss HuberLoss binary_cross_entropy "
     "binary_cross_entropy_with_logits mse_loss l1_loss smooth_l1_loss huber_loss".split()
 )
-Rewriting = tuple[str, Shape, bool]
-"""A suffix, the shape it gives, and whether it keeps all that the tensor holds."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -91,8 +87,7 @@ def _rearranged(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candid
     """Operands of any other loss: without a dimension of size 1, or with the batch in the other of the first two places."""
     given = operands(failure.operation)
     for used in reversed(given):
-        for suffix, _ in squeezed(used.shape):
-            yield from suffixed(analysis, used, suffix)
+        yield from fitted(analysis, used, lambda shape: True, squeezed)
     for used in given:
         if len(used.shape) == 3:
             yield from suffixed(analysis, used, ".transpose(0, 1)")
@@ -105,7 +100,7 @@ def _finding(analysis: Analysis, failure: OperatorFailure, prediction: Operand, 
         loss=name,
         prediction=prediction.described("the prediction"),
         target=target.described("the target"),
-        wanted=_text(_expected(prediction.shape) if classes else prediction.shape),
+        wanted=_text(class_indices(prediction.shape) if classes else prediction.shape),
     )
     candidates = _candidates(analysis, prediction, target, classes)
     return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
@@ -116,31 +111,17 @@ def _text(shape: Shape) -> str:
     return f"({inner},)" if len(shape) == 1 else f"({inner})"
 
 
-def _expected(prediction: Shape) -> Shape:
-    """The shape of class indices for a prediction with its classes in dimension 1."""
-    return (prediction[0], *prediction[2:]) if len(prediction) > 1 else ()
-
-
-def _fits(prediction: Shape, target: Shape, classes: bool) -> bool:
-    return same_shape(_expected(prediction) if classes else prediction, target)
-
-
 def _candidates(analysis: Analysis, prediction: Operand, target: Operand, classes: bool) -> Iterator[Candidate]:
     if classes and len(prediction.shape) == 3 and len(target.shape) == 1:
         yield from _last_step(analysis, prediction)
     yield from _shifted(analysis, prediction, target)
-    for_prediction = list(_of_prediction(prediction.shape, classes))
-    for_target = list(_of_target(target.shape, prediction.shape, classes))
-    for suffix, shape, keeps in for_prediction:
-        if _fits(shape, target.shape, classes):
-            yield from suffixed(analysis, prediction, suffix, keeps)
-    for suffix, shape, keeps in for_target:
-        if _fits(prediction.shape, shape, classes):
-            yield from suffixed(analysis, target, suffix, keeps)
-    for suffix, shape, keeps in for_prediction:
-        for other, wanted, kept in for_target:
-            if _fits(shape, wanted, classes):
-                yield from _both(analysis, prediction, suffix, target, other, keeps and kept)
+    for one, other in losses.agreeing(prediction.shape, target.shape, classes):
+        if one is None or other is None:
+            used, made = (prediction, one) if one is not None else (target, other)
+            if made is not None:
+                yield from suffixed(analysis, used, made.suffix, made.whole)
+        else:
+            yield from _both(analysis, prediction, one, target, other)
     yield from resampled(analysis, prediction, target)
     if classes:
         yield from _to_mask(analysis, prediction, target)
@@ -203,30 +184,6 @@ def _flattened_from(analysis: Analysis, used: Operand) -> Operand | None:
     return None
 
 
-def _of_prediction(shape: Shape, classes: bool) -> Iterator[Rewriting]:
-    rank = len(shape)
-    if rank == 3:
-        yield ".transpose(1, 2)", (shape[0], shape[2], shape[1]), True
-        yield ".flatten(0, 1)", (dims.multiply(shape[0], shape[1]), shape[2]), True
-    if rank == 4:
-        yield ".permute(0, 3, 1, 2)", (shape[0], shape[3], shape[1], shape[2]), True
-        yield ".flatten(0, 2)", (dims.product(shape[:3]), shape[3]), True
-    for suffix, made in squeezed(shape):
-        yield suffix, made, True
-    if rank > 2:
-        yield ".flatten(1)", (shape[0], dims.product(shape[1:])), not classes
-    if rank > 1 and not classes:
-        yield ".flatten()", (dims.product(shape),), True
-    for suffix, made in transposed(shape):
-        if not (rank == 3 and suffix == ".transpose(1, 2)"):
-            yield suffix, made, rank == 2
-    if rank == 3:
-        yield "[:, -1]", (shape[0], shape[2]), False
-        yield ".mean(dim=1)", (shape[0], shape[2]), False
-    if rank == 4:
-        yield ".mean(dim=(2, 3))", shape[:2], False
-
-
 def _last_step(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
     """One prediction for a sequence: of the last step of a recurrent layer, or of the mean of what a Transformer makes."""
     layer: Operand | None = None
@@ -243,35 +200,21 @@ def _last_step(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
             return
 
 
-def _of_target(shape: Shape, prediction: Shape, classes: bool) -> Iterator[Rewriting]:
-    for suffix, made in squeezed(shape):
-        yield suffix, made, True
-    if len(shape) > 1:
-        yield ".flatten()", (dims.product(shape),), True
-    if len(shape) == len(prediction) == 2 and classes:
-        yield ".argmax(dim=1)", shape[:1], True
-    if not classes:
-        for index in (*range(1, len(shape) + 1), 0):
-            yield f".unsqueeze({index})", (*shape[:index], 1, *shape[index:]), True
-    for suffix, made in transposed(shape):
-        yield suffix, made, True
-
-
 def _both(
-    analysis: Analysis, prediction: Operand, suffix: str, target: Operand, other: str, safe: bool
+    analysis: Analysis, prediction: Operand, one: Rewriting, target: Operand, other: Rewriting
 ) -> Iterator[Candidate]:
     if prediction.node is None or target.node is None:
         return
     source = source_at(analysis, prediction.site)
-    changes = (append(source, prediction.node, suffix), append(source, target.node, other))
-    flat = suffix.startswith(".flatten") and other.startswith(".flatten")
+    changes = (append(source, prediction.node, one.suffix), append(source, target.node, other.suffix))
+    flat = one.suffix.startswith(".flatten") and other.suffix.startswith(".flatten")
     names = (source.segment(prediction.node), source.segment(target.node))
     title = (
         message("fix.flatten_both")
         if flat
-        else message("fix.append", expression=names[0], suffix=f"{suffix}, {names[1]}{other}")
+        else message("fix.append", expression=names[0], suffix=f"{one.suffix}, {names[1]}{other.suffix}")
     )
-    yield Candidate(title, changes, safe)
+    yield Candidate(title, changes, one.whole and other.whole)
 
 
 def _kept_batch(analysis: Analysis, tensor: Tensor, target: Shape) -> Iterator[Candidate]:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 from itertools import combinations, islice, permutations, product
 
 from torchsleuth.faults import FAULTS
@@ -31,10 +32,10 @@ from torchsleuth.rules.evidence.constructors import change_argument, given_argum
 from torchsleuth.rules.evidence.describe import expression_text, layer_text, shape_text
 from torchsleuth.rules.evidence.operands import (
     Operand,
-    Shape,
     appended,
     batched_by_callers,
     exchanged,
+    fitted,
     layers_behind,
     lineage,
     operand,
@@ -42,12 +43,9 @@ from torchsleuth.rules.evidence.operands import (
     replaced,
     resized,
     reversed_alone,
-    same,
     source_at,
-    squeezed,
     suffixed,
     suffixed_at_birth,
-    transposed,
     written,
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
@@ -57,7 +55,9 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.cat_mismatch import joined_otherwise
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.synthesis.shapes import Shape, fitting, same, squeezed, transposed
 from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
 from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS101"
@@ -145,13 +145,10 @@ def _for_linear(
             yield from permuted_before(analysis, used, last)
             if len(shape) > 3:  # Channels last; exchanged with one of height and width, they would turn the image.
                 yield from suffixed(analysis, used, f".permute{last}", safe=False)
-        for suffix, other in transposed(shape):
-            if same(other[-1], wanted):
-                yield from suffixed(analysis, used, suffix, safe=False)
-                yield from suffixed_at_birth(analysis, used, suffix)
-        for suffix, other in squeezed(shape):
-            if same(other[-1], wanted):
-                yield from suffixed(analysis, used, suffix)
+        for turned in fitting(shape, lambda other: same(other[-1], wanted), transposed):
+            yield from suffixed(analysis, used, turned.suffix, safe=False)
+            yield from suffixed_at_birth(analysis, used, turned.suffix)
+        yield from fitted(analysis, used, lambda other: same(other[-1], wanted), squeezed)
         if same(dims.multiply(got, 2), wanted):
             yield from both_directions(analysis, used.tensor)
     if isinstance(got, int):
@@ -292,6 +289,10 @@ def _inner(shape: Shape) -> int:
     return -2 if len(shape) > 1 else -1
 
 
+def _has(place: int, wanted: Size, shape: Shape) -> bool:
+    return same(shape[place], wanted)
+
+
 def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
     inner = left.shape[-1], right.shape[_inner(right.shape)]
     for used in (right, left):
@@ -314,10 +315,11 @@ def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[
             if isinstance(wanted, int):
                 yield from _previous_layer(analysis, used.tensor, wanted)
     for used, other in ((right, left), (left, right)):
-        for suffix, shape in transposed(used.shape):
-            pair = (other.shape, shape) if used is right else (shape, other.shape)
-            if len(used.shape) > 2 and same(pair[0][-1], pair[1][_inner(pair[1])]):
-                yield from suffixed(analysis, used, suffix, safe=False)
+        if len(used.shape) > 2:
+            place, wanted = (
+                (_inner(used.shape), other.shape[-1]) if used is right else (-1, other.shape[_inner(other.shape)])
+            )
+            yield from fitted(analysis, used, partial(_has, place, wanted), transposed, safe=False)
 
 
 def _of_letters(operation: Operation, given: list[Operand]) -> str | None:

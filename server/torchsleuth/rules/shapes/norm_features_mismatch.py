@@ -35,12 +35,10 @@ from torchsleuth.rules.evidence.constructors import (
 from torchsleuth.rules.evidence.describe import expression_text, layer_text, shape_text
 from torchsleuth.rules.evidence.operands import (
     Operand,
-    Shape,
     append,
     layers_behind,
     operands,
     replaced,
-    same,
     short,
     source_at,
     suffixed_at_birth,
@@ -49,6 +47,7 @@ from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.orders import permuted_before
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.synthesis.shapes import Shape, same
 from torchsleuth.tensors import dims
 from torchsleuth.values import LibraryModule, ListValue
 

@@ -36,7 +36,6 @@ from torchsleuth.rules.evidence.operands import (
     operands,
     replaced,
     resized,
-    same,
     short,
     source_at,
     suffixed,
@@ -47,6 +46,7 @@ from torchsleuth.rules.evidence.results import last_step, one_part, pair_in_sequ
 from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.synthesis.shapes import same
 from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS199"

@@ -32,19 +32,19 @@ from torchsleuth.rules.evidence.operands import (
     Operand,
     append,
     appended,
+    fitted,
     made_wider,
     operands,
     package_name,
     replaced,
-    same,
     source_at,
-    squeezed,
     suffixed,
     written,
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.synthesis.shapes import same, squeezed
 
 CODE = "TS108"
 _BY_INDEX = ("gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "take_along_dim")
@@ -105,8 +105,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, given: list[Operan
         rank = len(used.shape)
         for index in (1, 0, -1) if rank else (0,):
             yield from suffixed(analysis, used, f".unsqueeze({index})", index == 1)
-        for suffix, _ in squeezed(used.shape):
-            yield from suffixed(analysis, used, suffix)
+        yield from fitted(analysis, used, lambda shape: True, squeezed)
         if rank > 2:
             yield from suffixed(analysis, used, ".flatten(1)", safe=False)
 

@@ -30,8 +30,9 @@ from torchsleuth.interp import batch
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, origin_trail
-from torchsleuth.rules.evidence.operands import Shape, lineage, operand, replaced, same, same_shape, source_at, written
+from torchsleuth.rules.evidence.operands import lineage, operand, replaced, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.synthesis.shapes import Shape, same, same_shape
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import ListValue, Tensor, Value, is_int

@@ -29,12 +29,13 @@ from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument, given_argument, passed_for
 from torchsleuth.rules.evidence.describe import expression_text, operand_node, shape_text
-from torchsleuth.rules.evidence.operands import layers_behind, lineage, replaced, same
+from torchsleuth.rules.evidence.operands import layers_behind, lineage, replaced
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.synthesis.shapes import same
 from torchsleuth.tensors import dims
 from torchsleuth.values import Instance, LibraryModule, Tensor
 from torchsleuth.values.frames import Scene

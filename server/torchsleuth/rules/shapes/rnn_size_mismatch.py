@@ -25,18 +25,10 @@ from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument, given_argument
 from torchsleuth.rules.evidence.describe import expression_text, layer_text, shape_text
-from torchsleuth.rules.evidence.operands import (
-    Operand,
-    Shape,
-    layers_behind,
-    operands,
-    resized,
-    same,
-    squeezed,
-    suffixed,
-)
+from torchsleuth.rules.evidence.operands import Operand, fitted, layers_behind, operands, resized, suffixed
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.synthesis.shapes import Shape, same, squeezed
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import LibraryModule
@@ -75,9 +67,7 @@ def _input(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, 
 def _for_input(analysis: Analysis, module: LibraryModule, used: Operand) -> Iterator[Candidate]:
     built, got = given_argument(module, 0, "input_size"), used.shape[-1]
     if len(used.shape) > 3:
-        for suffix, shape in squeezed(used.shape):
-            if same(shape[-1], got):
-                yield from suffixed(analysis, used, suffix)
+        yield from fitted(analysis, used, lambda shape: same(shape[-1], got), squeezed)
         yield from suffixed(analysis, used, ".flatten(2)", safe=False)
         yield from suffixed(analysis, used, ".flatten(0, 1)", safe=False)
     elif isinstance(got, int):
