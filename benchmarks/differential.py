@@ -26,10 +26,15 @@ import numpy as np
 import torch
 
 from torchsleuth.interp.budget import Budget
-from torchsleuth.interp.frames import Frame
 from torchsleuth.interp.imports import Workspace
-from torchsleuth.interp.interpreter import Interpreter
-from torchsleuth.interp.values import (
+from torchsleuth.interp.interpreter import Execution
+from torchsleuth.interp.library.plain import Known
+from torchsleuth.rules.rule import Analysis
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.device import Device
+from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.spec import DType, Native, TensorSpec
+from torchsleuth.values import (
     OTHERS,
     UNKNOWN,
     Array,
@@ -43,14 +48,12 @@ from torchsleuth.interp.values import (
     Maybe,
     Scalar,
     Several,
+    SliceValue,
     Tensor,
     Value,
+    is_unknown,
 )
-from torchsleuth.rules.rule import Analysis
-from torchsleuth.syntax.text import SourceText
-from torchsleuth.tensors.device import Device
-from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.spec import DType, TensorSpec
+from torchsleuth.values.frames import Frame
 from torchsleuth.worker.engine import Engine
 
 PROGRAMS = Path(__file__).parent.parent / "tests" / "differential" / "programs"
@@ -139,7 +142,7 @@ class Recorder(Engine):
     def interpret(self, path: str, files: Mapping[str, str], roots: tuple[str, ...]) -> Analysis:
         recorder, source, workspace = self, SourceText(path, files[path]), Workspace(files, roots)
 
-        class Recording(Interpreter):
+        class Recording(Execution):
             done = False
 
             def body(self, statements: Any, frame: Frame) -> int:
@@ -188,8 +191,14 @@ def _described_items(known: ListValue | DictValue) -> str:
 
 def judged(known: Value, actual: Any) -> str:
     """Whether what the analysis has says what CPython has, says less, or contradicts it."""
-    if known is UNKNOWN:
+    if is_unknown(known) or (isinstance(known, Native) and known.kind == "external"):
         return UNCERTAIN
+    if isinstance(known, Known):
+        return RIGHT if repr(known.object) == repr(actual) else WRONG
+    if isinstance(known, SliceValue):
+        return judged((known.start, known.stop, known.step), (actual.start, actual.stop, actual.step))
+    if isinstance(known, Native):
+        return RIGHT if getattr(actual, "__name__", "").rpartition(".")[2] == known.name else WRONG
     if isinstance(known, Choice):
         return WRONG if all(judged(option, actual) == WRONG for option in known.options) else UNCERTAIN
     if isinstance(known, Scalar):
@@ -252,7 +261,8 @@ def _of_tensors(known: Tensor | Array, actual: Any) -> str:
 def _of_objects(known: Instance | LibraryModule | Function | ClassValue, actual: Any) -> str:
     """Of an object the kind is compared, of a function, a class or a member of an enum the name."""
     if isinstance(known, Function | ClassValue):
-        return RIGHT if getattr(actual, "__name__", None) == known.name else WRONG
+        name = known.attributes.get("__name__", known.name) if isinstance(known, Function) else known.name
+        return RIGHT if getattr(actual, "__name__", None) == name else WRONG
     kind = known.cls.name if isinstance(known, Instance) else known.type_name
     if isinstance(known, Instance) and isinstance(actual, enum.Enum) and known.name is not None:
         return RIGHT if actual.name == known.name else WRONG

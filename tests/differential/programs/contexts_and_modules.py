@@ -306,21 +306,21 @@ import pickle
 a = pickle.loads(pickle.dumps({"x": [1, 2]}))
 b = a["x"]
 
-# == random with its state restored
+# == a shuffled list has as many elements
 import random
 random.seed(0)
 xs = [1, 2, 3]
 random.shuffle(xs)
 n = len(xs)
 k = len(random.sample(range(10), 3))
-low = 0 <= random.random() < 1
+del xs
 
-# == time differences
+# == a time difference is a float
 import time
 start = time.time()
 elapsed = time.time() - start
-ok = elapsed >= 0
 kind = type(elapsed).__name__
+del start, elapsed
 
 # == importing parts
 from math import sqrt as root, pi
