@@ -7,13 +7,24 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import kinds, misuse, reasons, signatures, unparsed, unset
+from torchsleuth.interp import exceptions, kinds, misuse, reasons, signatures, streams, unparsed, unset
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.choices import Choices
 from torchsleuth.interp.decorators import hands_back
-from torchsleuth.interp.library import dispatch, einops, hierarchy, hooks, modules, packed, python, records
+from torchsleuth.interp.library import (
+    classes,
+    dispatch,
+    einops,
+    hierarchy,
+    hooks,
+    modules,
+    packed,
+    plain,
+    python,
+    records,
+)
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
@@ -229,6 +240,9 @@ class Calls(Choices):
             )
             return self.call(callee.function, joined)
         if isinstance(callee, ClassValue):
+            made = classes.called_through_metaclass(self, callee, call)
+            if made is not plain.ABSENT:
+                return made
             return self.instantiate(callee, call.args, call.kwargs, node, call.frame)
         if isinstance(callee, Instance):
             return self._call_instance(callee, call)
@@ -313,6 +327,23 @@ class Calls(Choices):
         """Runs a user function in a frame of its own. `body`: of the ``with`` that it is the context manager of."""
         if function.kind == "contextmanager" and body is None:
             return Managed(function, args, kwargs)
+        remembered = _key_of(function, args, kwargs)
+        if remembered is not None and function.memo is not None:
+            if remembered not in function.memo:
+                value = self._called(function, args, kwargs, node, caller, body)
+                self.heap.set(function.memo, remembered, value)
+            return function.memo[remembered]
+        return self._called(function, args, kwargs, node, caller, body)
+
+    def _called(
+        self,
+        function: Function,
+        args: tuple[Value, ...],
+        kwargs: dict[str, Value],
+        node: ast.Call | None,
+        caller: Frame,
+        body: Callable[[Value], None] | None,
+    ) -> Value:
         self.called.add(function.node)
         too_deep = caller.depth >= self.budget.depth or self._recursing(function, caller)
         names = None if too_deep else self._bind(function, args, kwargs)
@@ -409,6 +440,7 @@ class Calls(Choices):
         )
         frame.body = body
         frame.certain = self.uncertain
+        given, events = dict(names), len(self.trace.events)
         if function.is_generator:
             frame.yields = []
         for argument in ast.walk(function.node.args):
@@ -428,12 +460,44 @@ class Calls(Choices):
                 return self.eval(function.node.body, frame)
             completion = self.block(function.node.body, frame)
         finally:
+            self.running = caller
             self.autocast, self.guarded, self.first_unknown = autocast, guarded, first_unknown
             if function.grad_mode is not None:
                 self.grad, self.grad_off = grad, grad_off
-        value = self._result(frame, completion)
+        stepped = function.is_generator and body is None and self._is_stepped(frame, events)
+        value = self._generator(frame, given) if stepped else self._result(frame, completion)
         self.meet_result(function, value, frame)
         return value
+
+    def started(self, managed: Managed, caller: Frame) -> Value:
+        """The generator of a context manager that is not entered by a ``with``."""
+        function = managed.function
+        names = self._bind(function, managed.args, managed.kwargs)
+        if names is None or isinstance(function.node, ast.Lambda) or not streams.can_stop(function.node):
+            return UNKNOWN
+        source = caller.source if caller.path == function.path else self.source_of(function.path, caller)
+        receiver = managed.args[0] if managed.args and function.owner is not None else None
+        frame = Frame(
+            source, names, function.globals, function.closure, function, receiver, caller, None, caller.depth + 1
+        )
+        frame.start, frame.certain = self.heap.mark(), self.uncertain
+        return streams.generator(self, frame, (), self.site(function.node, frame))
+
+    def _is_stepped(self, frame: Frame, events: int) -> bool:
+        """Whether a generator whose body was executed for what it shows is executed again, step by step."""
+        assert frame.function is not None
+        quiet = len(self.trace.events) == events and self.uncertain == frame.certain
+        return quiet and streams.is_followed(frame.function)
+
+    def _generator(self, frame: Frame, names: dict[str, Value]) -> Value:
+        """The generator that a call gives: nothing is done yet."""
+        examples = tuple(frame.yields or ())
+        self.heap.rollback(frame.start)
+        again = replace(
+            frame, names=names, yields=None, returned=None, returns=[], loops=[], handling=[], start=self.heap.mark()
+        )
+        site = Site(frame.source.span(frame.call or frame.function.node), frame.call or frame.function.node, frame)  # type: ignore[union-attr]
+        return streams.generator(self, again, self.heap.several(examples), site)
 
     def _result(self, frame: Frame, completion: int) -> Value:
         """Joins the paths that returned early with the one that reached the end."""
@@ -448,6 +512,7 @@ class Calls(Choices):
                 values.append(value)
             value = self.heap.join(deltas, values=values)
         elif not falls_through:
+            exceptions.throw(self, self.thrown)
             value = UNKNOWN
         if frame.returns and completion == 0:
             # Past conditions that were not decided, to an end that nobody has written: it may never be reached.
@@ -532,7 +597,10 @@ class Calls(Choices):
             return records.member(self, cls, args)
         if records.is_named_tuple(cls):
             return records.make_named_tuple(self, cls, args, kwargs, frame) if exact else UNKNOWN
+        if classes.is_abstract(self, cls):
+            exceptions.throw(self, exceptions.made("builtins.TypeError", (f"abstract class {cls.name}",)))
         instance = Instance(cls)
+        classes.begin(self, instance, args)
         maker = self.class_attribute(cls, "__new__")
         if isinstance(maker, Function):
             made = self.call_function(maker, (cls, *args), kwargs, node, frame)
@@ -550,6 +618,11 @@ class Calls(Choices):
             if not exact:
                 return UNKNOWN
             records.fill(self, instance, args, kwargs, frame)
+            instance.state["filled"] = True
+        elif init is MISSING and classes.fill_contents(
+            self, instance, Arguments(args, kwargs, node or ast.Pass(), frame, exact)
+        ):
+            return instance
         elif init is MISSING and cls.native_base() is not None:
             dispatch.native_init(self, instance, Arguments(args, kwargs, node or ast.Pass(), frame, exact))
         elif cls.opaque:
@@ -569,7 +642,7 @@ class Calls(Choices):
             return self._forward(instance, method, call, node)
         if not isinstance(method, Function):
             return UNKNOWN
-        return self.call_function(method, (instance, *call.args), call.kwargs, node, call.frame)
+        return self.call_function(method, (*_bound_to(instance, method), *call.args), call.kwargs, node, call.frame)
 
     def _forward(self, instance: Instance, method: Function, call: Arguments, node: ast.Call | None) -> Value:
         """A call of a user module: an event, and a new piece of graph when it is the outermost one."""
@@ -579,8 +652,10 @@ class Calls(Choices):
             if self.hooked:
                 call = hooks.before(self, instance, call)
             if not self.hooked and not instance.cls.opaque:
-                misuse.misfits(self, signatures.of(method), instance, call)
-            value = self.call_function(method, (instance, *call.args), call.kwargs, node, call.frame)
+                parameters = signatures.of(method, bound=method.kind != "staticmethod")
+                misuse.misfits(self, parameters, instance, call)
+            args = (*_bound_to(instance, method), *call.args)
+            value = self.call_function(method, args, call.kwargs, node, call.frame)
             if self.hooked:
                 value = hooks.after(self, instance, call, value)
         finally:
@@ -687,6 +762,24 @@ class Calls(Choices):
     @staticmethod
     def is_module(value: Value) -> bool:
         return is_module(value)
+
+
+def _key_of(function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    """What a function under ``lru_cache`` finds its result by, None where it does not keep it."""
+    plain = (str, int, float, bool, type(None))
+    if (
+        function.memo is None
+        or function.kind == "property"
+        or not all(isinstance(one, plain) for one in kwargs.values())
+    ):
+        return None
+    known = all(isinstance(one, plain) or (place == 0 and isinstance(one, Instance)) for place, one in enumerate(args))
+    return (tuple((type(one), one) for one in args), tuple(sorted(kwargs))) if known and not kwargs else None
+
+
+def _bound_to(instance: Instance, method: Function) -> tuple[Value, ...]:
+    """What a method is given in front of its arguments."""
+    return () if method.kind == "staticmethod" else (instance.cls if method.kind == "classmethod" else instance,)
 
 
 def _is_empty(default: Value) -> bool:

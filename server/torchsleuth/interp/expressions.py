@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import demands, kinds, limits, misuse, reasons, unset
+from torchsleuth.interp import demands, exceptions, kinds, limits, misuse, reasons, special, unset
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.arithmetic import (
     MAX_SEQUENCE,
@@ -22,9 +22,12 @@ from torchsleuth.interp.arithmetic import (
 )
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.calls import Calls
+from torchsleuth.interp.exceptions import Thrown, throw
+from torchsleuth.interp.exceptions import made as raised
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import (
     arrays,
+    classes,
     data,
     dictionaries,
     dispatch,
@@ -34,11 +37,14 @@ from torchsleuth.interp.library import (
     hierarchy,
     modules,
     parameters,
+    pure,
     python,
     records,
 )
+from torchsleuth.interp.library.plain import ABSENT, Known
 from torchsleuth.interp.library.tensor_methods import TensorMethods
 from torchsleuth.interp.reasons import Watch
+from torchsleuth.interp.streams import Stream
 from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
@@ -127,7 +133,7 @@ class Expressions(Calls):
         outer, self.first_unknown = self.first_unknown, None
         try:
             value = self.evaluators[kind](node, frame)
-        except (OutOfBudget, RecursionError):
+        except (OutOfBudget, RecursionError, Thrown):
             raise
         except MemoryError:
             value = Unknown(Reason.BUDGET, node, frame)
@@ -209,13 +215,13 @@ class Expressions(Calls):
     def on_Dict(self, node: ast.Dict, frame: Frame) -> Value:
         entries: dict[Any, Value] | None = {}
         for key_node, value_node in zip(node.keys, node.values):
+            key = self.eval(key_node, frame) if key_node is not None else None
             value = self.eval(value_node, frame)
             if key_node is None:
                 value = parameters.as_entries(self, value)
                 more = value.entries if isinstance(value, DictValue) else None
                 entries = dictionaries.merge(self, entries, more)
                 continue
-            key = self.eval(key_node, frame)
             if entries is not None:
                 entries = dictionaries.put(self, entries, key, value)
         return DictValue(entries)
@@ -228,14 +234,17 @@ class Expressions(Calls):
                 pieces.append(str(part.value))
             elif isinstance(part, ast.FormattedValue):
                 value = self.eval(part.value, frame)
-                if isinstance(value, str | int | float | bool) and part.format_spec is None and part.conversion == -1:
-                    pieces.append(str(value))
+                form = self.eval(part.format_spec, frame) if part.format_spec is not None else ""
+                if part.format_spec is not None and part.conversion == -1 and not isinstance(value, str | int | float):
+                    demands.as_text(self, value, form, part.value, frame)
+                    misuse.needs_result(self, value, part.value, frame)
+                text: Value = UNKNOWN
+                if isinstance(form, str):
+                    call = Arguments((), {}, part, frame)
+                    text = pure.formatted(self, value, part.conversion, form, call)
+                if isinstance(text, str):
+                    pieces.append(text)
                 else:
-                    if part.format_spec is not None:
-                        form = self.eval(part.format_spec, frame)
-                        if part.conversion == -1:
-                            demands.as_text(self, value, form, part.value, frame)
-                            misuse.needs_result(self, value, part.value, frame)
                     known = False
         return "".join(pieces) if known and sum(map(len, pieces)) <= limits.MAX_TEXT else Scalar("str")
 
@@ -245,6 +254,8 @@ class Expressions(Calls):
 
     def on_NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> Value:
         value = self.eval(node.value, frame)
+        while frame.around is not None:
+            frame = frame.around
         self.assign(node.target, value, frame)
         return value
 
@@ -368,6 +379,10 @@ class Expressions(Calls):
                 return UNKNOWN
         if isinstance(value, Dim) and isinstance(node.op, ast.USub):
             return dims.negate(value)
+        if isinstance(value, Instance):
+            name = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}[type(node.op)]
+            made = special.call(self, value, name, (), frame)
+            return UNKNOWN if made is special.ABSENT else made
         return value if isinstance(value, Scalar) else UNKNOWN
 
     def on_BinOp(self, node: ast.BinOp, frame: Frame) -> Value:
@@ -398,6 +413,13 @@ class Expressions(Calls):
         if inplace and isinstance(left, Parameters):
             self.parameters_written(left, node, frame)
             return left
+        if isinstance(left, Instance) or isinstance(right, Instance):
+            made = records.combined(self, name, left, right)
+            if made is special.ABSENT:
+                made = special.binary(self, name, left, right, frame, inplace)
+            if made is not special.ABSENT:
+                return made
+            left, right = self._held(left), self._held(right)
         left, right = self.resolved(left), self.resolved(right)
         if name == "mul":
             for sequence, count in ((left, right), (right, left)):
@@ -405,10 +427,39 @@ class Expressions(Calls):
         if isinstance(left, Dim) or isinstance(right, Dim):
             return self._symbolic(name, left, right)
         if isinstance(left, NUMBERS) and isinstance(right, NUMBERS):
+            if name in ("truediv", "floordiv", "mod") and right == 0:
+                throw(self, raised("builtins.ZeroDivisionError", ("division by zero",)))
             return arithmetic(name, left, right)
         if isinstance(left, Scalar | Availability) or isinstance(right, Scalar | Availability):
             return scalar_arithmetic(left, right)
-        return self._containers(name, left, right, inplace)
+        if is_unknown(left) or is_unknown(right):
+            return self._containers(name, left, right, inplace)
+        call = Arguments((), {}, node, frame)
+        made = pure.operate(self, name, left, right, call, inplace)
+        return self._containers(name, left, right, inplace) if made is ABSENT else made
+
+    def shown(self, value: Value, how: str, frame: Frame) -> Value:
+        """``str(value)`` or ``repr(value)``. `how`: the name of the method."""
+        call = Arguments((), {}, ast.Pass(), frame)
+        conversion = ord("s") if how == "__str__" else ord("r")
+        made = pure.formatted(self, value, conversion, "", call)
+        return Scalar("str") if made is ABSENT else made
+
+    @staticmethod
+    def text_of_path(value: LibraryObject) -> Value:
+        """``str(path)``; ABSENT for other objects."""
+        text = files.path_text(value)
+        return ABSENT if text is None else text
+
+    def shown_record(self, value: Instance, frame: Frame) -> Value:
+        """``repr(value)`` of a dataclass or a member of an enum; ABSENT for other objects."""
+        return records.shown(self, value, frame)
+
+    @staticmethod
+    def _held(value: Value) -> Value:
+        """What an object is by its builtin base, such as a member of an IntEnum; any other value as it is."""
+        held = special.contents(value)
+        return records.plain(value) if held is None else held
 
     def _symbolic(self, name: str, left: Value, right: Value) -> Value:
         if is_unknown(left) or is_unknown(right):
@@ -521,7 +572,7 @@ class Expressions(Calls):
             same = self.identical(left, right)
             return Scalar("bool") if same is None else same == isinstance(op, ast.Is)
         if isinstance(op, ast.In | ast.NotIn):
-            found = self._contains(left, right)
+            found = self._contains(left, right, node, frame)
             return Scalar("bool") if found is None else found == isinstance(op, ast.In)
         name = _OPERATORS[type(op)]
         if not isinstance(op, ast.Eq | ast.NotEq) or isinstance(left, Tensor) or isinstance(right, Tensor):
@@ -538,9 +589,15 @@ class Expressions(Calls):
             return arrays.binary(self, name, left, right, frame)
         if records.is_member(left) and records.is_member(right) and name in ("eq", "ne"):
             return (left is right) == (name == "eq")
-        left, right = records.plain(left), records.plain(right)
-        if name in ("eq", "ne") and (isinstance(left, Instance) or isinstance(right, Instance)):
-            same = self._equal_objects(left, right)
+        left, right = self._held(left), self._held(right)
+        if isinstance(left, Instance) or isinstance(right, Instance):
+            made = special.compared(self, name, left, right, frame)
+            if made is not special.ABSENT:
+                return Scalar("bool") if is_unknown(made) else made
+            made = records.compared(self, name, left, right, node, frame)
+            if made is not special.ABSENT:
+                return made
+            same = self._equal_objects(left, right) if name in ("eq", "ne") else None
             return Scalar("bool") if same is None else same == (name == "eq")
         left, right = self.resolved(left), self.resolved(right)
         if is_int(left) and is_int(right) and (isinstance(left, Dim) or isinstance(right, Dim)):
@@ -555,6 +612,10 @@ class Expressions(Calls):
                 return bool(getattr(operator, name)(left, right))
             except TypeError:
                 return Scalar("bool")
+        if not is_unknown(left) and not is_unknown(right):
+            made = pure.operate(self, name, left, right, Arguments((), {}, node, frame))
+            if made is not ABSENT:
+                return made
         if isinstance(left, tuple) and isinstance(right, tuple) and name in ("eq", "ne"):
             parts = [compare_parts(a, b) for a, b in zip(left, right)]
             if len(left) != len(right) or False in parts:
@@ -606,9 +667,11 @@ class Expressions(Calls):
             return left is right
         return True if left is right else None
 
-    def _contains(self, item: Value, container: Value) -> bool | None:
+    def _contains(self, item: Value, container: Value, node: ast.AST, frame: Frame) -> bool | None:
         if isinstance(item, str) and isinstance(container, str):
             return item in container
+        if isinstance(container, Instance):
+            return self._object_contains(item, container, node, frame)
         container = parameters.as_entries(self, container)
         if isinstance(container, DictValue):
             return dictionaries.contains(container, item)
@@ -618,7 +681,23 @@ class Expressions(Calls):
         if isinstance(items, tuple) and isinstance(item, str | int | float | bool | type(None)):
             if all(isinstance(other, str | int | float | bool | type(None)) for other in items):
                 return item in items
+        if isinstance(items, tuple | bytes) and not isinstance(items, Several):
+            found = pure.contains(self, container, item, Arguments((), {}, node, frame))
+            return found if isinstance(found, bool) else None
+        if isinstance(container, LibraryObject) and isinstance(item, str):
+            return python.has_attribute(container, item)
         return None
+
+    def _object_contains(self, item: Value, container: Instance, node: ast.AST, frame: Frame) -> bool | None:
+        """``item in container``, where that is an object of the user's."""
+        made = special.call(self, container, "__contains__", (item,), frame)
+        if made is not special.ABSENT:
+            return self.truth(made)
+        held = special.contents(container)
+        if held is not None:
+            return self._contains(item, held, node, frame)
+        items = self.sequence(container, node, frame)
+        return None if items is None else self._contains(item, items, node, frame)
 
     def on_Subscript(self, node: ast.Subscript, frame: Frame) -> Value:
         container = self.eval(node.value, frame)
@@ -647,6 +726,35 @@ class Expressions(Calls):
         kinds.picks(self, container, key, node, frame)
         if isinstance(key, Tensor) and isinstance(container, ListValue | tuple):
             demands.as_number(self, key, "index", node, frame)
+        if isinstance(container, ListValue | tuple | str | bytes | Known):
+            return self._item_of_sequence(container, key, node, frame)
+        if isinstance(container, DictValue):
+            return dictionaries.item(self, container, self.resolved(key), node, frame)
+        if isinstance(container, LibraryModule):
+            return modules.child(self, container, key)
+        if isinstance(container, Instance):
+            made = special.call(self, container, "__getitem__", (key,), frame)
+            if made is not special.ABSENT:
+                return made
+            held = special.contents(container)
+            if held is not None:
+                return classes.item_of_contents(self, container, held, key, node, frame)
+            if container.native is not None:
+                return self.get_item(container.native, key, node, frame)
+        if isinstance(container, LibraryObject):
+            return dispatch.item(self, container, key, node, frame)
+        if isinstance(container, ClassValue):
+            made = special.of_class(self, container, "__class_getitem__", (key,), frame)
+            return (
+                container
+                if made is special.ABSENT and not container.opaque
+                else UNKNOWN
+                if made is special.ABSENT
+                else made
+            )
+        return UNKNOWN
+
+    def _item_of_sequence(self, container: Value, key: Value, node: ast.AST, frame: Frame) -> Value:
         items = container.elements if isinstance(container, ListValue) else container
         if isinstance(items, Several):
             one = parameters.parameter_at(self, container, self.resolved(key))
@@ -657,12 +765,18 @@ class Expressions(Calls):
                 return ListValue(Several.counted(items, count))
             at_any = is_int(key) or is_unknown(key) or isinstance(key, Tensor)
             return self.heap.one_of(self.any_of(items)) if items and at_any else UNKNOWN
+        if isinstance(items, bytes | Known):
+            made = pure.item(self, container, key, Arguments((), {}, node, frame))
+            return UNKNOWN if made is ABSENT else made
         if isinstance(items, tuple | str):
-            index = self.resolved(key)
+            index = self.resolved(records.plain(key))
             if isinstance(index, str) and isinstance(items, NamedResult):
                 return items[items.fields.index(index)] if index in items.fields else UNKNOWN
-            if isinstance(index, int) and not isinstance(index, bool):
-                return items[index] if -len(items) <= index < len(items) else UNKNOWN
+            if isinstance(index, int):
+                if not -len(items) <= index < len(items):
+                    throw(self, raised("builtins.IndexError", ("index out of range",)))
+                    return UNKNOWN
+                return items[index]
             if isinstance(index, SliceValue):
                 bounds = (index.start, index.stop, index.step)
                 if all(isinstance(bound, int | type(None)) for bound in bounds):
@@ -674,18 +788,6 @@ class Expressions(Calls):
                 one = self.heap.several(tuple(items))
                 return ListValue((self.any_of(one),) * count if isinstance(count, int) and items else one)
             return self.any_of(items) if isinstance(items, tuple) and items else UNKNOWN
-        if isinstance(container, DictValue):
-            return dictionaries.item(self, container, self.resolved(key), node, frame)
-        if isinstance(container, LibraryModule):
-            return modules.child(self, container, key)
-        if isinstance(container, Instance):
-            method = self.class_attribute(container.cls, "__getitem__")
-            if isinstance(method, Function):
-                return self.call_function(method, (container, key), {}, None, frame)
-            if container.native is not None:
-                return self.get_item(container.native, key, node, frame)
-        if isinstance(container, LibraryObject):
-            return dispatch.item(self, container, key, node, frame)
         return UNKNOWN
 
     def any_of(self, items: tuple[Value, ...]) -> Value:
@@ -711,7 +813,21 @@ class Expressions(Calls):
     def on_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
         made = ListValue(self._comprehend(node, node.elt, frame), "generator")
         made.once, made.made = misuse.once(), self.site(node, frame)
+        made.reads = self._read_later(node, frame)
         return made
+
+    @staticmethod
+    def _read_later(node: ast.GeneratorExp, frame: Frame) -> tuple[tuple[Slots, str, Value], ...]:
+        """The variables that a generator expression reads as it goes, with what they are now."""
+        parts = [part for generator in node.generators for part in generator.ifs]
+        parts += [node.elt, *(generator.iter for generator in node.generators[1:])]
+        names = {one.id for part in parts for one in ast.walk(part) if isinstance(one, ast.Name)}
+        found = []
+        for name in names:
+            scope = next((one for one in (frame.names, *frame.closure, frame.globals) if name in one), None)
+            if scope is not None and not isinstance(scope[name], Function | ClassValue | Native | Namespace):
+                found.append((scope, name, scope[name]))
+        return tuple(found)
 
     def on_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
         pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
@@ -737,7 +853,7 @@ class Expressions(Calls):
             frame.depth,
             self.heap.mark(),
         )
-        inner.loops = frame.loops
+        inner.loops, inner.around = frame.loops, frame
         span = frame.source.span(node)
         results: list[Value] = []
         exact = True
@@ -835,6 +951,11 @@ class Expressions(Calls):
                 return Bound(owner, found)
             if found is MISSING and functions.is_function(owner):
                 return functions.attribute(self, owner, name)
+            if found is MISSING and (given := classes.of_class(self, owner, name)) is not special.ABSENT:
+                return given
+            if isinstance(found, Instance) and not records.is_enum(owner):
+                given = special.call(self, found, "__get__", (None, owner), frame)
+                return found if given is special.ABSENT else given
             return records.class_attribute(self, owner, name, found)
         if isinstance(owner, NamedResult):
             misuse.lacks(self, owner, name, node, frame)
@@ -872,8 +993,16 @@ class Expressions(Calls):
         name = (
             value.type_name if isinstance(value, ListValue | DictValue) else "str" if isinstance(value, str) else None
         )
-        if name in ("str", "list", "set", "dict"):
+        if name in ("str", "list", "set", "dict", "frozenset"):
             return Native(f"builtins.{name}", "builtin")
+        if type(value) in (bool, int, float, complex, bytes, tuple, type(None), type(...)):
+            return Native(f"builtins.{type(value).__name__}", "builtin")
+        if isinstance(value, LibraryObject) and exceptions.is_exception(value):
+            return classes.class_of(value)
+        if isinstance(value, ClassValue) and value.metaclass is not None:
+            return value.metaclass
+        if isinstance(value, Function):
+            return Native("types.FunctionType", "class")
         if isinstance(value, Instance):
             return value.cls
         if isinstance(value, NamedResult) and value.of is not None:
@@ -886,6 +1015,8 @@ class Expressions(Calls):
         if name == "__init__" and owner.kind == "module-class":
             return Builtin("__init__", self._native_init)
         path = f"{owner.path}.{name}"
+        if owner.kind == "builtin" and not is_unknown(method := pure.method_of_type(self, owner, name)):
+            return method
         if owner.kind == "external":
             return dispatch.external_constant(path)
         try:
@@ -909,8 +1040,9 @@ class Expressions(Calls):
 
     def _instance_attribute(self, owner: Instance, name: str, node: ast.AST, frame: Frame) -> Value:
         found = self.class_attribute(owner.cls, name)
-        if isinstance(found, Function) and found.kind == "property":
-            return self.call_function(found, (owner,), {}, None, frame)
+        given = classes.got_through_class(self, owner, name, found, frame)
+        if given is not special.ABSENT:
+            return given
         if name in owner.slots:
             return owner.slots[name]
         if found is not MISSING:
@@ -918,15 +1050,22 @@ class Expressions(Calls):
                 if found.kind == "staticmethod":
                     return found
                 return Bound(owner.cls if found.kind == "classmethod" else owner, found)
-            return found
+            return classes.member_of_class(self, owner, found)
+        if name == "__class__":
+            return owner.cls
         if name == "__dict__":
-            return UNKNOWN
+            return records.attributes(owner)
+        held = special.contents(owner)
+        if held is not None and (hasattr(list, name) or hasattr(dict, name) or hasattr(str, name)):
+            return Bound(held, name)
         modelled = dispatch.instance_attribute(self, owner, name, node, frame)
         if not is_unknown(modelled) or owner.cls.opaque:
             return modelled
         fallback = self.class_attribute(owner.cls, "__getattr__")
         if isinstance(fallback, Function):
             return self.call_function(fallback, (owner, name), {}, None, frame)
+        if isinstance(fallback, Builtin):
+            return fallback.call(Arguments((owner, name), {}, node, frame))
         if is_unknown(modelled):
             unset.attribute(self, owner, name, node, frame)
         return UNKNOWN
@@ -945,6 +1084,9 @@ class Expressions(Calls):
             if name == "__init__":
                 self.may_be_initialised(receiver)
             return found
+        given = classes.of_super(self, receiver, cls, name)
+        if given is not special.ABSENT:
+            return given
         if isinstance(receiver, Instance):
             if name == "__init__":
                 return Builtin("super().__init__", lambda call: dispatch.native_init(self, receiver, call))
@@ -971,10 +1113,10 @@ class Expressions(Calls):
             verdicts = {self.truth(option) for option in value.options}
             return verdicts.pop() if len(verdicts) == 1 else None
         value = self.resolved(value)
-        if isinstance(value, bool | int | float | str | bytes | type(None)):
+        if isinstance(value, bool | int | float | complex | str | bytes | tuple | type(None)):
             return bool(value)
-        if isinstance(value, tuple):
-            return bool(value)
+        if isinstance(value, Known):
+            return bool(value.object)
         if isinstance(value, ListValue):
             return None if value.items is None else bool(value.items)
         if isinstance(value, DictValue):
@@ -989,9 +1131,15 @@ class Expressions(Calls):
         if isinstance(value, Function | ClassValue | Bound | Builtin | DType | Device | Namespace):
             return True
         if isinstance(value, Instance):
-            own = any(self.class_attribute(value.cls, method) is not MISSING for method in ("__bool__", "__len__"))
-            if own or value.cls.opaque:
-                return None
+            for name in ("__bool__", "__len__"):
+                made = special.call(self, value, name, (), self.running)
+                if made is not special.ABSENT:
+                    return None if isinstance(made, Instance) else self.truth(made)
+            held = special.contents(value)
+            if held is not None:
+                return self.truth(held)
+            if records.is_member(value) and records.plain(value) is not value:
+                return self.truth(records.plain(value))
             return self.truth(value.native) if isinstance(value.native, LibraryModule) else True
         if isinstance(value, LibraryModule):
             children = value.slots["children"]
@@ -1019,9 +1167,15 @@ class Expressions(Calls):
             return Iteration(tuple(value), exact=len(value) <= MAX_SEQUENCE)
         if isinstance(value, Scalar) and value.length is not None:
             return Iteration((Scalar("str"),), exact=False, count=value.length)
+        if isinstance(value, Stream):
+            return value.whole(self)
         if isinstance(value, ListValue):
+            if any(scope.get(name) is not held for scope, name, held in value.reads):
+                return Iteration((UNKNOWN,), exact=False)
             if value.items is not None:
-                return Iteration(value.items, exact=True)
+                items = value.items
+                python.use_up(self, value)
+                return Iteration(items, exact=True)
             seen: Iteration | None = value.slots.get("iteration")
             length = value.elements.length if isinstance(value.elements, Several) else None
             return seen or Iteration(tuple(value.elements or (UNKNOWN,)), exact=False, count=length)
@@ -1030,7 +1184,13 @@ class Expressions(Calls):
         if isinstance(value, Tensor):
             return self.iterate_tensor(value, node, frame)
         if isinstance(value, ClassValue) and records.is_enum(value):
-            return Iteration(tuple(records.members(value).values()), exact=True)
+            return Iteration(tuple(records.canonical(value)), exact=True)
+        if isinstance(value, Instance) and (held := special.contents(value)) is not None:
+            if special.method(self, value, "__iter__") is special.ABSENT:
+                return self.iterate(held, node, frame)
+        numbered = classes.by_numbers(self, value, frame) if isinstance(value, Instance) else None
+        if numbered is not None:
+            return Iteration(numbered, exact=True)
         return data.iterate(self, value, node, frame)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.autocast import Regions
 from torchsleuth.interp.budget import Budget
+from torchsleuth.interp.catching import Catching
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.iteration import Iteration
@@ -34,6 +35,7 @@ from torchsleuth.values import (
     Instance,
     LibraryModule,
     LibraryObject,
+    Managed,
     Namespace,
     Parameters,
     Ref,
@@ -100,6 +102,14 @@ class Interpreter(ABC):
     """Branches that raised under undecided conditions so far."""
     tested: Fact | None
     """What the test that was evaluated last says."""
+    running: Frame
+    """The frame whose statement is being executed."""
+    catching: Catching
+    """Who may catch an exception now."""
+    thrown: Value
+    """The exception that is on its way."""
+    being_made: list[ClassValue]
+    """Classes of which an object is being made."""
     stopped: bool = False
     """Whether an operator failed: no execution goes on there."""
     named_by_hand: set[str]
@@ -548,3 +558,41 @@ class Interpreter(ABC):
     @abstractmethod
     def delete_attribute(self, owner: Value, name: str) -> None:
         """``del owner.name``"""
+
+    # -- objects of the user's ---------------------------------------------------------------------
+
+    @abstractmethod
+    def instantiate(
+        self,
+        cls: ClassValue,
+        args: tuple[Value, ...],
+        kwargs: dict[str, Value],
+        node: ast.Call | None,
+        frame: Frame,
+    ) -> Value:
+        """A call of a class of the user's."""
+
+    @abstractmethod
+    def started(self, managed: Managed, caller: Frame) -> Value:
+        """The generator of a context manager that is not entered by a ``with``."""
+
+    @abstractmethod
+    def forget_captured(self, function: Function) -> None:
+        """A function that may be called at any time: what the containers hold that it fills is not known any more."""
+
+    @abstractmethod
+    def set_item(self, container: Value, key: Value, value: Value, node: ast.expr, frame: Frame) -> None:
+        """``container[key] = value``"""
+
+    @abstractmethod
+    def shown(self, value: Value, how: str, frame: Frame) -> Value:
+        """``str(value)`` or ``repr(value)``. `how`: the name of the method."""
+
+    @abstractmethod
+    def shown_record(self, value: Instance, frame: Frame) -> Value:
+        """``repr(value)`` of a dataclass or a member of an enum; ABSENT for other objects."""
+
+    @staticmethod
+    @abstractmethod
+    def text_of_path(value: LibraryObject) -> Value:
+        """``str(path)``; ABSENT for other objects."""

@@ -10,16 +10,29 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import Any
 
-from torchsleuth.interp import demands, kinds, misuse, patterns, reasons, unparsed
+from torchsleuth.interp import (
+    demands,
+    exceptions,
+    kinds,
+    misuse,
+    patterns,
+    reasons,
+    special,
+    streams,
+    unparsed,
+)
+from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.autocast import Regions
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import LOOK_EVERY, Budget, OutOfBudget
 from torchsleuth.interp.calls import whose_attributes
+from torchsleuth.interp.catching import Catching
+from torchsleuth.interp.exceptions import Thrown
 from torchsleuth.interp.importing import Importing
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import data, dictionaries, hierarchy, modules, parameters, python
+from torchsleuth.interp.library import classes, data, dictionaries, hierarchy, modules, parameters, pure, python
 from torchsleuth.interp.parts import Parts
 from torchsleuth.interp.trace import AttributeSet, LoopPoint, PartSet, Trace, Unpacking
 from torchsleuth.messages import message
@@ -31,6 +44,7 @@ from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
     Array,
+    AttributesView,
     ClassValue,
     DictValue,
     Element,
@@ -114,6 +128,9 @@ class Execution(Importing):
         self.guarded = 0
         self.uncertain = 0
         self.undecided_raises = 0
+        self.catching = Catching()
+        self.being_made: list[ClassValue] = []
+        self.thrown: Value = UNKNOWN
         self.named_by_hand: set[str] = set()
         self.hooked = False
         self.pending: dict[Any, Callable[[], Any]] = {}
@@ -171,6 +188,7 @@ class Execution(Importing):
     def statement(self, node: ast.stmt, frame: Frame) -> int:
         self.tick()
         self.first_unknown = None
+        self.running = frame
         kind = type(node)
         if kind not in self.executors:
             self.executors[kind] = getattr(self, f"do_{kind.__name__}", _does_nothing)
@@ -178,6 +196,9 @@ class Execution(Importing):
             completion = self.executors[kind](node, frame)
         except (OutOfBudget, RecursionError):
             raise
+        except Thrown as thrown:
+            self.thrown = thrown.value
+            return RAISE
         except MemoryError:
             self._forget(node, frame)
             return NORMAL
@@ -232,13 +253,18 @@ class Execution(Importing):
             if isinstance(target, ast.Name) and target.id in frame.names:
                 self.heap.set(frame.names, target.id, MISSING)
             elif isinstance(target, ast.Subscript):
-                self._delete_item(self.eval(target.value, frame), self.eval(target.slice, frame))
+                self._delete_item(self.eval(target.value, frame), self.eval(target.slice, frame), target, frame)
             elif isinstance(target, ast.Attribute):
                 self.delete_attribute(self.eval(target.value, frame), target.attr)
 
-    def _delete_item(self, container: Value, key: Value) -> None:
+    def _delete_item(self, container: Value, key: Value, node: ast.AST, frame: Frame) -> None:
+        if isinstance(container, Instance):
+            made = special.call(self, container, "__delitem__", (key,), frame)
+            container = special.contents(container) if made is special.ABSENT else None
         container = parameters.as_dict(self, container)
-        if isinstance(container, DictValue):
+        if isinstance(container, ListValue) and pure.delete(self, container, key, Arguments((), {}, node, frame)):
+            self.trace.emptied.add(container.identity)
+        elif isinstance(container, DictValue):
             dictionaries.delete(self, container, self.resolved(key))
         elif isinstance(container, ListValue) and container.elements is not None:
             self.trace.emptied.add(container.identity)
@@ -261,7 +287,22 @@ class Execution(Importing):
             unparsed.pass_over(self, node, frame)
 
     def do_Raise(self, node: ast.Raise, frame: Frame) -> int:
+        if self.catching.at(self.uncertain):
+            self.thrown = self._raised(node, frame)
+        else:
+            self.thrown = UNKNOWN
         return RAISE
+
+    def _raised(self, node: ast.Raise, frame: Frame) -> Value:
+        """The exception that a statement raises."""
+        if node.exc is None:
+            return frame.handling[-1] if frame.handling else UNKNOWN
+        value = self.eval(node.exc, frame)
+        if isinstance(value, ClassValue | Native) and exceptions.class_of(value) is not None:
+            value = self.call(value, Arguments((), {}, node, frame))
+        if node.cause is not None and isinstance(value, LibraryObject | Instance):
+            self.heap.set(value.slots, "__cause__", self.eval(node.cause, frame))
+        return value
 
     def do_Break(self, node: ast.Break, frame: Frame) -> int:
         return BREAK
@@ -279,6 +320,9 @@ class Execution(Importing):
         decided = self._demanded(node.test, frame)
         if decided is None:
             self.assume(self.tested)
+        if decided is False and self.catching.at(self.uncertain):
+            text = () if node.msg is None else (self.eval(node.msg, frame),)
+            self.thrown = exceptions.made("builtins.AssertionError", text)
         return RAISE if decided is False else NORMAL
 
     def _demanded(self, test: ast.expr, frame: Frame) -> bool | None:
@@ -344,6 +388,7 @@ class Execution(Importing):
                             frame.returned = entry[0]
                     self.heap.apply(delta)
                     return completion
+        self.thrown = UNKNOWN
         return RAISE
 
     def _record_exit(self, completion: int, frame: Frame) -> list[Any]:
@@ -367,7 +412,14 @@ class Execution(Importing):
         if not _leaves_early(node):
             misuse.consume(self, value, node.iter, frame)
         kinds.goes_through(self, value, parameters.listed(self, value) or (), node.target, node.iter, frame)
-        return self._loop(node, frame, _thinned(value, self.iterate(value, node.iter, frame)))
+        if isinstance(value, streams.Stream):
+            iteration = Iteration(tuple(value.elements or (UNKNOWN,)), exact=True)
+        else:
+            held = value.items if isinstance(value, ListValue) else None
+            iteration = _thinned(value, self.iterate(value, node.iter, frame))
+            if isinstance(value, ListValue) and value.once is not None and held is not None and iteration.exact:
+                self.heap.set(value.slots, "items", held)
+        return self._loop(node, frame, iteration, value=value)
 
     do_AsyncFor = do_For
 
@@ -386,10 +438,15 @@ class Execution(Importing):
         return self._loop(node, frame, Iteration((None,), exact=False), decided=decided is True)
 
     def _loop(
-        self, node: ast.For | ast.AsyncFor | ast.While, frame: Frame, iteration: Iteration, decided: bool = False
+        self,
+        node: ast.For | ast.AsyncFor | ast.While,
+        frame: Frame,
+        iteration: Iteration,
+        decided: bool = False,
+        value: Value = None,
     ) -> int:
         """Known short sequences one by one; anything else twice as it is, then with what changed forgotten. `decided`: it
-        is known that a ``while`` is entered."""
+        is known that a ``while`` is entered. `value`: what a ``for`` goes through."""
         execution = next(self.loop_executions)
         state = LoopState(self.heap.mark(), self.heap.mark(), decided=decided)
         frame.loops.append(state)
@@ -397,11 +454,11 @@ class Execution(Importing):
         steps_before, returns_before = self.steps, len(frame.returns)
         yields_before = len(frame.yields or ())
         after: list[Delta] = []
-        count = len(iteration.items) if iteration.exact else None
+        count = len(iteration.items) if iteration.exact and not isinstance(value, streams.Stream) else None
         left_early = False
         completion = NORMAL
         try:
-            for number, item in enumerate(self._items(node, frame, iteration, state)):
+            for number, item in enumerate(self._items(node, frame, iteration, state, value)):
                 state.iteration = self.heap.mark()
                 state.continues = []
                 last = number == 1 and item is iteration.last
@@ -444,9 +501,13 @@ class Execution(Importing):
                 if number == 0 and iteration.exact and not self._affordable(len(iteration.items), steps_before):
                     iteration = Iteration(iteration.items, exact=False, over_loader=iteration.over_loader)
                     state.limit = 2
+            if state.lost:
+                iteration = Iteration(iteration.items, exact=False, over_loader=iteration.over_loader)
             counted = iteration.exact or state.ended or (left_early and state.decided)
             if not counted and not left_early and after and completion == NORMAL:
                 self._widen(node, frame, iteration, state, after, span, execution)
+            if not counted and isinstance(value, ListValue) and value.once is not None and value.items:
+                self.heap.set(value.slots, "items", self.heap.several(iteration.items))
             exits = bool(state.breaks) or len(frame.returns) > returns_before
             if len(frame.yields or ()) > yields_before and (exits or not counted):
                 frame.yields_all = False
@@ -468,9 +529,23 @@ class Execution(Importing):
         return (self.steps - steps_before) * count <= allowed
 
     def _items(
-        self, node: ast.For | ast.AsyncFor | ast.While, frame: Frame, iteration: Iteration, state: LoopState
+        self,
+        node: ast.For | ast.AsyncFor | ast.While,
+        frame: Frame,
+        iteration: Iteration,
+        state: LoopState,
+        value: Value,
     ) -> Iterable[Value]:
         if isinstance(node, ast.For | ast.AsyncFor):
+            if iteration.exact and streams.is_live(value):
+                try:
+                    for number, item in enumerate(streams.live(self, value)):
+                        if number == state.limit:
+                            return
+                        yield item
+                except streams.Lost:
+                    state.lost = True
+                return
             items = iteration.items
             if not iteration.exact:
                 items = items[:2] if len(items) > 1 else items * 2
@@ -599,25 +674,71 @@ class Execution(Importing):
         """Enter a manager, run the body, and leave it."""
         completions: list[int] = []
 
-        def body(entered: Value) -> None:
+        def body(entered: Value) -> int:
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, entered, frame)
             completions.append(self._with(node, position + 1, frame))
+            return completions[-1]
 
         if isinstance(manager, Managed):
             # A generator: the body runs where it yields.
             call = item.context_expr if isinstance(item.context_expr, ast.Call) else None
-            self.call_function(manager.function, manager.args, manager.kwargs, call, frame, body)
+            return self._through(manager, call, frame, completions, body)
         misuse.enters(self, manager, item.context_expr, frame)
+        suppressed = python.suppressed(manager)
+        if suppressed is not None:
+            completion = self._watched(lambda: body(UNKNOWN), True)
+            kept = completion == RAISE and exceptions.catches(suppressed, self.thrown) is not False
+            return NORMAL if kept else completion
         if isinstance(manager, Instance):
-            entered = self._own_method(manager, "__enter__", (), frame)
-            self.guarded += _may_suppress(self.class_attribute(manager.cls, "__exit__"))
+            return self._object_entered(manager, frame, body)
+        body(python.entered(self, manager))
+        python.left(self, manager, item.context_expr, frame)
+        return NORMAL if NORMAL in completions else completions[-1]
+
+    def _through(
+        self,
+        manager: Managed,
+        call: ast.Call | None,
+        frame: Frame,
+        completions: list[int],
+        body: Callable[[Value], int],
+    ) -> int:
+        """A context manager that is written as a generator: what the body raises is raised where it yields."""
+
+        followed = False
+
+        def run(entered: Value) -> None:
+            nonlocal followed
             body(entered)
-            if completions[-1] != RAISE:
-                self._own_method(manager, "__exit__", (None, None, None), frame)
+            if completions[-1] == RAISE:
+                followed = self.catching.at(self.uncertain)
+                exceptions.throw(self, self.thrown)
+
+        self.call_function(manager.function, manager.args, manager.kwargs, call, frame, run)
         if not completions:
             body(python.entered(self, manager))
-        return NORMAL if NORMAL in completions else completions[-1]
+        return NORMAL if NORMAL in completions or followed else completions[-1]
+
+    def _object_entered(self, manager: Instance, frame: Frame, body: Callable[[Value], int]) -> int:
+        """A context manager of the user's: ``__exit__`` sees what the body raises, and may keep it."""
+        entered = self._own_method(manager, "__enter__", (), frame)
+        leaves = self.class_attribute(manager.cls, "__exit__")
+        keeps = _may_suppress(leaves)
+        self.guarded += keeps
+        watched = keeps or self.catching.at(self.uncertain)
+        ended = self._watched(lambda: body(entered), watched)
+        if ended == RAISE and not watched:
+            return RAISE
+        thrown = self.thrown
+        if ended == RAISE and not exceptions.is_exception(thrown):
+            return RAISE
+        given = (None, None, None) if ended != RAISE else (classes.class_of(thrown), thrown, UNKNOWN)
+        kept = self._own_method(manager, "__exit__", given, frame)
+        if ended == RAISE:
+            self.thrown = thrown
+            return NORMAL if self.truth(kept) else RAISE
+        return ended
 
     do_AsyncWith = do_With
 
@@ -635,25 +756,66 @@ class Execution(Importing):
     def do_Try(self, node: ast.Try, frame: Frame) -> int:
         self.guarded += bool(node.handlers)
         try:
-            completion = self.block(node.body, frame)
+            completion = self._watched(lambda: self.block(node.body, frame), bool(node.handlers))
         finally:
             self.guarded -= bool(node.handlers)
         if completion == RAISE and node.handlers:
-            completion = self.fork([self._handler(handler, frame) for handler in node.handlers], frame)
+            completion = self._watched(lambda: self._handled(node, frame), bool(node.finalbody), inherited=True)
         elif completion == NORMAL:
             completion = self.block(node.orelse, frame)
         if node.finalbody:
+            returned, thrown = frame.returned, self.thrown
             final = self.block(node.finalbody, frame)
-            completion = final if final != NORMAL else completion
+            if final == NORMAL:
+                frame.returned, self.thrown = returned, thrown
+            else:
+                completion = final
         return completion
+
+    def _watched(self, run: Callable[[], int], catches: bool, inherited: bool = False) -> int:
+        """How something ends that may raise. `catches`: what it raises is caught here. `inherited`: only where it would be
+        caught further out."""
+        if not catches or (inherited and not self.catching.at(self.uncertain)):
+            return run()
+        self.catching.levels.append(self.uncertain)
+        try:
+            return run()
+        except Thrown as thrown:
+            self.thrown = thrown.value
+            return RAISE
+        finally:
+            self.catching.levels.pop()
+
+    def _handled(self, node: ast.Try, frame: Frame) -> int:
+        """Run the handler that takes what was raised, or those that may."""
+        thrown, possible = self.thrown, list[ast.ExceptHandler]()
+        for handler in node.handlers:
+            kind = None if handler.type is None else self.eval(handler.type, frame)
+            verdict = True if handler.type is None else exceptions.catches(kind, thrown)
+            if verdict is not False:
+                possible.append(handler)
+            if verdict:
+                break
+        else:
+            if not possible:
+                return RAISE
+        if len(possible) == 1:
+            return self._handler(possible[0], thrown, frame)()
+        return self.fork([self._handler(handler, thrown, frame) for handler in possible], frame)
 
     do_TryStar = do_Try
 
-    def _handler(self, handler: ast.ExceptHandler, frame: Frame) -> Callable[[], int]:
+    def _handler(self, handler: ast.ExceptHandler, thrown: Value, frame: Frame) -> Callable[[], int]:
         def run() -> int:
             if handler.name:
-                self.heap.set(frame.names, handler.name, UNKNOWN)
-            return self.block(handler.body, frame)
+                self.heap.set(frame.names, handler.name, thrown)
+            frame.handling.append(thrown)
+            try:
+                return self.block(handler.body, frame)
+            finally:
+                frame.handling.pop()
+                if handler.name:
+                    self.heap.set(frame.names, handler.name, MISSING)
 
         return run
 
@@ -726,6 +888,7 @@ class Execution(Importing):
 
     def do_ClassDef(self, node: ast.ClassDef, frame: Frame) -> None:
         bases = tuple(self.eval(base, frame) for base in node.bases)
+        keywords = {keyword.arg: self.eval(keyword.value, frame) for keyword in node.keywords if keyword.arg}
         cls = ClassValue(node.name, bases, node, frame.path)
         body = Frame(
             frame.source,
@@ -750,7 +913,7 @@ class Execution(Importing):
             if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                 cls.annotations.append((statement.target.id, statement.annotation))
         self.classes.append(cls)
-        decorated: Value = cls
+        decorated: Value = classes.completed(self, cls, keywords, frame)
         for decorator in reversed(node.decorator_list):
             decorated = python.decorated(self, self.eval(decorator, frame), decorated, decorator, frame)
         self.assign_name(node.name, decorated, frame)
@@ -783,7 +946,7 @@ class Execution(Importing):
             self.record_fact(target, value, frame, ast.unparse(target))
         elif isinstance(target, ast.Subscript) and (owner := self.owner_of_attributes(target.value, frame)) is not None:
             # `config.__dict__[name] = value`
-            self.set_attribute_named(owner, self.eval(target.slice, frame), value, target, frame)
+            self._set_in_dict(owner, self.eval(target.slice, frame), value, target, frame)
         elif isinstance(target, ast.Subscript):
             self.set_item(self.eval(target.value, frame), self.eval(target.slice, frame), value, target, frame)
 
@@ -828,9 +991,16 @@ class Execution(Importing):
     def set_item(self, container: Value, key: Value, value: Value, node: ast.expr, frame: Frame) -> None:
         container = parameters.as_dict(self, container)
         misuse.indexes(self, container, key, node, frame)
+        if isinstance(container, Instance):
+            made = special.call(self, container, "__setitem__", (key, value), frame)
+            container = special.contents(container) if made is special.ABSENT else None
         if isinstance(container, ListValue):
             self.trace.emptied.add(container.identity)
+            if isinstance(key, SliceValue) and pure.put(self, container, key, value, Arguments((), {}, node, frame)):
+                return
             self.heap.set(container.slots, "items", self._replaced(container.elements, self.resolved(key), value))
+        elif isinstance(container, AttributesView) and isinstance(container.owner, Instance):
+            self._set_in_dict(container.owner, key, value, node, frame)
         elif isinstance(container, DictValue):
             dictionaries.set_item(self, container, self.resolved(key), value)
         elif isinstance(container, LibraryModule):
@@ -859,6 +1029,13 @@ class Execution(Importing):
         owner = self.eval(inner, frame) if inner is not None else None
         return owner if isinstance(owner, Instance) else None
 
+    def _set_in_dict(self, owner: Instance, name: Value, value: Value, node: ast.AST, frame: Frame) -> None:
+        """``owner.__dict__[name] = value``: nothing in the class stands between."""
+        if isinstance(name, str) and not owner.is_module:
+            self.heap.set(owner.slots, name, value)
+        else:
+            self.set_attribute_named(owner, name, value, node, frame)
+
     def set_attribute_named(self, owner: Value, name: Value, value: Value, node: ast.AST, frame: Frame) -> None:
         """``setattr(owner, name, value)``. Where the name is not known, it may be any."""
         if isinstance(name, str):
@@ -884,8 +1061,7 @@ class Execution(Importing):
             self.unknown_set()
         if isinstance(owner, Instance | ClassValue):
             if isinstance(owner, Instance):
-                setter = self.class_attribute(owner.cls, name)
-                if isinstance(setter, Function) and setter.kind == "property":
+                if classes.set_through_class(self, owner, name, value, node, frame):
                     return
                 if isinstance(value, LibraryModule | Instance) and value.name is None:
                     value.name = name
@@ -907,6 +1083,8 @@ class Execution(Importing):
             modules.set_module_attribute(self, owner, name, value)
         elif isinstance(owner, LibraryObject):
             self.heap.set(owner.slots, name, value)
+        elif isinstance(owner, Function):
+            self.heap.set(owner.attributes, name, value)
         elif isinstance(owner, Tensor):
             self.set_tensor_attribute(owner, name, value, node, frame)
         elif isinstance(owner, Unknown):

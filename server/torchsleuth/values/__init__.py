@@ -294,6 +294,8 @@ class ListValue(Ref):
         self.type_name = type_name
         self.once: Ref | None = None
         self.made: Site | None = None
+        self.reads: tuple[tuple[Slots, str, Value], ...] = ()
+        """Of a generator expression: the variables that it reads as it goes, with what they were when it was made."""
 
     @property
     def items(self) -> tuple[Value, ...] | None:
@@ -369,6 +371,23 @@ class DictValue(Ref):
         return self.type_name == "Counter"
 
 
+class AttributesView(DictValue):
+    """The attributes of an object as ``vars(owner)`` shows them: as they are whenever one looks."""
+
+    def __init__(self, owner: Ref) -> None:
+        super().__init__({})
+        self.owner = owner
+        self._first = self.slots["items"]
+
+    @property
+    def entries(self) -> dict[Any, Value] | None:
+        # What is written to it is not followed.
+        unchanged = self.slots["items"] is self._first
+        names = {name: value for name, value in self.owner.slots.items() if isinstance(name, str)}
+        private = any(name.startswith("__") and not name.endswith("__") for name in names)
+        return names if unchanged and not private else None
+
+
 @dataclass(eq=False)
 class Function:
     """A function of the user's."""
@@ -385,6 +404,12 @@ class Function:
     grad_mode: Value = None
     autocast: Value = None
     is_generator: bool = False
+    setter: Value = None
+    """Of a property: what sets it."""
+    memo: Slots | None = None
+    """What it has given for arguments that are known, where it keeps that: under ``lru_cache``, or as a cached property."""
+    attributes: Slots = field(default_factory=dict)
+    """What was set on it."""
 
 
 class OpenArguments(dict[str, Value]):
@@ -446,6 +471,9 @@ class ClassValue(Ref):
         self.is_dataclass = False
         self.members: dict[str, Instance] | None = None
         self.annotations: list[tuple[str, ast.expr]] = []
+        self.metaclass: ClassValue | None = None
+        self.options: dict[str, Value] = {}
+        """Keyword arguments of the decorator that made it a dataclass."""
 
     def mro(self) -> list[ClassValue | Native]:
         """Itself and its bases in the order in which Python looks into them (C3). Where there is no such order, that of the

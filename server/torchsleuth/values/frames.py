@@ -40,6 +40,10 @@ class Frame:
     nonlocal_names: set[str] = field(default_factory=set)
     loops: list[LoopState] = field(default_factory=list)
     sizes: dict[str, Size] = field(default_factory=dict)
+    handling: list[Value] = field(default_factory=list)
+    """The exceptions that handlers deal with now, the innermost last."""
+    around: Frame | None = None
+    """The frame that a comprehension is written in, whose frame this is."""
     of_class: bool = False
     """Whether it is the body of a class."""
     certain: int = 0
@@ -134,12 +138,13 @@ class Scene:
 class LoopState:
     """Journal marks and the states of those paths that left the loop or the iteration early. `limit`: how many
     iterations are executed, None for all. `decided`: so far it is known that each iteration takes place. `ended`: that no
-    other does, where a condition says so."""
+    other does, where a condition says so. `lost`: what comes next is not known."""
 
     start: int
     iteration: int
     limit: int | None = None
     decided: bool = False
     ended: bool = False
+    lost: bool = False
     breaks: list[Delta] = field(default_factory=list)
     continues: list[Delta] = field(default_factory=list)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from torchsleuth.interp import misuse
+from torchsleuth.interp import exceptions, misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
@@ -120,6 +120,8 @@ def item(interp: Interpreter, container: DictValue, key: Value, node: ast.AST, f
     possible += [] if others is None else [others[1]]
     if container.factory is None:
         misuse.lacks_entry(interp, container, key, node, frame)
+        if not possible:
+            exceptions.throw(interp, exceptions.made("builtins.KeyError", (key,)))
         return interp.heap.join_all(tuple(possible)) if possible else UNKNOWN
     value = interp.heap.join_all((*possible, _made(interp, container, node, frame)))
     if not container.is_counter:
@@ -163,6 +165,8 @@ def delete(interp: Interpreter, container: DictValue, key: Value) -> None:
     entries = container.entries
     if entries is None:
         return
+    if contains(container, key) is False:
+        exceptions.throw(interp, exceptions.made("builtins.KeyError", (key,)))
     if is_key(key):
         kept = {name: value for name, value in entries.items() if name is OTHERS or name != key}
     else:
@@ -202,7 +206,7 @@ def collection(interp: Interpreter, name: str, call: Arguments) -> DictValue:
     from dataclasses import replace
 
     if name == "OrderedDict":
-        return construct(interp, call)
+        return DictValue(construct(interp, call).entries, "OrderedDict")
     if name == "Counter":
         made = DictValue({}, "Counter", 0)
         _count(interp, made, call, dict(call.kwargs))
@@ -274,6 +278,8 @@ def method(interp: Interpreter, receiver: DictValue, name: str, call: Arguments)
         set_item(interp, receiver, call.args[0], value)
         return value
     if name == "pop" and call.args and entries is not None:
+        if len(call.args) < 2 and "default" not in call.kwargs and contains(receiver, call.args[0]) is False:
+            exceptions.throw(interp, exceptions.made("builtins.KeyError", (call.args[0],)))
         given = len(call.args) > 1 or "default" in call.kwargs
         value = _get(interp, receiver, call.args[0], call.get(1, "default") if given else MISSING)
         delete(interp, receiver, call.args[0])

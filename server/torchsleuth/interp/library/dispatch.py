@@ -6,22 +6,25 @@ import ast
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import misuse, unset
+from torchsleuth.interp import exceptions, misuse, unset
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import (
     arrays,
+    classes,
     data,
     external,
     hierarchy,
     modules,
     numpy,
     optim,
+    pure,
     python,
     torch_calls,
     vision,
 )
 from torchsleuth.interp.library import registered as registered
+from torchsleuth.interp.library.plain import Known
 from torchsleuth.interp.library.tensor_methods import TensorMethods
 from torchsleuth.interp.models import Model, is_pure, of_function
 from torchsleuth.tensors.spec import Native
@@ -30,13 +33,16 @@ from torchsleuth.values import (
     Array,
     Bound,
     DictValue,
+    Function,
     Image,
     Instance,
     LibraryModule,
     LibraryObject,
     ListValue,
     Parameters,
+    Partial,
     Scalar,
+    SliceValue,
     Tensor,
     Value,
     is_unknown,
@@ -44,7 +50,7 @@ from torchsleuth.values import (
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import AutogradFault
 
-_METHOD_OWNERS = (ListValue, DictValue, str, tuple, Scalar, int, float)
+_METHOD_OWNERS = (ListValue, DictValue, str, bytes, tuple, Scalar, int, float, complex)
 
 
 class ArrayMethods(Model):
@@ -86,6 +92,8 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
         # ``model.config.hidden_size``: an attribute that is neither a part of the model nor plain.
         return modules.module_attribute(interp, owner.receiver, f"{owner.function}.{name}", frame)
     if model is not None and not isinstance(owner, Instance):
+        if isinstance(owner, LibraryObject) and name not in owner.slots and _lacks(owner, name):
+            return None if name in ("__cause__", "__context__") else UNKNOWN
         value = model.get(node, frame)
         if isinstance(owner, LibraryObject) and isinstance(value, Bound) and model.lacks():
             unset.of_library(interp, owner, name, node, frame)
@@ -95,9 +103,36 @@ def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame
         data.takes_list(interp, (owner,), node, frame)
     if name == "backward" and (type(owner) is tuple or (isinstance(owner, ListValue) and owner.type_name == "list")):
         interp.fault(AutogradFault("sequence", interp.site(node, frame), owner))
-    if isinstance(owner, _METHOD_OWNERS) and not isinstance(owner, bool):
-        return Bound(owner, name)
-    return UNKNOWN
+    if isinstance(owner, Known):
+        value = pure.known_attribute(owner, name)
+        return Bound(owner, name) if value is pure.ABSENT else value
+    return _plain_attribute(interp, owner, name)
+
+
+def _lacks(owner: LibraryObject, name: str) -> bool:
+    """Whether an object has only the attributes that it was given."""
+    return exceptions.is_exception(owner) or python.has_attribute(owner, name) is False
+
+
+def _plain_attribute(interp: Interpreter, owner: Value, name: str) -> Value:
+    """An attribute of a value of Python's own."""
+    if isinstance(owner, SliceValue):
+        return {"start": owner.start, "stop": owner.stop, "step": owner.step}.get(name, UNKNOWN)
+    if isinstance(owner, ListValue) and name in ("start", "stop", "step") and owner.type_name == "range":
+        return owner.slots.get("bounds", {}).get(name, UNKNOWN)
+    if isinstance(owner, ListValue) and name == "maxlen" and owner.type_name == "deque":
+        return owner.slots.get("maxlen")
+    if isinstance(owner, int | float | complex) and name in ("real", "imag"):
+        return getattr(owner, name)
+    if isinstance(owner, Partial):
+        held = {"func": owner.function, "args": owner.args, "keywords": DictValue(dict(owner.kwargs))}
+        return held.get(name, UNKNOWN)
+    if isinstance(owner, Function):
+        return classes.function_attribute(interp, owner, name)
+    if isinstance(owner, Bound) and isinstance(owner.function, Function):
+        bound = {"__self__": owner.receiver, "__func__": owner.function}
+        return bound[name] if name in bound else classes.function_attribute(interp, owner.function, name)
+    return Bound(owner, name) if isinstance(owner, _METHOD_OWNERS) else UNKNOWN
 
 
 def instance_attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, frame: Frame) -> Value:
@@ -136,6 +171,10 @@ def native_init(interp: Interpreter, instance: Instance, call: Arguments) -> Val
             modules.make_container(interp, native, call)
         native.broken = native.broken or not call.exact
         instance.native = native
+    elif exceptions.class_named(base.path) is not None:
+        instance.native = exceptions.made(base.path, call.args, site)
+        if not call.exact:
+            instance.native.slots["args"] = UNKNOWN
     elif base.path.startswith(("torch.utils.data.", "torch.optim", vision.DATASETS)):
         instance.native = LibraryObject(base.path, call.args, call.kwargs, site)
     return None
@@ -144,6 +183,10 @@ def native_init(interp: Interpreter, instance: Instance, call: Arguments) -> Val
 def call_native(interp: Interpreter, callee: Native, call: Arguments) -> Value:
     """A call of a function or class of a library."""
     call = replace(call, callee=callee)
+    if callee.kind != "builtin":
+        known = pure.function(interp, callee.path, call)
+        if known is not pure.ABSENT:
+            return known
     if callee.kind == "builtin":
         return python.call_builtin(interp, callee.name, call)
     if callee.kind == "external" and not is_pure(callee.path):
@@ -159,6 +202,8 @@ def call_native(interp: Interpreter, callee: Native, call: Arguments) -> Value:
 
 def call_method(interp: Interpreter, receiver: Value, name: Any, call: Arguments) -> Value:
     """A call of a method."""
+    if isinstance(receiver, Known):
+        return pure.known_method(interp, receiver, name, call)
     mine = not isinstance(receiver, Instance) or modules.is_module_method(name)
     model = _model(interp, receiver, name) if mine else None
     return python.container_method(interp, receiver, name, call) if model is None else model.run(call)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
+import itertools
 import json
+import logging
 import math
-from collections.abc import Mapping
+import string
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
-from torchsleuth.interp import misuse
+from torchsleuth.interp import misuse, streams
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
@@ -20,6 +26,7 @@ from torchsleuth.interp.library import (
     files,
     numpy,
     optim,
+    plain,
     records,
 )
 from torchsleuth.interp.models import Model, method, models, of_function
@@ -29,6 +36,8 @@ from torchsleuth.values import (
     UNKNOWN,
     Bound,
     Builtin,
+    DictValue,
+    Function,
     LibraryObject,
     ListValue,
     Partial,
@@ -63,10 +72,23 @@ _OBJECTS = frozenset(
         "dataclasses.dataclass",
         "dataclasses.field",
         "contextlib.nullcontext",
+        "contextlib.suppress",
+        "contextlib.closing",
         "enum.auto",
     }
 )
 _SHARDED = ("torch.distributed.fsdp.FullyShardedDataParallel", "torch.distributed.fsdp.fully_shard")
+_PLAIN_CONSTANTS: dict[str, frozenset[str]] = {
+    "string": frozenset(
+        "ascii_letters ascii_lowercase ascii_uppercase digits hexdigits octdigits punctuation whitespace".split()
+    ),
+    "logging": frozenset("DEBUG INFO WARNING ERROR CRITICAL NOTSET".split()),
+    "math": frozenset("pi e tau inf nan".split()),
+    "typing": frozenset({"TYPE_CHECKING"}),
+    "os": frozenset({"curdir", "pardir", "extsep", "sep", "linesep", "pathsep"}),
+    "sys": frozenset({"maxsize"}),
+}
+"""Attributes of modules that are the same wherever a script runs."""
 _CONSTANTS = {"numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.newaxis": None}
 MAX_TEXT = 100_000
 """Characters of a text that is parsed."""
@@ -81,6 +103,9 @@ def constant(path: str) -> Value:
     """An attribute of an external package."""
     if path in _CONSTANTS:
         return _CONSTANTS[path]
+    module, _, name = path.rpartition(".")
+    if name in _PLAIN_CONSTANTS.get(module, ()):
+        return getattr(sys.modules[module], name)
     return Native(path, "external")
 
 
@@ -119,6 +144,38 @@ def _copied(interp: Interpreter, call: Arguments) -> Value:
     if refused is not None:
         interp.fault(AutogradFault("deepcopy", interp.site(call.node, call.frame), refused))
     return copies.deep(call.args[0])
+
+
+@models("logging.getLogger")
+def _logger(interp: Interpreter, call: Arguments) -> Value:
+    made = LibraryObject("logging.Logger", call.args, call.kwargs, None)
+    made.slots["name"] = call.get(0, "name") or "root"
+    return made
+
+
+@models("collections.ChainMap")
+def _chained(interp: Interpreter, call: Arguments) -> Value:
+    """``ChainMap(one, two)``, as long as neither is changed."""
+    made: Value = DictValue({})
+    for one in reversed(call.args):
+        entries = one.entries if isinstance(one, DictValue) else None
+        made = DictValue(dictionaries.merge(interp, made.entries, entries), "ChainMap")
+    return made
+
+
+@models("dataclasses.astuple")
+def _as_tuple(interp: Interpreter, call: Arguments) -> Value:
+    return records.as_tuple(call.args[0]) if call.args else UNKNOWN
+
+
+@models("dataclasses.replace")
+def _replaced(interp: Interpreter, call: Arguments) -> Value:
+    return records.replaced(interp, call) if call.args else UNKNOWN
+
+
+@models("dataclasses.fields")
+def _fields(interp: Interpreter, call: Arguments) -> Value:
+    return records.described_fields(call.args[0]) if call.args else UNKNOWN
 
 
 @models("dataclasses.asdict")
@@ -161,9 +218,31 @@ def _partial(interp: Interpreter, call: Arguments) -> Value:
     return Partial(call.args[0], call.args[1:], call.kwargs) if call.args else UNKNOWN
 
 
-@models("functools.wraps", "functools.lru_cache")
-def _decorator(interp: Interpreter, call: Arguments) -> Value:
-    return Builtin(call.path, lambda inner: inner.args[0] if inner.args else UNKNOWN)
+@models("functools.wraps", "functools.update_wrapper")
+def _wraps(interp: Interpreter, call: Arguments) -> Value:
+    """``functools.wraps(f)``: a decorator that gives a function the name of another."""
+    of = call.args[0] if call.args else UNKNOWN
+
+    def decorate(inner: Arguments) -> Value:
+        value = inner.args[0] if inner.args else UNKNOWN
+        if isinstance(value, Function):
+            for name in ("__name__", "__doc__", "__qualname__"):
+                value.attributes[name] = interp.attribute(of, name, call.node, call.frame)
+            value.attributes["__wrapped__"] = of
+        return value
+
+    return Builtin("functools.wraps", decorate)
+
+
+@models("functools.lru_cache")
+def _remembering(interp: Interpreter, call: Arguments) -> Value:
+    def remember(inner: Arguments) -> Value:
+        value = inner.args[0] if inner.args else UNKNOWN
+        if isinstance(value, Function):
+            value.memo = {}
+        return value
+
+    return Builtin(call.path, remember)
 
 
 @models(*_SHARDED)
@@ -176,7 +255,7 @@ def _made_namespace(interp: Interpreter, call: Arguments) -> Value:
     return UNKNOWN if call.args else _namespace(call.path, call.kwargs)
 
 
-@models(*_OBJECTS, *files.OBJECTS)
+@models(*_OBJECTS, *(files.OBJECTS - {files.PATH}))
 class Plain(Model):
     """An object that is known by its arguments alone."""
 
@@ -330,8 +409,38 @@ def _deque(interp: Interpreter, call: Arguments) -> Value:
 
 @models("itertools.count")
 def _count(interp: Interpreter, call: Arguments) -> Value:
-    start = call.get(0, "start", 0)
-    return ListValue(Several((start, interp.fresh_size("?", positive=False))), "iterator")
+    start, step = interp.resolved(call.get(0, "start", 0)), interp.resolved(call.get(1, "step", 1))
+    examples = (start, interp.fresh_size("?", positive=False))
+    if all(isinstance(one, int | float) for one in (start, step)):
+        return streams.made_of(itertools.count(start, step), examples)
+    return ListValue(Several(examples), "iterator")
+
+
+@models("itertools.repeat")
+def _repeat(interp: Interpreter, call: Arguments) -> Value:
+    if not call.args:
+        return UNKNOWN
+    times = interp.resolved(call.get(1, "times"))
+    if isinstance(times, int):
+        return ListValue((call.args[0],) * max(0, min(times, 4096)), "iterator")
+    return streams.made_of(itertools.repeat(call.args[0]), (call.args[0],)) if times is None else UNKNOWN
+
+
+@models("itertools.tee")
+def _tee(interp: Interpreter, call: Arguments) -> Value:
+    sequence = interp.sequence(call.args[0], call.node, call.frame) if call.args else None
+    count = call.get(1, "n", 2)
+    if sequence is None or not isinstance(count, int):
+        return UNKNOWN
+    made = (ListValue(sequence, "iterator") for _ in range(count))
+    return tuple(misuse.iterator(interp, one, call.node, call.frame) for one in made)
+
+
+@models("itertools.cycle")
+def _cycle(interp: Interpreter, call: Arguments) -> Value:
+    value = call.args[0] if call.args else None
+    items = value.items if isinstance(value, ListValue) else value if isinstance(value, tuple | str) else None
+    return streams.made_of(itertools.cycle(items), tuple(items)) if items else _some(interp, call)
 
 
 @models("itertools.chain")
@@ -345,7 +454,7 @@ def _chain(interp: Interpreter, call: Arguments) -> Value:
     return ListValue(None if UNKNOWN in items else interp.heap.several(items), "iterator")
 
 
-@models("itertools.cycle", "itertools.islice")
+@models("itertools.islice")
 def _some(interp: Interpreter, call: Arguments) -> Value:
     if not call.args:
         return UNKNOWN
@@ -375,19 +484,69 @@ class ArgumentParser(Model):
         if isinstance(target, str):
             optional = long is not None and long.startswith("-")
             self.interp.heap.set(self.value.slots, "fields", {**self.fields, target: _default(call, optional)})
+            self._keep(call)
         return UNKNOWN
+
+    def _keep(self, option: Arguments | None) -> None:
+        options = (*self.value.slots.get("options", ()), option)
+        self.interp.heap.set(self.value.slots, "options", options)
+
+    @method
+    def set_defaults(self, call: Arguments) -> Value:
+        if not call.exact:
+            return UNKNOWN
+        self.interp.heap.set(self.value.slots, "fields", {**self.fields, **call.kwargs})
+        self._keep(None)
+        return None
 
     @method
     def parse_args(self, call: Arguments) -> Value:
-        return _namespace("argparse.Namespace", self.fields)
+        if len(call.args) != 1 or call.args[0] is None:
+            return _namespace("argparse.Namespace", self.fields)
+        made = _parsed_arguments(self.interp, self.value, call)
+        return made or _namespace("argparse.Namespace", dict.fromkeys(self.fields, UNKNOWN))
 
     @method
     def parse_known_args(self, call: Arguments) -> Value:
-        return self.parse_args(call), ListValue(None)
+        return _namespace("argparse.Namespace", self.fields), ListValue(None)
 
     @method("add_argument_group", "add_mutually_exclusive_group")
     def group(self, call: Arguments) -> Value:
         return self.value
+
+
+_READ_AS: dict[str, Callable[[str], Any]] = {"builtins.int": int, "builtins.float": float, "builtins.str": str}
+_ACTIONS = ("store", "store_true", "store_false", "append", "count")
+
+
+class _Refusing(argparse.ArgumentParser):
+    """A parser that raises for what it does not take."""
+
+    def error(self, message: str) -> Any:
+        raise ValueError(message)
+
+
+def _parsed_arguments(interp: Interpreter, parser: LibraryObject, call: Arguments) -> Value:
+    """``parser.parse_args([…])``, None where that is not known."""
+
+    def run(bridge: plain.Bridge) -> Any:
+        reader = _Refusing(add_help=False)
+        for option in parser.slots.get("options", ()):
+            if option is None or not option.exact:
+                raise plain.NotPlain
+            given = {key: bridge.deep(value) for key, value in option.kwargs.items() if key not in ("type", "help")}
+            kind = option.kwargs.get("type")
+            if kind is not None:
+                if not isinstance(kind, Native) or kind.path not in _READ_AS:
+                    raise plain.NotPlain
+                given["type"] = _READ_AS[kind.path]
+            if given.get("action", "store") not in _ACTIONS:
+                raise plain.NotPlain
+            reader.add_argument(*map(bridge.deep, option.args), **given)
+        return vars(reader.parse_args(bridge.deep(call.args[0])))
+
+    made = plain.tried(interp, call, run)
+    return _namespace("argparse.Namespace", made.items) if isinstance(made, DictValue) and made.items else None
 
 
 def _default(call: Arguments, optional: bool) -> Value:
@@ -426,5 +585,7 @@ def _namespace(path: str, fields: Mapping[str, Value]) -> LibraryObject:
     made.slots.update(fields)
     return made
 
+
+_MODULES = (logging, string)
 
 __all__ = ["call", "constant"]

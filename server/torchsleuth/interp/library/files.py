@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import PurePosixPath
+
 from torchsleuth.interp import misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import copies, parameters
-from torchsleuth.interp.models import models
+from torchsleuth.interp.models import Model, models
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
@@ -18,7 +21,9 @@ from torchsleuth.values import (
     Value,
     is_int,
     is_module,
+    is_unknown,
 )
+from torchsleuth.values.frames import Frame
 
 PATH = "pathlib.Path"
 OBJECTS = frozenset({PATH, "io.BytesIO", "tempfile.NamedTemporaryFile", "tempfile.TemporaryFile"})
@@ -60,6 +65,60 @@ def joined(left: Value, right: Value) -> Value | None:
     if isinstance(left, LibraryObject) and left.path == PATH:
         return LibraryObject(PATH, (left, right), {}, None)
     return None
+
+
+_ATTRIBUTES = frozenset("name stem suffix suffixes parts".split())
+
+
+def path_attribute(owner: LibraryObject, name: str) -> Value | None:
+    """An attribute of a path: a part of its text, or another path; None for methods."""
+    if owner.path != PATH or name not in (*_ATTRIBUTES, "parent", "parents", "anchor", "root", "drive"):
+        return None
+    parts = _parts(owner)
+    if parts is None or name not in (*_ATTRIBUTES, "parent"):
+        return UNKNOWN
+    made = getattr(PurePosixPath(*parts), name)
+    if isinstance(made, PurePosixPath):
+        return LibraryObject(PATH, (str(made),), {}, None)
+    return ListValue(tuple(made)) if isinstance(made, list) else made
+
+
+def path_text(owner: Value) -> str | None:
+    """``str(path)``, None where it is not known."""
+    parts = _parts(owner) if isinstance(owner, LibraryObject) and owner.path == PATH else None
+    return None if parts is None else str(PurePosixPath(*parts))
+
+
+def path_method(owner: LibraryObject, name: str, call: Arguments) -> Value:
+    """A method that makes a path of another; UNKNOWN for others."""
+    parts = _parts(owner)
+    if name == "joinpath":
+        return LibraryObject(PATH, (owner, *call.args), {}, None)
+    plain = parts is not None and all(isinstance(one, str) for one in call.args)
+    if not plain or name not in ("with_suffix", "with_name", "with_stem", "as_posix"):
+        return UNKNOWN
+    try:
+        made = getattr(PurePosixPath(*(parts or ())), name)(*call.args)
+    except ValueError:
+        return UNKNOWN
+    return made if isinstance(made, str) else LibraryObject(PATH, (str(made),), {}, None)
+
+
+@models(PATH, "pathlib.PurePath", "pathlib.PurePosixPath")
+class Path(Model):
+    """A path, by its parts."""
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        return LibraryObject(PATH, call.args, call.kwargs, interp.site(call.node, call.frame))
+
+    def get(self, node: ast.AST, frame: Frame) -> Value:
+        part = path_attribute(self.value, self.name)
+        return super().get(node, frame) if part is None else part
+
+    def run(self, call: Arguments) -> Value:
+        value = path_method(self.value, self.name, call)
+        return self.other(call) if is_unknown(value) else value
 
 
 def _key(interp: Interpreter, value: Value) -> object:
@@ -135,4 +194,4 @@ def _elsewhere(value: Value) -> Value:
     return Tensor(value.spec.with_(device=None)) if isinstance(value, Tensor) else value
 
 
-__all__ = ["OBJECTS", "joined", "load", "save"]
+__all__ = ["OBJECTS", "PATH", "joined", "load", "path_attribute", "path_method", "path_text", "save"]

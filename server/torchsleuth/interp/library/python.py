@@ -5,13 +5,26 @@ from __future__ import annotations
 import ast
 import importlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import autocast, demands, kinds, limits, misuse
+from torchsleuth.interp import autocast, demands, exceptions, kinds, limits, misuse, special, streams
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import arrays, dictionaries, draws, parameters, strings, transforms
+from torchsleuth.interp.library import (
+    arrays,
+    classes,
+    contexts,
+    dictionaries,
+    dispatching,
+    draws,
+    parameters,
+    pure,
+    records,
+    strings,
+    transforms,
+)
 from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size
@@ -29,11 +42,14 @@ from torchsleuth.values import (
     LibraryModule,
     LibraryObject,
     ListValue,
+    Managed,
+    Maybe,
     NamedResult,
     Namespace,
     Partial,
     Scalar,
     Several,
+    SliceValue,
     Super,
     Tensor,
     Value,
@@ -46,6 +62,9 @@ from torchsleuth.values.heap import MISSING
 
 _BUILTINS: dict[str, Callable[[Interpreter, Arguments], Value]] = {}
 _TYPES = "int float str bool list tuple dict set frozenset bytes complex type object slice".split()
+_OTHERS = frozenset(
+    "NotImplemented Exception BaseException StopIteration KeyboardInterrupt SystemExit GeneratorExit".split()
+)
 _EXHAUSTING = frozenset("list tuple set frozenset dict sum sorted max min".split())
 """Functions that go through an iterator to its end."""
 _ITERATORS = frozenset("zip map filter enumerate reversed".split())
@@ -65,17 +84,22 @@ def _model(name: str) -> Callable[[Any], Any]:
 
 def builtin(name: str) -> Value:
     """The value of a builtin name; unknown where it is not modelled."""
-    if name in _BUILTINS or name in _TYPES or name.endswith("Error") or name in ("Exception", "NotImplemented"):
+    if name in _BUILTINS or name in _TYPES or name.endswith("Error") or name in _OTHERS:
         return Native(f"builtins.{name}", "builtin")
-    return UNKNOWN
+    return ... if name == "Ellipsis" else UNKNOWN
 
 
 def call_builtin(interp: Interpreter, name: str, call: Arguments) -> Value:
+    if exceptions.class_named(f"builtins.{name}") is not None:
+        return exceptions.made(f"builtins.{name}", call.args, interp.site(call.node, call.frame))
     model = _BUILTINS.get(name)
     if model is None:
         return UNKNOWN
     if name in _EXHAUSTING and call.args:
         misuse.consume(interp, call.args[0], call.node, call.frame)
+    known = pure.function(interp, f"builtins.{name}", call)
+    if known is not pure.ABSENT:
+        return known
     made = model(interp, call) if call.exact else UNKNOWN
     return misuse.iterator(interp, made, call.node, call.frame) if name in _ITERATORS else made
 
@@ -87,7 +111,18 @@ def _len(interp: Interpreter, call: Arguments) -> Value:
     value = call.get(0, "obj")
     if isinstance(call.node, ast.Call) and call.node.args:
         kinds.uses(interp, value, "len", call.node.args[0], call.frame)
-    if isinstance(value, tuple | str):
+    if isinstance(value, tuple | str | bytes):
+        return len(value)
+    if isinstance(value, Instance):
+        made = special.length(interp, value, call.frame)
+        held = special.contents(value)
+        if made is pure.ABSENT and held is not None:
+            value = held
+        elif made is not pure.ABSENT and not is_unknown(made):
+            return made
+    if isinstance(value, ClassValue) and records.is_enum(value):
+        return len(records.canonical(value))
+    if isinstance(value, str):
         return len(value)
     if isinstance(value, ListValue) and value.items is not None:
         return len(value.items)
@@ -120,7 +155,9 @@ def _range(interp: Interpreter, call: Arguments) -> Value:
         except (TypeError, ValueError):
             return UNKNOWN
         if not numbers[MAX_RANGE:]:
-            return ListValue(tuple(numbers), "range")
+            made = ListValue(tuple(numbers), "range")
+            made.slots["bounds"] = {"start": numbers.start, "stop": numbers.stop, "step": numbers.step}
+            return made
         return ListValue(Several((numbers[0], numbers[1], interp.fresh_size("?", positive=False))), "range")
     for bound in filter(is_int, bounds):
         interp.goes_around(bound)
@@ -164,6 +201,11 @@ def _stream(iteration: Iteration) -> ListValue:
 
 @_model("zip")
 def _zip(interp: Interpreter, call: Arguments) -> Value:
+    streamed = any(isinstance(value, streams.Stream) for value in call.args)
+    if streamed or len({id(value) for value in call.args}) < len(call.args):
+        known = pure.zipped(interp, call)
+        if known is not pure.ABSENT:
+            return known
     iterations = [interp.iterate(value, call.node, call.frame) for value in call.args]
     if not iterations:
         return ListValue(())
@@ -223,13 +265,21 @@ def _list(interp: Interpreter, call: Arguments) -> Value:
     if not iteration.exact:
         elements = iteration.items if iteration.last is None else (*iteration.items, iteration.last)
         return ListValue(Several.counted(elements, iteration.count) if UNKNOWN not in elements else None)
-    return ListValue(iteration.items)
+    return ListValue(_in_any_order(interp, call.args[0], iteration.items))
+
+
+def _in_any_order(interp: Interpreter, value: Value, items: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The elements of a set in the order in which Python goes through it: only that of numbers is always the same."""
+    unordered = isinstance(value, ListValue) and value.type_name in ("set", "frozenset") and len(items) > 1
+    if not unordered or UNKNOWN in items or all(isinstance(item, int | float) for item in items):
+        return items
+    return (interp.any_of(items),) * len(items)
 
 
 @_model("tuple")
 def _tuple(interp: Interpreter, call: Arguments) -> Value:
     items = interp.sequence(call.args[0], call.node, call.frame) if call.args else ()
-    return UNKNOWN if items is None or limits.is_large(items) else items
+    return UNKNOWN if items is None or limits.is_large(items) else _in_any_order(interp, call.args[0], items)
 
 
 def make_set(interp: Interpreter, elements: tuple[Value, ...] | None) -> ListValue:
@@ -237,6 +287,9 @@ def make_set(interp: Interpreter, elements: tuple[Value, ...] | None) -> ListVal
     if elements is None or isinstance(elements, Several):
         return ListValue(None if elements is None else Several(elements), "set")
     if all(isinstance(item, str | int | float | bool | type(None)) for item in elements):
+        numbers = all(isinstance(item, int | float) for item in elements)
+        return ListValue(tuple(set(elements) if numbers else dict.fromkeys(elements)), "set")
+    if dictionaries.is_key(elements):
         return ListValue(tuple(dict.fromkeys(elements)), "set")
     return ListValue(interp.heap.several(elements), "set")
 
@@ -251,7 +304,11 @@ def _set(interp: Interpreter, call: Arguments) -> Value:
     return ListValue(None if UNKNOWN in iteration.items else interp.heap.several(iteration.items), "set")
 
 
-_BUILTINS["frozenset"] = _set
+@_model("frozenset")
+def _frozenset(interp: Interpreter, call: Arguments) -> Value:
+    made = _set(interp, call)
+    made.type_name = "frozenset"
+    return made
 
 
 @_model("dict")
@@ -335,6 +392,17 @@ for _name in ("repr", "format", "chr", "hex", "bin", "ascii", "input"):
     _BUILTINS[_name] = lambda interp, call: Scalar("str")
 
 
+@_model("slice")
+def _slice(interp: Interpreter, call: Arguments) -> Value:
+    if len(call.args) == 1:
+        return SliceValue(None, call.args[0], None)
+    return SliceValue(*call.args, *(None,) * (3 - len(call.args))) if 1 < len(call.args) < 4 else UNKNOWN
+
+
+for _name in ("complex", "bytes", "oct"):
+    _BUILTINS[_name] = lambda interp, call: UNKNOWN
+
+
 @_model("ord")
 def _ord(interp: Interpreter, call: Arguments) -> Value:
     value = call.args[0] if call.args else UNKNOWN
@@ -382,6 +450,13 @@ def _divmod(interp: Interpreter, call: Arguments) -> Value:
 @_model("pow")
 def _pow(interp: Interpreter, call: Arguments) -> Value:
     return interp.binary(ast.Pow, call.args[0], call.args[1], call.node, call.frame) if len(call.args) == 2 else UNKNOWN
+
+
+@_model("issubclass")
+def _issubclass(interp: Interpreter, call: Arguments) -> Value:
+    cls, kinds_ = call.args if len(call.args) == 2 else (UNKNOWN, UNKNOWN)
+    verdicts = [classes.is_subclass(cls, kind) for kind in (kinds_ if isinstance(kinds_, tuple) else (kinds_,))]
+    return True if True in verdicts else Scalar("bool") if None in verdicts else False
 
 
 def _keyed(interp: Interpreter, call: Arguments, items: tuple[Value, ...]) -> None:
@@ -467,11 +542,22 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     value = interp.resolved(value)
     if is_unknown(value) or is_unknown(kind):
         return None
+    if isinstance(value, LibraryObject) and exceptions.is_exception(value):
+        return exceptions.catches(kind, value)
+    if isinstance(kind, ClassValue) and classes.is_protocol(kind):
+        return classes.fits_protocol(interp, value, kind)
     if isinstance(value, NamedResult) and isinstance(kind, ClassValue):
         return value.of is not None and kind in value.of.mro()
     if isinstance(value, Instance):
         if value.cls.opaque:
             return None
+        if isinstance(kind, Native) and kind.path.startswith(_ABSTRACT):
+            return classes.is_abstract_collection(interp, value, kind.path)
+        builtin_base = exceptions.class_of(value)
+        if builtin_base is not None and isinstance(kind, Native):
+            return exceptions.catches(kind, value)
+        if isinstance(kind, Native) and kind.path == "builtins.object":
+            return True
         return any(
             base is kind
             or (isinstance(base, Native) and isinstance(kind, Native) and kind.path in interp.oracle.mro(base.path))
@@ -496,14 +582,22 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     if isinstance(value, Scalar):
         return value.type == name
     if isinstance(value, ListValue):
-        return name == value.type_name if value.type_name in ("list", "set") else None
+        known = value.type_name in ("list", "set", "frozenset", "deque", "range") and value.once is None
+        return name.rpartition(".")[2] == value.type_name if known else None
     if isinstance(value, DictValue):
-        return name in ("dict", value.type_name)
+        return name.rpartition(".")[2] in ("dict", value.type_name)
     if name in python:
-        return isinstance(value, python[name])
-    if value is None or isinstance(value, str | int | float | bool | tuple):
+        return isinstance(value, python[name]) if value is None or isinstance(value, _PLAIN) else None
+    if name in ("bytes", "complex") and isinstance(value, _PLAIN):
+        return type(value).__name__ == name
+    if name == "object":
+        return True
+    if value is None or isinstance(value, _PLAIN):
         return False
     return None
+
+
+_PLAIN = (str, int, float, bool, tuple, bytes, complex)
 
 
 _ABSTRACT = ("numbers.", "collections.abc.", "typing.")
@@ -534,7 +628,9 @@ def _example(value: Value) -> Any:
     if isinstance(value, Dim):
         return 0
     if isinstance(value, ListValue):
-        return {"list": [], "set": set()}.get(value.type_name, UNKNOWN)
+        return {"list": [], "set": set()}.get(value.type_name, UNKNOWN) if value.once is None else iter(())
+    if isinstance(value, Function | ClassValue) or (isinstance(value, Native) and value.kind == "builtin"):
+        return abs
     return {} if isinstance(value, DictValue) else UNKNOWN
 
 
@@ -551,6 +647,10 @@ def _hasattr(interp: Interpreter, call: Arguments) -> Value:
     if isinstance(owner, Instance) and isinstance(name, str) and not owner.cls.opaque:
         if name in owner.slots or interp.class_attribute(owner.cls, name) is not MISSING:
             return True
+        if classes.lacks(interp, owner, name):
+            return False
+    if isinstance(owner, LibraryObject) and isinstance(name, str) and (found := has_attribute(owner, name)) is not None:
+        return found
     if isinstance(owner, Native) and isinstance(name, str) and owner.kind != "external":
         if not is_unknown(interp.attribute(owner, name, call.node, call.frame)):
             return True
@@ -562,6 +662,8 @@ def _getattr(interp: Interpreter, call: Arguments) -> Value:
     if len(call.args) < 2 or not isinstance(call.args[1], str):
         return UNKNOWN
     owner, name = call.args[:2]
+    if len(call.args) > 2 and isinstance(owner, LibraryObject) and has_attribute(owner, name) is False:
+        return call.args[2]
     interp.guarded += len(call.args) > 2
     value = interp.attribute(owner, name, call.node, call.frame)
     interp.guarded -= len(call.args) > 2
@@ -569,6 +671,20 @@ def _getattr(interp: Interpreter, call: Arguments) -> Value:
         if name not in owner.slots and interp.class_attribute(owner.cls, name) is MISSING and not owner.is_module:
             return call.args[2]
     return value
+
+
+_PLAIN_OBJECTS = ("types.SimpleNamespace", "argparse.Namespace")
+
+
+def has_attribute(owner: LibraryObject, name: str) -> bool | None:
+    """Whether an object that only holds attributes has one, None for others."""
+    if owner.path not in _PLAIN_OBJECTS:
+        return None
+    return True if name in owner.slots else None if owner.slots.get(OPEN) else False
+
+
+OPEN = ("open",)
+"""The slot of a namespace that may have further attributes."""
 
 
 @_model("setattr")
@@ -590,12 +706,49 @@ def _delattr(interp: Interpreter, call: Arguments) -> Value:
 @_model("iter")
 def _iter(interp: Interpreter, call: Arguments) -> Value:
     if len(call.args) != 1:
-        return UNKNOWN  # two: a function to call, and what it ends with
+        return _until(interp, call) if len(call.args) == 2 else UNKNOWN
     value = call.args[0]
+    if isinstance(value, streams.Stream):
+        return value
+    if isinstance(value, Instance) and classes.iterates(interp, value):
+        made = special.call(interp, value, "__iter__", (), call.frame)
+        if made is not pure.ABSENT:
+            return made
+    if isinstance(value, str | DictValue) or isinstance(special.contents(value), ListValue | DictValue):
+        iteration = interp.iterate(value, call.node, call.frame)
+        made = ListValue(iteration.items if iteration.exact else Several(iteration.items), "iterator")
+        return misuse.iterator(interp, made, call.node, call.frame)
     if isinstance(value, tuple) or (isinstance(value, ListValue) and value.once is None and value.items is not None):
         items = value if isinstance(value, tuple) else value.items
         return misuse.iterator(interp, ListValue(items, "iterator"), call.node, call.frame)
     return value.iterator() if isinstance(value, LibraryObject) and value.path == LOADER else value
+
+
+def _until(interp: Interpreter, call: Arguments) -> Value:
+    """``iter(function, end)``"""
+
+    function, end = call.args
+    items: list[Value] = []
+    if isinstance(function, Function | Bound):
+        while len(items) < MAX_UNTIL:
+            value = interp.call(function, Arguments((), {}, call.node, call.frame))
+            same = pure.operate(interp, "eq", (value,), (end,), call) if not is_unknown(value) else UNKNOWN
+            if same is True:
+                return misuse.iterator(interp, ListValue(tuple(items), "iterator"), call.node, call.frame)
+            if same is not False:
+                break
+            items.append(value)
+    return UNKNOWN
+
+
+MAX_UNTIL = 64
+"""Calls of the function that an iterator is made of."""
+
+
+def use_up(interp: Interpreter, value: ListValue) -> None:
+    """Something has gone through all of an iterator."""
+    if value.once is not None and value.items:
+        interp.heap.set(value.slots, "items", ())
 
 
 @_model("next")
@@ -606,6 +759,8 @@ def _next(interp: Interpreter, call: Arguments) -> Value:
     if parts:
         return parts[0]
     value = call.args[0]
+    if isinstance(value, streams.Stream):
+        return streams.following(interp, value, call.args[1:])
     if isinstance(call.node, ast.Call) and call.node.args:
         kinds.uses(interp, value, "next", call.node.args[0], call.frame)
     if isinstance(value, ListValue) and value.once is not None and value.elements:
@@ -614,6 +769,11 @@ def _next(interp: Interpreter, call: Arguments) -> Value:
         first, *rest = value.items
         interp.heap.set(value.slots, "items", tuple(rest))
         return first
+    if isinstance(value, ListValue) and value.once is not None and value.items == ():
+        if call.args[1:]:
+            return call.args[1]
+        exceptions.throw(interp, exceptions.made("builtins.StopIteration", ()))
+        return UNKNOWN
     if isinstance(value, Instance) and isinstance(method := interp.class_attribute(value.cls, "__next__"), Function):
         return interp.call_function(method, (value,), {}, None, call.frame)
     iteration = interp.iterate(value, call.node, call.frame)
@@ -622,11 +782,24 @@ def _next(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("callable")
 def _callable(interp: Interpreter, call: Arguments) -> Value:
-    return True if call.args and isinstance(call.args[0], Function | Bound | ClassValue) else Scalar("bool")
+    value = call.args[0] if call.args else UNKNOWN
+    if isinstance(value, Function | ClassValue | Builtin | Partial) or (
+        isinstance(value, Native) and value.kind in ("builtin", "function", "class", "module-class")
+    ):
+        return True
+    if isinstance(value, Bound):
+        return True if isinstance(value.function, Function) else Scalar("bool")
+    if value is None or isinstance(value, str | int | float | tuple | ListValue | DictValue):
+        return False
+    if isinstance(value, Instance) and not value.cls.opaque and not value.is_module:
+        return interp.class_attribute(value.cls, "__call__") is not MISSING
+    return Scalar("bool")
 
 
 @_model("type")
 def _type(interp: Interpreter, call: Arguments) -> Value:
+    if len(call.args) == 3:
+        return classes.made_by_type(interp, call)
     return interp.class_of(call.args[0]) if len(call.args) == 1 else UNKNOWN
 
 
@@ -635,15 +808,43 @@ def _super(interp: Interpreter, call: Arguments) -> Value:
     return UNKNOWN
 
 
-for _name in ("open", "id", "hash", "vars", "dir", "eval", "exec", "memoryview", "bytearray"):
+for _name in ("open", "id", "hash", "dir", "eval", "exec", "memoryview", "bytearray"):
     _BUILTINS.setdefault(_name, lambda interp, call: UNKNOWN)
-for _name in ("staticmethod", "classmethod", "property"):
-    _BUILTINS[_name] = lambda interp, call: call.args[0] if call.args else UNKNOWN
+
+
+@_model("vars")
+def _vars(interp: Interpreter, call: Arguments) -> Value:
+    return records.attributes(call.args[0]) if len(call.args) == 1 else UNKNOWN
+
+
+@_model("property")
+def _property(interp: Interpreter, call: Arguments) -> Value:
+    getter, setter = call.get(0, "fget"), call.get(1, "fset")
+    if not isinstance(getter, Function):
+        return UNKNOWN
+    return replace(getter, kind="property", setter=setter)
+
+
+def _of_kind(kind: str) -> Callable[[Interpreter, Arguments], Value]:
+    def model(interp: Interpreter, call: Arguments) -> Value:
+        value = call.args[0] if call.args else UNKNOWN
+        return replace(value, kind=kind) if isinstance(value, Function) else value
+
+    return model
+
+
+_BUILTINS["staticmethod"] = _of_kind("staticmethod")
+_BUILTINS["classmethod"] = _of_kind("classmethod")
 
 
 def frame_builtin(interp: Interpreter, node: ast.Call, frame: Frame) -> Value | None:
     """``super()``, which needs the frame it is called in."""
     assert isinstance(node.func, ast.Name)
+    if node.func.id == "globals" and not node.args:
+        # A name that stands there may have been bound on one way only.
+        return DictValue({name: Maybe(value) for name, value in frame.globals.items()})
+    if node.func.id == "locals" and not node.args and frame.function is not None and interp.uncertain == frame.certain:
+        return DictValue(dict(frame.names))
     if node.func.id != "super":
         return None
     function, scope = frame.function, frame
@@ -666,7 +867,7 @@ _INFERENCE = "torch.inference_mode"
 _GRAD_OFF = ("torch.no_grad", _INFERENCE, "torch.autograd.no_grad")
 _GRAD_ON = ("torch.enable_grad", "torch.autograd.enable_grad")
 _TRANSPARENT = (
-    "functools.wraps", "functools.lru_cache", "functools.cache", "torch.compile", "torch.jit.script",
+    "functools.lru_cache", "functools.cache", "torch.compile", "torch.jit.script",
     "torch.jit.ignore", "torch.jit.export", "typing.overload", "typing.no_type_check", "abc.abstractmethod",
     "torch.jit.unused", "torch.jit.script_if_tracing", "typing.final", "functools.total_ordering",
     "torch.compiler.disable",
@@ -701,7 +902,14 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
             return value
         if path in ("functools.cached_property", "torch.jit.unused_property"):
             value.kind = "property"
+            value.memo = {} if path.startswith("functools.") else None
             return value
+        if path.startswith(("functools.lru_cache", "functools.cache")):
+            value.memo = {}
+            return value
+        if isinstance(node, ast.Attribute) and node.attr == "setter":
+            getter = interp.eval(node.value, frame)
+            return replace(getter, setter=value) if isinstance(getter, Function) else interp.lookup(value.name, frame)
         mode = grad_mode(interp, decorator)
         if mode is not None or path in _GRAD_OFF or path in _GRAD_ON:
             value.grad_mode = mode if mode is not None else path in _GRAD_ON
@@ -709,18 +917,36 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
         if autocast.is_autocast(decorator):
             value.autocast = decorator
             return value
-    if path in _TRANSPARENT or path.startswith(("functools.wraps", "functools.lru_cache", "pytest.")):
+    if path == "functools.total_ordering" and isinstance(value, ClassValue):
+        value.slots[special.TOTAL] = True
+    if path in _TRANSPARENT or path.startswith(("functools.lru_cache", "pytest.")):
         return value
     if path in ("dataclasses.dataclass",) and isinstance(value, ClassValue):
         value.is_dataclass = True
+        value.options = decorator.kwargs if isinstance(decorator, LibraryObject) else {}
         return value
     if isinstance(node, ast.Attribute) and node.attr in ("setter", "deleter", "getter"):
         return interp.lookup(value.name, frame) if isinstance(value, Function) else value
-    if isinstance(decorator, Function | Builtin | Partial | Bound) or transforms.is_transform(path):
+    if isinstance(decorator, Instance) and contexts.decorates(decorator):
+        return contexts.around(interp, decorator, value)
+    if path == "functools.singledispatch":
+        return dispatching.made(value)
+    plain_class = isinstance(decorator, ClassValue) and not decorator.opaque and not decorator.is_module()
+    callable_object = isinstance(decorator, Instance) and not decorator.is_module and not decorator.cls.opaque
+    if (
+        isinstance(decorator, Function | Builtin | Partial | Bound)
+        or plain_class
+        or callable_object
+        or transforms.is_transform(path)
+    ):
         call = Arguments((value,), {}, node, frame)
         if isinstance(decorator, Function) and isinstance(decorator.globals, Globals):
             return interp.limited(4 * interp.budget.decoration_steps, lambda: interp.call(decorator, call))
         return interp.call(decorator, call)
+    if isinstance(decorator, Managed) and isinstance(value, Function):
+        return contexts.around(interp, decorator, value)
+    if isinstance(value, Function):
+        interp.forget_captured(value)
     if isinstance(value, Function) and any(word in ast.unparse(node) for word in ("grad", "inference", "eval")):
         # A decorator of somebody else's may well switch recording.
         value.grad_mode = Scalar("bool")
@@ -752,15 +978,35 @@ def expects_error(manager: Value, node: ast.expr) -> bool:
 
 def entered(interp: Interpreter, manager: Value) -> Value:
     """What ``as`` binds."""
-    if isinstance(manager, LibraryObject) and manager.path == "contextlib.nullcontext":
+    if isinstance(manager, LibraryObject) and manager.path in ("contextlib.nullcontext", "contextlib.closing"):
         return manager.argument(0, "enter_result")
     return manager if isinstance(manager, LibraryObject) else UNKNOWN
+
+
+def suppressed(manager: Value) -> tuple[Value, ...] | None:
+    """The exceptions that ``contextlib.suppress`` takes; None for other managers."""
+    return manager.args if isinstance(manager, LibraryObject) and manager.path == "contextlib.suppress" else None
+
+
+def left(interp: Interpreter, manager: Value, node: ast.AST, frame: Frame) -> None:
+    """What a context manager does at the end of its body."""
+
+    if isinstance(manager, LibraryObject) and manager.path == contexts.STACK:
+        contexts.unwind(interp, manager, Arguments((), {}, node, frame))
+    if isinstance(manager, LibraryObject) and manager.path == "contextlib.closing" and manager.args:
+        call = Arguments((), {}, node, frame)
+        interp.call(interp.attribute(manager.args[0], "close", node, frame), call)
 
 
 # -- methods of containers -------------------------------------------------------------------------
 
 
 def container_method(interp: Interpreter, receiver: Value, name: str, call: Arguments) -> Value:
+    if isinstance(receiver, streams.Stream):
+        return _generator_method(interp, receiver, name, call)
+    known = pure.method(interp, receiver, name, call)
+    if known is not pure.ABSENT:
+        return known
     if isinstance(receiver, ListValue):
         return _list_method(interp, receiver, name, call)
     if isinstance(receiver, DictValue):
@@ -782,6 +1028,17 @@ def container_method(interp: Interpreter, receiver: Value, name: str, call: Argu
     if isinstance(receiver, int | float) and name == "is_integer":
         return float(receiver).is_integer()
     return UNKNOWN
+
+
+def _generator_method(interp: Interpreter, receiver: streams.Stream, name: str, call: Arguments) -> Value:
+    if name == "send" and len(call.args) == 1:
+        return streams.send(interp, receiver, call.args[0])
+    if name == "throw" and call.args:
+        return streams.throw(interp, receiver, call.args[0])
+    if name == "close":
+        streams.close(interp, receiver)
+        return None
+    return streams.following(interp, receiver) if name == "__next__" else UNKNOWN
 
 
 def _list_method(interp: Interpreter, receiver: ListValue, name: str, call: Arguments) -> Value:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 
+from torchsleuth.interp import exceptions, special
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import copies
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
+    AttributesView,
     Bound,
     Builtin,
     ClassValue,
@@ -51,11 +53,41 @@ def fill(
     interp: Interpreter, instance: Instance, args: tuple[Value, ...], kwargs: dict[str, Value], frame: Frame
 ) -> None:
     """The constructor of a dataclass: its fields, with their defaults."""
-    for name, value in _given(interp, instance.cls, args, kwargs, frame).items():
-        interp.heap.set(instance.slots, name, value)
+    given = _given(interp, instance.cls, args, kwargs, frame)
+    passed = [name for name in given if _is_passed_on(instance.cls, name)]
+    for name, value in given.items():
+        if name not in passed and value is not MISSING:
+            interp.heap.set(instance.slots, name, value)
     post = interp.class_attribute(instance.cls, "__post_init__")
     if isinstance(post, Function):
-        interp.call_function(post, (instance,), {}, None, frame)
+        interp.call_function(post, (instance, *(given[name] for name in passed)), {}, None, frame)
+
+
+def _annotation(cls: ClassValue, name: str) -> str:
+    owner = fields(cls).get(name)
+    found = {} if owner is None else {one: ast.unparse(annotation) for one, annotation in owner.annotations}
+    return found.get(name, "")
+
+
+def _is_passed_on(cls: ClassValue, name: str) -> bool:
+    """Whether a field is only an argument of ``__post_init__``."""
+    return "InitVar" in _annotation(cls, name).partition("[")[0]
+
+
+def _placed(interp: Interpreter, cls: ClassValue) -> list[str]:
+    """The fields that a constructor takes by place, in order."""
+    placed: list[str] = []
+    for name, owner in fields(cls).items():
+        default = owner.slots.get(name)
+        given = default.kwargs if isinstance(default, LibraryObject) and default.path == _FIELD else {}
+        if owner.options.get("kw_only") is True and given.get("kw_only") is not False:
+            continue
+        if given.get("init") is not False and given.get("kw_only") is not True:
+            placed.append(name)
+    return placed
+
+
+_FIELD = "dataclasses.field"
 
 
 def _given(
@@ -63,15 +95,16 @@ def _given(
 ) -> dict[str, Value]:
     """What the fields of a new record are."""
     names = list(fields(cls))
-    values = {**dict(zip(names, args)), **kwargs}
+    placed = _placed(interp, cls) if cls.is_dataclass else names
+    values = {**dict(zip(placed, args)), **kwargs}
     found: dict[str, Value] = {}
     for name in names:
         value = values.get(name, MISSING)
         if value is MISSING:
             value = interp.class_attribute(cls, name)
-            if isinstance(value, LibraryObject) and value.path == "dataclasses.field":
+            if isinstance(value, LibraryObject) and value.path == _FIELD:
                 value = _default(interp, value)
-        found[name] = UNKNOWN if value is MISSING else value
+        found[name] = UNKNOWN if value is MISSING and name in placed else value
     return found
 
 
@@ -81,19 +114,20 @@ def _default(interp: Interpreter, field: LibraryObject) -> Value:
         return field.kwargs["default"]
     if "default_factory" in field.kwargs and field.site is not None:
         return interp.call(field.kwargs["default_factory"], Arguments((), {}, field.site.node, field.site.frame))
-    return UNKNOWN
+    return MISSING if field.kwargs.get("init") is False else UNKNOWN
 
 
 def attributes(owner: Value) -> Value:
     """The attributes of an object as a dict, as ``vars(owner)`` shows them at that moment."""
     # A parser may have been given more arguments than are known.
-    plain = isinstance(owner, LibraryObject) and owner.path == "types.SimpleNamespace"
+    names = isinstance(owner, LibraryObject) and owner.path in ("types.SimpleNamespace", "argparse.Namespace")
+    plain = names and not owner.slots.get(("open",))
     known = (
         isinstance(owner, Instance) and owner.native is None and not owner.state.get("open") and not owner.cls.opaque
     )
     if not plain and not known:
         return UNKNOWN
-    return DictValue({name: value for name, value in owner.slots.items() if isinstance(name, str)})
+    return AttributesView(owner)
 
 
 def as_dict(record: Value) -> Value:
@@ -101,6 +135,71 @@ def as_dict(record: Value) -> Value:
     if not isinstance(record, Instance) or not record.cls.is_dataclass or record.state.get("open"):
         return UNKNOWN
     return DictValue({name: _copied(record.slots.get(name, UNKNOWN)) for name in fields(record.cls)})
+
+
+def as_tuple(record: Value) -> Value:
+    """``dataclasses.astuple(record)``"""
+    made = as_dict(record)
+    return tuple(made.items.values()) if isinstance(made, DictValue) and made.items is not None else UNKNOWN
+
+
+def replaced(interp: Interpreter, call: Arguments) -> Value:
+    """``dataclasses.replace(record, **changes)``"""
+    record = call.args[0] if call.args else UNKNOWN
+    if not isinstance(record, Instance) or not record.cls.is_dataclass or record.state.get("open") or not call.exact:
+        return UNKNOWN
+    held = {name: record.slots.get(name, UNKNOWN) for name in fields(record.cls)}
+    return interp.instantiate(record.cls, (), {**held, **call.kwargs}, None, call.frame)
+
+
+def described_fields(cls: Value) -> Value:
+    """``dataclasses.fields(record)``: objects that have the names of the fields."""
+    cls = cls.cls if isinstance(cls, Instance) else cls
+    if not isinstance(cls, ClassValue) or not cls.is_dataclass:
+        return UNKNOWN
+    made = []
+    for name in fields(cls):
+        field = LibraryObject("dataclasses.Field", (), {}, None)
+        field.slots["name"] = name
+        made.append(field)
+    return tuple(made)
+
+
+def compared(interp: Interpreter, name: str, left: Value, right: Value, node: ast.Compare, frame: Frame) -> Value:
+    """A comparison of two records of one class, by their fields; ABSENT for other objects."""
+    if not isinstance(left, Instance) or not isinstance(right, Instance) or left.cls is not right.cls:
+        return special.ABSENT
+    options = left.cls.options
+    if not left.cls.is_dataclass or left.state.get("open") or right.state.get("open"):
+        return special.ABSENT
+    if options.get("eq") is False or (name not in ("eq", "ne") and options.get("order") is not True):
+        return special.ABSENT
+    if left is right and name in ("eq", "ne"):
+        return name == "eq"
+    one, two = (tuple(side.slots.get(field, UNKNOWN) for field in fields(side.cls)) for side in (left, right))
+    if UNKNOWN in one or UNKNOWN in two:
+        return UNKNOWN
+    return interp.compare(_COMPARISONS[name](), one, two, node, frame)
+
+
+_COMPARISONS: dict[str, type[ast.cmpop]] = {
+    "eq": ast.Eq, "ne": ast.NotEq, "lt": ast.Lt, "le": ast.LtE, "gt": ast.Gt, "ge": ast.GtE,
+}  # fmt: skip
+
+
+def shown(interp: Interpreter, record: Instance, frame: Frame) -> Value:
+    """``repr(record)`` of a dataclass or a member of an enum; ABSENT for other objects."""
+    if is_enum(record.cls):
+        return UNKNOWN
+    if not record.cls.is_dataclass or record.state.get("open") or record.cls.options.get("repr") is False:
+        return special.ABSENT
+    parts = []
+    for name in fields(record.cls):
+        text = interp.shown(record.slots.get(name, UNKNOWN), "__repr__", frame)
+        if not isinstance(text, str):
+            return UNKNOWN
+        parts.append(f"{name}={text}")
+    return f"{record.cls.name}({', '.join(parts)})"
 
 
 def _copied(value: Value) -> Value:
@@ -166,6 +265,10 @@ def class_attribute(interp: Interpreter, cls: ClassValue, name: str, found: Valu
     """An attribute of a class, where `found` stands in its body: what enums and named tuples make of it or add."""
     if is_enum(cls) and name in members(cls):
         return members(cls)[name]
+    if is_enum(cls) and name == "_value2member_map_":
+        return DictValue({one.slots["value"]: one for one in canonical(cls) if not is_unknown(one.slots["value"])})
+    if found is MISSING and cls.is_dataclass and name == "__dataclass_fields__":
+        return DictValue(dict.fromkeys(fields(cls), UNKNOWN))
     if found is MISSING and is_named_tuple(cls):
         if name == "_fields":
             return tuple(fields(cls))
@@ -191,28 +294,84 @@ def is_member(value: Value) -> bool:
 
 
 def members(cls: ClassValue) -> dict[str, Instance]:
-    """The members of an enum by name, in order; they are made once."""
+    """The members of an enum by name, in order, aliases among them; they are made once."""
     if cls.members is None:
         cls.members = {}
+        is_flag = any(isinstance(base, Native) and base.path in _FLAGS for base in cls.mro())
+        last: Value = 0
         for name, value in cls.slots.items():
-            if name.startswith("_") or isinstance(value, Function | Bound | ClassValue):
+            if not isinstance(name, str) or name.startswith("_") or isinstance(value, Function | Bound | ClassValue):
                 continue
-            made = Instance(cls)
-            made.name = name
             if isinstance(value, LibraryObject) and value.path == "enum.auto":
-                value = len(cls.members) + 1
-            made.slots.update(name=name, value=value, _value_=value, _name_=name)
-            cls.members[name] = made
+                value = _following(cls, name, last, is_flag)
+            same = [one for one in cls.members.values() if _is_same(one.slots["value"], value)]
+            last = value
+            cls.members[name] = same[0] if same else _made(cls, name, value)
     return cls.members
+
+
+_FLAGS = ("enum.Flag", "enum.IntFlag")
+
+
+def _following(cls: ClassValue, name: str, last: Value, is_flag: bool) -> Value:
+    """What ``auto()`` stands for."""
+    if any(isinstance(base, Native) and base.path == "enum.StrEnum" for base in cls.mro()):
+        return name.lower()
+    if not isinstance(last, int) or "_generate_next_value_" in cls.slots:
+        return UNKNOWN
+    return (1 << last.bit_length() if last else 1) if is_flag else last + 1
+
+
+def _is_same(one: Value, other: Value) -> bool:
+    plain = (str, int, float, bool, tuple)
+    return isinstance(one, plain) and isinstance(other, plain) and one == other
+
+
+def _made(cls: ClassValue, name: str | None, value: Value) -> Instance:
+    made = Instance(cls)
+    made.name = name
+    made.slots.update(name=name, value=value, _value_=value, _name_=name)
+    return made
+
+
+def canonical(cls: ClassValue) -> list[Instance]:
+    """The members of an enum without aliases."""
+    return [one for name, one in members(cls).items() if one.name == name]
+
+
+def start_members(interp: Interpreter, cls: ClassValue, frame: Frame) -> None:
+    """Call the constructor of an enum for each of its members."""
+    init = interp.class_attribute(cls, "__init__")
+    for one in canonical(cls) if isinstance(init, Function) else ():
+        value = one.slots["value"]
+        interp.call_function(init, (one, *(value if isinstance(value, tuple) else (value,))), {}, None, frame)
+
+
+def combined(interp: Interpreter, name: str, left: Value, right: Value) -> Value:
+    """``Flag.A | Flag.B`` and its like; ABSENT for other values."""
+    if not is_member(left) or not is_member(right) or left.cls is not right.cls:
+        return special.ABSENT
+    if not any(isinstance(base, Native) and base.path in _FLAGS for base in left.cls.mro()):
+        return special.ABSENT
+    one, two = left.slots["value"], right.slots["value"]
+    if name not in ("or_", "and_", "xor") or not isinstance(one, int) or not isinstance(two, int):
+        return special.ABSENT
+    value = {"or_": one | two, "and_": one & two, "xor": one ^ two}[name]
+    named = next((one for one in members(left.cls).values() if one.slots["value"] == value), None)
+    return named or _made(left.cls, None, value)
 
 
 def member(interp: Interpreter, cls: ClassValue, args: tuple[Value, ...]) -> Value:
     """``Color("red")``: the member with that value."""
-    plain = (str, int, float, bool)
-    if len(args) == 1 and isinstance(args[0], plain):
+    if len(args) == 1 and isinstance(args[0], str | int | float | bool | tuple):
         for one in members(cls).values():
-            if isinstance(one.slots["value"], plain) and one.slots["value"] == args[0]:
+            if _is_same(one.slots["value"], args[0]):
                 return one
+        values = [one.slots["value"] for one in members(cls).values()]
+        if UNKNOWN not in values and interp.class_attribute(cls, "_missing_") is MISSING:
+            exceptions.throw(
+                interp, exceptions.made("builtins.ValueError", (f"{args[0]!r} is not a valid {cls.name}",))
+            )
     return args[0] if len(args) == 1 and is_member(args[0]) else UNKNOWN
 
 
@@ -220,14 +379,21 @@ def plain(value: Value) -> Value:
     """The number or text that a member of IntEnum, StrEnum or ``(str, Enum)`` is; any other value as it is."""
     if isinstance(value, Instance) and is_enum(value.cls):
         bases = {base.path for base in value.cls.mro() if isinstance(base, Native)}
-        if bases & {"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.str", "builtins.int"}:
+        if bases & {"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.str", "builtins.int", "enum.Flag"}:
             return value.slots["value"]
     return value
 
 
 __all__ = [
+    "as_dict",
+    "as_tuple",
     "attribute",
+    "attributes",
+    "canonical",
     "class_attribute",
+    "combined",
+    "compared",
+    "described_fields",
     "fields",
     "fill",
     "is_enum",
@@ -238,4 +404,7 @@ __all__ = [
     "members",
     "named_tuple",
     "plain",
+    "replaced",
+    "shown",
+    "start_members",
 ]

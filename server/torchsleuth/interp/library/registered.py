@@ -2,13 +2,16 @@
 
 from torchsleuth.interp.library import (
     clocks,
+    contexts,
     data,
+    dispatching,
     distributions,
     einops,
     external,
     files,
     functions,
     hooks,
+    operators,
     optim,
     packed,
     published,
@@ -20,13 +23,16 @@ from torchsleuth.interp.library import (
 
 __all__ = [
     "clocks",
+    "contexts",
     "data",
+    "dispatching",
     "distributions",
     "einops",
     "external",
     "files",
     "functions",
     "hooks",
+    "operators",
     "optim",
     "packed",
     "published",

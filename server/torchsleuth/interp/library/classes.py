@@ -1,0 +1,439 @@
+"""Classes of the user's: what Python calls when one is made, and what stands between an object and its attributes."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+
+from torchsleuth.interp import exceptions, special
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import records
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import (
+    UNKNOWN,
+    Bound,
+    Builtin,
+    ClassValue,
+    DictValue,
+    Function,
+    Instance,
+    LibraryObject,
+    ListValue,
+    Value,
+    is_unknown,
+)
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.heap import MISSING
+
+_CONTAINERS = {"builtins.list": "list", "builtins.set": "set", "collections.deque": "deque"}
+_DICTS = {
+    "builtins.dict": "dict",
+    "collections.OrderedDict": "OrderedDict",
+    "collections.UserDict": "dict",
+    "collections.defaultdict": "defaultdict",
+    "collections.Counter": "Counter",
+}
+_NUMBERS = ("builtins.int", "builtins.str", "builtins.float")
+
+
+# -- the making of classes -------------------------------------------------------------------------
+
+
+def completed(interp: Interpreter, cls: ClassValue, keywords: dict[str, Value], frame: Frame) -> Value:
+    """A class whose body was executed, as its metaclass and its bases leave it."""
+    for name, value in list(cls.slots.items()):
+        special.call(interp, value, "__set_name__", (cls, name), frame)
+    metaclass = keywords.pop("metaclass", MISSING)
+    inherited = next(
+        (base.metaclass for base in cls.mro()[1:] if isinstance(base, ClassValue) and base.metaclass), None
+    )
+    metaclass = inherited if metaclass is MISSING else metaclass
+    if isinstance(metaclass, ClassValue):
+        cls.metaclass = metaclass
+        _through_metaclass(interp, cls, metaclass, frame)
+    if records.is_enum(cls):
+        records.start_members(interp, cls, frame)
+    hook = next(
+        (
+            base.slots["__init_subclass__"]
+            for base in cls.mro()[1:]
+            if isinstance(base, ClassValue) and "__init_subclass__" in base.slots
+        ),
+        None,
+    )
+    if isinstance(hook, Function):
+        interp.call_function(hook, (cls,), keywords, None, frame)
+    return cls
+
+
+def _through_metaclass(interp: Interpreter, cls: ClassValue, metaclass: ClassValue, frame: Frame) -> None:
+    """What ``__new__`` and ``__init__`` of a metaclass make of the names of a class; all are unknown where that is not known."""
+    maker = interp.class_attribute(metaclass, "__new__")
+    names = DictValue(dict(cls.slots))
+    if isinstance(maker, Function):
+        interp.being_made.append(cls)
+        try:
+            interp.call_function(maker, (metaclass, cls.name, cls.bases, names), {}, None, frame)
+        finally:
+            interp.being_made.pop()
+    starter = interp.class_attribute(metaclass, "__init__")
+    if isinstance(starter, Function):
+        interp.call_function(starter, (cls, cls.name, cls.bases, names), {}, None, frame)
+
+
+def made_by_type(interp: Interpreter, call: Arguments) -> Value:
+    """``type(name, bases, names)``"""
+    name, bases, names = call.args
+    if not isinstance(name, str) or not isinstance(bases, tuple) or not isinstance(names, DictValue) or not names.items:
+        if not (
+            isinstance(names, DictValue) and names.items == {} and isinstance(name, str) and isinstance(bases, tuple)
+        ):
+            return UNKNOWN
+    node = ast.copy_location(ast.ClassDef(name=name, bases=[], keywords=[], body=[], decorator_list=[]), call.node)
+    cls = ClassValue(name, bases, node, call.frame.path)
+    cls.slots.update({key: value for key, value in (names.items or {}).items() if isinstance(key, str)})
+    for value in cls.slots.values():
+        if isinstance(value, Function) and value.owner is None:
+            value.owner = cls
+    return completed(interp, cls, {}, call.frame)
+
+
+def is_abstract(interp: Interpreter, cls: ClassValue) -> bool:
+    """Whether a class has abstract methods left, so that it cannot be called."""
+    natives = [base.path for base in cls.mro() if isinstance(base, Native)]
+    if "abc.ABC" not in natives and not (cls.node.keywords and "ABCMeta" in ast.unparse(cls.node.keywords[-1].value)):
+        return False
+    names = {name for base in cls.mro() if isinstance(base, ClassValue) for name in base.slots}
+    found = (interp.class_attribute(cls, name) for name in names)
+    return any(
+        isinstance(one, Function) and any("abstract" in ast.unparse(mark) for mark in one.node.decorator_list)
+        for one in found
+        if isinstance(one, Function) and isinstance(one.node, ast.FunctionDef)
+    )
+
+
+# -- objects that are containers by their base ---------------------------------------------------------
+
+
+def fill_contents(interp: Interpreter, instance: Instance, call: Arguments) -> bool:
+    """``super().__init__(…)`` of a class derived from list, dict or a like: whether it is one."""
+    from torchsleuth.interp.library import dictionaries
+
+    base = _container_base(instance.cls)
+    if base is None:
+        return False
+    held: Value
+    if base in _DICTS:
+        factory = call.args[0] if base.endswith("defaultdict") and call.args else None
+        made = dictionaries.construct(interp, call if factory is None else _without_first(call))
+        held = DictValue(made.entries, _DICTS[base], factory)
+    else:
+        items = interp.sequence(call.args[0], call.node, call.frame) if call.args else ()
+        held = ListValue(items, _CONTAINERS[base])
+    interp.heap.set(instance.slots, special.CONTENTS, held)
+    return True
+
+
+def _without_first(call: Arguments) -> Arguments:
+    from dataclasses import replace
+
+    return replace(call, args=call.args[1:])
+
+
+def _container_base(cls: ClassValue) -> str | None:
+    natives = [base.path for base in cls.mro() if isinstance(base, Native)]
+    return next((path for path in natives if path in _DICTS or path in _CONTAINERS), None)
+
+
+def begin(interp: Interpreter, instance: Instance, args: tuple[Value, ...]) -> None:
+    """What ``__new__`` of the builtin base of a class puts into a new object."""
+    base = _container_base(instance.cls)
+    if base in _DICTS:
+        instance.slots[special.CONTENTS] = DictValue({}, _DICTS[base], 0 if base.endswith("Counter") else None)
+    elif base is not None:
+        instance.slots[special.CONTENTS] = ListValue((), _CONTAINERS[base])
+    number = next((one.path for one in instance.cls.mro() if isinstance(one, Native) and one.path in _NUMBERS), None)
+    if number is not None:
+        kind = {"int": int, "str": str, "float": float}[number.removeprefix("builtins.")]
+        given = special.contents(args[0]) if args and isinstance(args[0], Instance) else args[0] if args else kind()
+        if isinstance(given, str | int | float):
+            with contextlib.suppress(ValueError):
+                instance.slots[special.CONTENTS] = kind(given)
+
+
+def item_of_contents(
+    interp: Interpreter, owner: Instance, held: Value, key: Value, node: ast.AST, frame: Frame
+) -> Value:
+    """``self[key]`` of an object derived from a container."""
+    if isinstance(held, DictValue) and held.items is not None and _is_missing(held, key):
+        made = special.call(interp, owner, "__missing__", (key,), frame)
+        if made is not special.ABSENT:
+            return made
+    return interp.get_item(held, key, node, frame)
+
+
+def _is_missing(held: DictValue, key: Value) -> bool:
+    from torchsleuth.interp.library import dictionaries
+
+    return dictionaries.contains(held, key) is False
+
+
+# -- attributes --------------------------------------------------------------------------------------
+
+
+def got_through_class(interp: Interpreter, owner: Instance, name: str, found: Value, frame: Frame) -> Value:
+    """An attribute that a property or a descriptor in the class gives; ABSENT for others."""
+    if isinstance(found, Function) and found.kind == "property":
+        if found.memo is None:
+            return interp.call_function(found, (owner,), {}, None, frame)
+        if name not in owner.slots:
+            interp.heap.set(owner.slots, name, interp.call_function(found, (owner,), {}, None, frame))
+        return owner.slots[name]
+    getter = special.method(interp, found, "__get__")
+    if isinstance(getter, Function):
+        data = special.method(interp, found, "__set__") is not special.ABSENT
+        if data or name not in owner.slots:
+            return special.call(interp, found, "__get__", (owner, owner.cls), frame)
+    return special.ABSENT
+
+
+def set_through_class(
+    interp: Interpreter, owner: Instance, name: str, value: Value, node: ast.AST, frame: Frame
+) -> bool:
+    """Whether the class of an object decides what happens when an attribute is set: ``__setattr__``, a property, a descriptor."""
+    own = interp.class_attribute(owner.cls, "__setattr__")
+    if isinstance(own, Function) and not owner.is_module:
+        interp.call_function(own, (owner, name, value), {}, None, frame)
+        return True
+    return set_by_descriptor(interp, owner, name, value, frame)
+
+
+def set_by_descriptor(interp: Interpreter, owner: Instance, name: str, value: Value, frame: Frame) -> bool:
+    found = interp.class_attribute(owner.cls, name)
+    if isinstance(found, Function) and found.kind == "property":
+        if isinstance(found.setter, Function):
+            interp.call_function(found.setter, (owner, value), {}, None, frame)
+        return found.memo is None
+    if isinstance(special.method(interp, found, "__set__"), Function):
+        special.call(interp, found, "__set__", (owner, value), frame)
+        return True
+    if owner.cls.options.get("frozen") is True and owner.state.get("filled"):
+        exceptions.throw(interp, exceptions.made(exceptions.FROZEN, (f"cannot assign to field {name!r}",)))
+        return True
+    return False
+
+
+def object_setattr(interp: Interpreter, call: Arguments) -> Value:
+    """``object.__setattr__(self, name, value)``, ``super().__setattr__(name, value)``"""
+    owner, name, value = call.args[-3:] if len(call.args) >= 3 else (UNKNOWN, UNKNOWN, UNKNOWN)
+    if isinstance(owner, Instance) and isinstance(name, str):
+        if not set_by_descriptor(interp, owner, name, value, call.frame):
+            interp.heap.set(owner.slots, name, value)
+    elif isinstance(owner, Instance):
+        interp.heap.set(owner.state, "open", True)
+    return None
+
+
+def function_attribute(interp: Interpreter, owner: Function, name: str) -> Value:
+    """``f.__name__`` and its like, and what was set on a function."""
+    if name in owner.attributes:
+        return owner.attributes[name]
+    if name in ("__name__", "__qualname__"):
+        return owner.name if name == "__name__" or owner.owner is None else f"{owner.owner.name}.{owner.name}"
+    if name == "__doc__":
+        return None if isinstance(owner.node, ast.Lambda) else ast.get_docstring(owner.node, clean=False)
+    if name == "__defaults__":
+        return owner.defaults or None
+    if name == "__annotations__" and not isinstance(owner.node, ast.Lambda):
+        spec = owner.node.args
+        every = (*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg)
+        names = [one.arg for one in every if one is not None and one.annotation is not None]
+        return DictValue(dict.fromkeys([*names, *(["return"] if owner.node.returns is not None else [])], UNKNOWN))
+    return UNKNOWN
+
+
+def lacks(interp: Interpreter, owner: Instance, name: str) -> bool:
+    """Whether an object is known not to have an attribute."""
+    plain = owner.native is None and not owner.is_module and not owner.cls.opaque and not owner.state.get("open")
+    known = plain and owner.cls.has_known_bases() and special.contents(owner) is None
+    return known and name not in owner.slots and interp.class_attribute(owner.cls, "__getattr__") is MISSING
+
+
+def iterates(interp: Interpreter, owner: Instance) -> bool:
+    return not owner.is_module and interp.class_attribute(owner.cls, "__iter__") is not MISSING
+
+
+MAX_ITEMS = 256
+"""Elements that are asked for by their numbers."""
+
+
+def by_numbers(interp: Interpreter, owner: Instance, frame: Frame) -> tuple[Value, ...] | None:
+    """The elements of an object that has ``__getitem__`` and no ``__iter__``: up to the first IndexError. None where that is
+    not known."""
+    if owner.is_module or owner.cls.opaque or not isinstance(special.method(interp, owner, "__getitem__"), Function):
+        return None
+    if special.method(interp, owner, "__iter__") is not special.ABSENT or owner.native is not None:
+        return None
+    found: list[Value] = []
+    mark = interp.heap.mark()
+    interp.catching.levels.append(interp.uncertain)
+    try:
+        while len(found) < MAX_ITEMS:
+            value = special.call(interp, owner, "__getitem__", (len(found),), frame)
+            if is_unknown(value):
+                break
+            found.append(value)
+    except exceptions.Thrown as thrown:
+        if exceptions.catches(Native("builtins.IndexError", "builtin"), thrown.value):
+            return tuple(found)
+    finally:
+        interp.catching.levels.pop()
+    interp.heap.rollback(mark)
+    return None
+
+
+def is_subclass(cls: Value, kind: Value) -> bool | None:
+    """``issubclass(cls, kind)``"""
+    if isinstance(cls, ClassValue) and isinstance(kind, ClassValue):
+        return kind in cls.mro() or (None if cls.opaque else False)
+    one, other = exceptions.class_of(cls), exceptions.class_of(kind)
+    if one is not None and other is not None and not isinstance(kind, ClassValue):
+        return issubclass(one, other)
+    if isinstance(cls, ClassValue) and isinstance(kind, Native):
+        if any(isinstance(base, Native) and base.path == kind.path for base in cls.mro()):
+            return True
+        return False if not cls.opaque and all(isinstance(base, ClassValue) for base in cls.mro()) else None
+    return None
+
+
+_METHODS = {
+    "Iterable": "__iter__",
+    "Sized": "__len__",
+    "Callable": "__call__",
+    "Hashable": "__hash__",
+    "Container": "__contains__",
+}
+
+
+def is_abstract_collection(interp: Interpreter, value: Instance, path: str) -> bool | None:
+    """``isinstance(value, Iterable)`` of an object of the user's."""
+    name = _METHODS.get(path.rpartition(".")[2])
+    if any(isinstance(base, Native) and base.path == path for base in value.cls.mro()):
+        return True
+    return None if name is None or value.is_module else interp.class_attribute(value.cls, name) is not MISSING or None
+
+
+def is_protocol(cls: ClassValue) -> bool:
+    return any(isinstance(base, Native) and base.path.endswith(".Protocol") for base in cls.bases)
+
+
+def fits_protocol(interp: Interpreter, value: Value, cls: ClassValue) -> bool | None:
+    """Whether a value has the methods of a protocol that is checked at run time."""
+    names = [name for name, one in cls.slots.items() if isinstance(one, Function)]
+    if value is None or isinstance(value, str | int | float | tuple):
+        return all(hasattr(value, name) for name in names)
+    if isinstance(value, Instance) and not value.cls.opaque:
+        return all(interp.class_attribute(value.cls, name) is not MISSING for name in names) or None
+    return None
+
+
+def of_class(interp: Interpreter, cls: ClassValue, name: str) -> Value:
+    """What every class has; ABSENT for other names."""
+    if name == "__mro__":
+        return (*cls.mro(), Native("builtins.object", "builtin"))
+    if name == "mro":
+        return Builtin(name, lambda call: ListValue((*cls.mro(), Native("builtins.object", "builtin"))))
+    if name == "__bases__":
+        return cls.bases or (Native("builtins.object", "builtin"),)
+    if name == "__doc__":
+        return ast.get_docstring(cls.node, clean=False) if cls.node.body else None
+    if name == "__members__" and records.is_enum(cls):
+        return DictValue(dict(records.members(cls)))
+    if name == "__subclasses__":
+        found = [one for one in interp.classes if cls in one.bases]
+        return Builtin(name, lambda call: ListValue(tuple(found)))
+    return special.ABSENT
+
+
+def member_of_class(interp: Interpreter, owner: Instance, found: Value) -> Value:
+    """An attribute of the class, seen through an object: a builtin function is no method, a partial or an object neither."""
+    return found
+
+
+def of_super(interp: Interpreter, receiver: Value, cls: ClassValue, name: str) -> Value:
+    """What ``super()`` finds in the builtin base of a class; ABSENT for other names."""
+    if name == "__init_subclass__":
+        return Builtin(name, lambda call: None)
+    if name == "__setattr__" and isinstance(receiver, Instance) and not receiver.is_module:
+        return Builtin(name, lambda call: object_setattr(interp, _with(call, receiver)))
+    if name in ("__getattribute__", "__delattr__") and isinstance(receiver, Instance):
+        return UNKNOWN
+    if name == "__new__" and _is_metaclass(cls):
+        return Builtin("super().__new__", lambda call: _made_by_metaclass(interp, call))
+    held = special.contents(receiver)
+    if held is None:
+        return _of_metaclass(interp, receiver, cls, name)
+    if name == "__init__" and isinstance(receiver, Instance):
+        return Builtin(name, lambda call: None if fill_contents(interp, receiver, call) else None)
+    if name == "__setitem__":
+        return Builtin(name, lambda call: _put(interp, held, call))
+    if name == "__getitem__" and isinstance(receiver, Instance):
+        return Builtin(name, lambda call: item_of_contents(interp, receiver, held, call.args[0], call.node, call.frame))
+    return Bound(held, name)
+
+
+def _put(interp: Interpreter, held: Value, call: Arguments) -> None:
+    if len(call.args) == 2 and isinstance(call.node, ast.expr):
+        interp.set_item(held, call.args[0], call.args[1], call.node, call.frame)
+
+
+def _with(call: Arguments, receiver: Value) -> Arguments:
+    from dataclasses import replace
+
+    return replace(call, args=(receiver, *call.args))
+
+
+def _is_metaclass(cls: ClassValue) -> bool:
+    return any(isinstance(base, Native) and base.path in ("builtins.type", "abc.ABCMeta") for base in cls.mro())
+
+
+def _made_by_metaclass(interp: Interpreter, call: Arguments) -> Value:
+    """``super().__new__(mcs, name, bases, namespace)``: the class is there already, with the names that it is given here."""
+    names = call.args[3] if len(call.args) > 3 else UNKNOWN
+    pending = interp.being_made[-1] if interp.being_made else None
+    if pending is None:
+        return made_by_type(interp, _without_first(call)) if len(call.args) == 4 else UNKNOWN
+    if isinstance(names, DictValue) and names.items is not None:
+        for name, value in names.items.items():
+            if pending.slots.get(name, MISSING) is not value:
+                interp.heap.set(pending.slots, name, value)
+    return pending
+
+
+def _of_metaclass(interp: Interpreter, receiver: Value, cls: ClassValue, name: str) -> Value:
+    """``super().__call__(…)`` and ``super().__init__(…)`` in a metaclass."""
+    if not isinstance(receiver, ClassValue) or receiver.metaclass is None:
+        return special.ABSENT
+    if name == "__call__":
+        return Builtin(name, lambda call: interp.instantiate(receiver, call.args, call.kwargs, None, call.frame))
+    return Builtin(name, lambda call: None) if name == "__init__" else special.ABSENT
+
+
+def called_through_metaclass(interp: Interpreter, cls: ClassValue, call: Arguments) -> Value:
+    """A call of a class whose metaclass has a ``__call__`` of its own, or of a TypedDict; ABSENT for other classes."""
+    from torchsleuth.interp.library import dictionaries
+
+    if any(isinstance(base, Native) and base.path.endswith(".TypedDict") for base in cls.mro()):
+        return dictionaries.construct(interp, call)
+    own = interp.class_attribute(cls.metaclass, "__call__") if cls.metaclass is not None else MISSING
+    if not isinstance(own, Function):
+        return special.ABSENT
+    return interp.call_function(own, (cls, *call.args), call.kwargs, None, call.frame)
+
+
+def class_of(value: Value) -> Value:
+    """The class of an exception."""
+    if isinstance(value, Instance):
+        return value.cls
+    return Native(value.path, "builtin") if isinstance(value, LibraryObject) else UNKNOWN

@@ -1,0 +1,107 @@
+"""Context managers that are entered by a call, or around one: ``ExitStack``, and managers used as decorators."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from torchsleuth.interp import special, streams
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.models import Model, method, models
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import (
+    UNKNOWN,
+    Builtin,
+    Function,
+    Instance,
+    LibraryObject,
+    Managed,
+    Value,
+)
+
+STACK = "contextlib.ExitStack"
+_NO_ERROR = (None, None, None)
+
+
+@models(STACK)
+class Stack(Model):
+    """What is put on a stack is called when it is left, the last first."""
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        made = LibraryObject(STACK, (), {}, interp.site(call.node, call.frame))
+        made.slots["left"] = ()
+        return made
+
+    @method
+    def callback(self, call: Arguments) -> Value:
+        if not call.args:
+            return self.other(call)
+        interp, (function, *args), kwargs = self.interp, call.args, call.kwargs
+        action = Builtin(
+            "callback", lambda inner: interp.call(function, replace(inner, args=tuple(args), kwargs=kwargs))
+        )
+        self._put(action)
+        return function
+
+    @method
+    def enter_context(self, call: Arguments) -> Value:
+        if not call.args:
+            return self.other(call)
+        entered, leave = enter(self.interp, call.args[0], call)
+        self._put(leave)
+        return entered
+
+    @method
+    def close(self, call: Arguments) -> Value:
+        unwind(self.interp, self.value, call)
+        return None
+
+    def other(self, call: Arguments) -> Value:
+        self._put(UNKNOWN)
+        return super().other(call)
+
+    def _put(self, action: Value) -> None:
+        self.interp.heap.set(self.value.slots, "left", (*self.value.slots["left"], action))
+
+
+def unwind(interp: Interpreter, receiver: LibraryObject, call: Arguments) -> None:
+    for action in reversed(receiver.slots["left"]):
+        interp.call(action, replace(call, args=(), kwargs={}))
+    interp.heap.set(receiver.slots, "left", ())
+
+
+def enter(interp: Interpreter, manager: Value, call: Arguments) -> tuple[Value, Value]:
+    """What entering a manager gives, and what has to be called to leave it."""
+    if isinstance(manager, Instance):
+        entered = special.call(interp, manager, "__enter__", (), call.frame)
+        leave = Builtin("__exit__", lambda inner: special.call(interp, manager, "__exit__", _NO_ERROR, inner.frame))
+        return (UNKNOWN, UNKNOWN) if entered is special.ABSENT else (entered, leave)
+    if isinstance(manager, Managed):
+        made = interp.started(manager, call.frame)
+        if isinstance(made, streams.Stream):
+            entered = streams.following(interp, made)
+            return entered, Builtin("__exit__", lambda inner: streams.following(interp, made, (None,)))
+    interp.escape((manager,))
+    return manager if isinstance(manager, LibraryObject) else UNKNOWN, Builtin("__exit__", lambda inner: None)
+
+
+def decorates(manager: Instance) -> bool:
+    """Whether a context manager of the user's is a decorator, too."""
+    return any(isinstance(base, Native) and base.path == "contextlib.ContextDecorator" for base in manager.cls.mro())
+
+
+def around(interp: Interpreter, manager: Value, function: Value) -> Value:
+    """A function that is called inside of a context manager."""
+
+    def run(call: Arguments) -> Value:
+        _, leave = enter(interp, manager, call)
+        value = interp.call(function, call)
+        interp.call(leave, replace(call, args=(), kwargs={}))
+        return value
+
+    name = function.name if isinstance(function, Function) else "decorated"
+    return Builtin(name, run)
+
+
+__all__ = ["STACK", "around", "decorates", "enter", "unwind"]

@@ -1,0 +1,47 @@
+"""Functions that the module ``operator`` makes: ``itemgetter``, ``attrgetter``, ``methodcaller``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.models import models
+from torchsleuth.values import UNKNOWN, Builtin, Value
+
+GETTERS = ("operator.itemgetter", "operator.attrgetter", "operator.methodcaller")
+
+
+@models(*GETTERS, pure=True)
+def getter(interp: Interpreter, made: Arguments) -> Value:
+    """``operator.itemgetter(1)`` and its like."""
+    path = made.path
+    if not made.args or not made.exact:
+        return UNKNOWN
+    one = {
+        "operator.itemgetter": lambda owner, key, call: interp.get_item(owner, key, call.node, call.frame),
+        "operator.attrgetter": lambda owner, name, call: _attribute(interp, owner, name, call),
+    }
+
+    def apply(call: Arguments) -> Value:
+        if len(call.args) != 1:
+            return UNKNOWN
+        if path == "operator.methodcaller":
+            method = _attribute(interp, call.args[0], made.args[0], call)
+            return interp.call(method, replace(call, args=made.args[1:], kwargs=made.kwargs))
+        found = tuple(one[path](call.args[0], key, call) for key in made.args)
+        return found[0] if len(found) == 1 else found
+
+    return Builtin(path, apply)
+
+
+def _attribute(interp: Interpreter, owner: Value, name: Value, call: Arguments) -> Value:
+    """``owner.a.b`` for ``"a.b"``."""
+    if not isinstance(name, str):
+        return UNKNOWN
+    for part in name.split("."):
+        owner = interp.attribute(owner, part, call.node, call.frame)
+    return owner
+
+
+__all__ = ["GETTERS", "getter"]

@@ -1,0 +1,555 @@
+"""Functions and methods of Python and of its standard library that only compute: they are called where their arguments are
+known. What must not be called on anything (files, processes, clocks, random numbers) is not among them."""
+
+from __future__ import annotations
+
+import base64
+import bisect
+import builtins
+import datetime
+import fnmatch
+import functools
+import heapq
+import itertools
+import json
+import math
+import operator
+import posixpath
+import re
+import statistics
+import string
+import struct
+import textwrap
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from torchsleuth.interp import limits, special
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library.plain import ABSENT, MAX_ITEMS, Bridge, Held, Known, NotPlain, hold, tried
+from torchsleuth.tensors.spec import Native
+from torchsleuth.values import UNKNOWN, Builtin, DictValue, ListValue, Scalar, Tensor, Value, is_unknown
+
+MAX_COUNT = 10_000
+"""How large a number may be that says how much is made."""
+MAX_PATTERN = 200
+MAX_MATCHED = 400
+"""Characters of a pattern, and of what it is applied to: matching may take a time that grows with a power of it."""
+MAX_REPEATS = 3
+
+
+@dataclass(frozen=True)
+class Model:
+    """How a function is called. `deep`: its arguments have to be plain to the last, as for what makes a text of them.
+    `guard`: refuses arguments for which it would take too long. `iterates`: it gives an iterator. `changes`: it changes its
+    first argument."""
+
+    function: Callable[..., Any]
+    deep: bool = False
+    guard: Callable[[tuple[Any, ...], dict[str, Any]], bool] | None = None
+    iterates: bool = False
+    changes: bool = False
+
+
+def _counts_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    given = (*args, *kwargs.values())
+    return all(abs(one) <= MAX_COUNT for one in given if isinstance(one, int))
+
+
+def _forms_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return not any(limits.fills(one) for one in (*args, *kwargs.values()) if isinstance(one, str))
+
+
+def _power_is_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    if len(args) == 3:
+        return True
+    numbers = len(args) == 2 and all(isinstance(one, int | float | complex) for one in args)
+    return numbers and not limits.takes_long("pow", *args)
+
+
+def _products_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    total = math.prod(max(len(one), 1) for one in args if isinstance(one, list | tuple | str))
+    repeat = kwargs.get("repeat", 1)
+    return isinstance(repeat, int) and repeat <= 12 and total ** max(repeat, 1) <= MAX_ITEMS
+
+
+def _choices_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return bool(args) and isinstance(args[0], list | tuple | str) and len(args[0]) <= 12
+
+
+def _pattern_is_simple(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether matching ends soon: no repetition in another, no reference back, and few repetitions beside one another."""
+    texts = [one for one in args if isinstance(one, str)]
+    known = bool(texts) and texts[0] is args[0] and not kwargs
+    return known and all(len(text) <= MAX_MATCHED for text in texts[1:]) and is_simple(texts[0])
+
+
+def is_simple(pattern: str) -> bool:
+    return (
+        len(pattern) <= MAX_PATTERN and not re.search(r"\\[1-9]|\(\?P=", pattern) and _repeats(pattern) <= MAX_REPEATS
+    )
+
+
+_PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\??|\)|\||[*+]|\{\d*,?\d*\}")
+
+
+def _repeats(pattern: str) -> int:
+    """How many repetitions stand beside one another in a pattern; more than are allowed if one stands in another."""
+    count, varies, closed = 0, [False], False
+    for found in _PARTS.finditer(pattern):
+        part = found.group()
+        if part.startswith("("):
+            varies.append(False)
+        elif part == ")":
+            closed = varies.pop() if len(varies) > 1 else False
+            varies[-1] |= closed
+        elif part == "|":
+            varies[-1] = True
+        elif part[0] in "*+{":
+            if closed and pattern[found.start() - 1] == ")":
+                return MAX_REPEATS + 1
+            varies[-1] = True
+            count += 1
+    return count
+
+
+def _dumped(value: Any, **options: Any) -> str:
+    if options.keys() - {"indent", "sort_keys", "ensure_ascii", "separators"} or _has_held(value):
+        raise NotPlain
+    return json.dumps(value, **options)
+
+
+def _has_held(value: Any) -> bool:
+    parts = value if isinstance(value, list | tuple) else (*value, *value.values()) if isinstance(value, dict) else ()
+    return isinstance(value, Held) or any(map(_has_held, parts))
+
+
+def _grouped(values: Any, key: Any = None) -> list[tuple[Any, Any]]:
+    return [(one, list(group)) for one, group in itertools.groupby(values, key)]
+
+
+def _summed(values: Any, start: Any = 0) -> Any:
+    return functools.reduce(operator.add, values, start)
+
+
+def _in_order(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that makes a text, of what has an order."""
+
+    def call(*args: Any) -> Any:
+        if any(isinstance(one, Iterator) or has_no_order(one) for one in args):
+            raise NotPlain
+        return function(*args)
+
+    return call
+
+
+def _bare(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is called with plain values alone."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if any(isinstance(one, Held) for one in (*args, *kwargs.values())):
+            raise NotPlain
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _named(module: Any, path: str, names: str, **how: Any) -> dict[str, Model]:
+    return {f"{path}.{name}": Model(getattr(module, name), **how) for name in names.split() if hasattr(module, name)}
+
+
+def _numeric(names: str, **how: Any) -> dict[str, Model]:
+    return {f"math.{name}": Model(_bare(getattr(math, name)), **how) for name in names.split() if hasattr(math, name)}
+
+
+FUNCTIONS: dict[str, Model] = {
+    **_named(builtins, "builtins", "sorted min max"),
+    **_named(builtins, "builtins", "divmod chr ord hex oct bin ascii complex round abs"),
+    "builtins.repr": Model(_in_order(repr)),
+    **_named(builtins, "builtins", "format", guard=_forms_are_small),
+    **_named(builtins, "builtins", "set frozenset"),
+    **_named(builtins, "builtins", "bytes", guard=_counts_are_small),
+    "builtins.pow": Model(pow, guard=_power_is_small),
+    "builtins.str": Model(_in_order(str)),
+    "builtins.int": Model(_bare(int)),
+    "builtins.float": Model(_bare(float)),
+    "builtins.sum": Model(_summed),
+    "builtins.dict.fromkeys": Model(dict.fromkeys),
+    "builtins.str.maketrans": Model(str.maketrans),
+    "builtins.bytes.fromhex": Model(bytes.fromhex),
+    **_numeric(
+        "sqrt ceil floor log2 log10 log log1p exp cos sin tan acos asin atan atan2 cosh sinh tanh hypot degrees radians gcd "
+        "lcm trunc isnan isinf isfinite isclose fabs fmod copysign expm1 isqrt modf frexp ldexp dist erf gamma"
+    ),
+    **_numeric("factorial comb perm pow", guard=lambda args, kwargs: all(abs(one) <= 200 for one in args)),
+    **_named(math, "math", "prod fsum"),
+    **_named(statistics, "statistics", "mean median mode stdev pstdev variance pvariance fmean median_low median_high"),
+    **_named(bisect, "bisect", "bisect bisect_left bisect_right"),
+    **_named(bisect, "bisect", "insort insort_left insort_right", changes=True),
+    **_named(heapq, "heapq", "heapify heappush heappop heappushpop heapreplace", changes=True),
+    **_named(heapq, "heapq", "nlargest nsmallest"),
+    **_named(heapq, "heapq", "merge", iterates=True),
+    **_named(itertools, "itertools", "chain zip_longest starmap accumulate islice pairwise", iterates=True),
+    **_named(itertools, "itertools", "takewhile dropwhile filterfalse compress", iterates=True),
+    **_named(itertools, "itertools", "product", iterates=True, guard=_products_are_small),
+    **_named(
+        itertools,
+        "itertools",
+        "permutations combinations combinations_with_replacement",
+        iterates=True,
+        guard=_choices_are_small,
+    ),
+    "itertools.chain.from_iterable": Model(itertools.chain.from_iterable, iterates=True),
+    "itertools.groupby": Model(_grouped, iterates=True),
+    "functools.reduce": Model(functools.reduce),
+    **_named(posixpath, "os.path", "join basename dirname split splitext normpath isabs commonprefix"),
+    **_named(textwrap, "textwrap", "dedent indent shorten wrap fill", guard=_counts_are_small),
+    **_named(fnmatch, "fnmatch", "fnmatch filter", guard=lambda args, kwargs: len(args[-1]) <= 40),
+    **_named(string, "string", "capwords"),
+    "json.dumps": Model(_dumped, deep=True),
+    "json.loads": Model(_bare(json.loads)),
+    **_named(re, "re", "match search fullmatch findall split sub compile", guard=_pattern_is_simple),
+    "re.escape": Model(re.escape),
+    **_named(datetime, "datetime", "datetime date timedelta"),
+    **_named(struct, "struct", "pack unpack calcsize", guard=lambda args, kwargs: len(args[0]) < 20),
+    "types.MappingProxyType": Model(dict),
+    "fractions.Fraction": Model(_bare(Fraction)),
+    "decimal.Decimal": Model(_bare(Decimal)),
+    "base64.b64encode": Model(_bare(base64.b64encode)),
+    "base64.b64decode": Model(_bare(base64.b64decode)),
+    **{
+        f"operator.{name}": Model(getattr(operator, name))
+        for name in ("contains", "countOf", "indexOf", "concat", "truth", "not_")
+    },
+}
+
+_UNORDERED = frozenset(f"builtins.{name}" for name in ("sorted", "set", "frozenset", "sum", "min", "max"))
+"""Functions that give the same in whatever order they go through a set."""
+
+_TEXT_METHODS = frozenset(
+    "lower upper strip lstrip rstrip replace join title capitalize casefold swapcase format removeprefix removesuffix zfill "
+    "ljust rjust center expandtabs translate startswith endswith isdigit isalpha isalnum isascii isdecimal islower isnumeric "
+    "isspace istitle isupper isidentifier isprintable split rsplit splitlines partition rpartition index rindex find rfind "
+    "count encode".split()
+)
+_BYTES_METHODS = frozenset(
+    "decode hex split join strip startswith endswith find index count replace upper lower isdigit".split()
+)
+METHODS: dict[str, frozenset[str]] = {
+    "str": _TEXT_METHODS,
+    "bytes": _BYTES_METHODS,
+    "tuple": frozenset({"index", "count"}),
+    "int": frozenset("bit_length bit_count to_bytes conjugate is_integer as_integer_ratio".split()),
+    "bool": frozenset({"bit_length"}),
+    "float": frozenset("is_integer as_integer_ratio hex conjugate".split()),
+    "complex": frozenset({"conjugate"}),
+    "list": frozenset({"index", "count"}),
+    "range": frozenset({"index", "count"}),
+    "deque": frozenset({"index", "count"}),
+    "set": frozenset("union intersection difference symmetric_difference issubset issuperset isdisjoint copy".split()),
+    "frozenset": frozenset(
+        "union intersection difference symmetric_difference issubset issuperset isdisjoint copy".split()
+    ),
+    "Counter": frozenset("most_common total".split()),
+}
+"""By the type of what they are called on: methods that change nothing."""
+CHANGING: dict[str, frozenset[str]] = {
+    "list": frozenset("insert pop remove sort reverse".split()),
+    "deque": frozenset("append appendleft extend extendleft pop popleft remove rotate reverse insert".split()),
+    "set": frozenset(
+        "add discard remove update pop intersection_update difference_update symmetric_difference_update".split()
+    ),
+    "OrderedDict": frozenset({"move_to_end"}),
+    "Counter": frozenset({"subtract"}),
+}
+"""Methods that change what they are called on."""
+_SPECIAL: dict[str, Callable[..., Any]] = {
+    "__add__": operator.add,
+    "__sub__": operator.sub,
+    "__mul__": operator.mul,
+    "__len__": len,
+    "__contains__": operator.contains,
+    "__eq__": operator.eq,
+    "__ne__": operator.ne,
+    "__lt__": operator.lt,
+    "__le__": operator.le,
+    "__gt__": operator.gt,
+    "__ge__": operator.ge,
+    "__getitem__": operator.getitem,
+    "__str__": str,
+    "__repr__": repr,
+    "__bool__": bool,
+    "__neg__": operator.neg,
+}
+
+
+def function(interp: Interpreter, path: str, call: Arguments) -> Value:
+    """What a function gives that only computes; ABSENT where it is none, or where that is not known."""
+    model = FUNCTIONS.get(path)
+    if model is None or not call.exact or any(isinstance(one, Tensor) for one in call.args):
+        return ABSENT
+    if any(is_unknown(one) or isinstance(one, Scalar) for one in (*call.args, *call.kwargs.values())):
+        return ABSENT
+    changed = call.args[0] if model.changes and call.args else None
+    if model.changes and not isinstance(changed, ListValue):
+        return ABSENT
+
+    def run(bridge: Bridge) -> Any:
+        down = bridge.deep if model.deep else bridge.opened
+        args = tuple(map(down, call.args))
+        kwargs = {name: down(value) for name, value in call.kwargs.items()}
+        if model.guard is not None and not model.guard(args, kwargs):
+            raise NotPlain
+        if path not in _UNORDERED and any(map(has_no_order, args)):
+            raise NotPlain
+        made = model.function(*args, **kwargs)
+        if isinstance(changed, ListValue):
+            hold(bridge, changed, args[0])
+        return Held(bridge, bridge.drawn(made)) if model.iterates else made
+
+    return tried(interp, call, run)
+
+
+_TYPES: dict[str, type] = {
+    f"builtins.{kind.__name__}": kind for kind in (str, bytes, int, float, list, dict, set, tuple, frozenset, complex)
+}
+
+
+def method_of_type(interp: Interpreter, owner: Native, name: str) -> Value:
+    """``str.upper``, ``dict.fromkeys``, ``object.__setattr__``: a function of a builtin type, UNKNOWN for others."""
+    from torchsleuth.interp.library import classes
+
+    path = f"{owner.path}.{name}"
+    if path in FUNCTIONS:
+        return Native(path, "builtin")
+    if path == "builtins.object.__setattr__":
+        return Builtin(path, lambda call: classes.object_setattr(interp, call))
+    kind = _TYPES.get(owner.path)
+    if kind is None or name.startswith("__") or not callable(getattr(kind, name, None)):
+        return UNKNOWN
+
+    def called(call: Arguments) -> Value:
+        if not call.args:
+            return UNKNOWN
+        held = special.contents(call.args[0])
+        method = interp.attribute(call.args[0] if held is None else held, name, call.node, call.frame)
+        return interp.call(method, replace(call, args=call.args[1:]))
+
+    return Builtin(path, called)
+
+
+def zipped(interp: Interpreter, call: Arguments) -> Value:
+    """``zip(one, one)`` of an iterator that is gone through in turns."""
+    return tried(interp, call, lambda bridge: Held(bridge, bridge.drawn(zip(*map(bridge.opened, call.args)))))
+
+
+def method(interp: Interpreter, receiver: Value, name: str, call: Arguments) -> Value:
+    """What a method gives, with what it changes done; ABSENT where that is not known."""
+    kind = receiver.type_name if isinstance(receiver, ListValue | DictValue) else type(receiver).__name__
+    if isinstance(receiver, ListValue) and (receiver.once is not None or kind not in METHODS):
+        return ABSENT
+    changes = name in CHANGING.get(kind, ())
+    if not call.exact or not (changes or name in METHODS.get(kind, ()) or name in _SPECIAL):
+        return ABSENT
+    if kind == "str" and not _is_short(receiver, name, call):
+        return ABSENT
+
+    def run(bridge: Bridge) -> Any:
+        opened = bridge.opened(receiver)
+        if name == "pop" and has_no_order(opened):
+            raise NotPlain
+        args = tuple(map(bridge.opened, call.args))
+        kwargs = {key: bridge.opened(value) for key, value in call.kwargs.items()}
+        if kind in ("int", "float") and not _counts_are_small(args, kwargs):
+            raise NotPlain
+        if name in _SPECIAL:
+            return _SPECIAL[name](opened, *args)
+        made = getattr(opened, name)(*args, **kwargs)
+        if changes and isinstance(receiver, ListValue | DictValue):
+            if name in ("pop", "popleft", "remove", "discard") or isinstance(opened, deque):
+                interp.trace.emptied.add(receiver.identity)
+            hold(bridge, receiver, opened)
+        return made
+
+    return tried(interp, call, run)
+
+
+def _is_short(receiver: Value, name: str, call: Arguments) -> bool:
+    """Whether what a method makes of a text is not too long, and asks for no attributes."""
+    if name not in ("format", "replace", "join", "center", "ljust", "rjust", "zfill", "expandtabs", "translate"):
+        return True
+    if name == "format":
+        reaches = any(part and "." in part for _, part, _, _ in string.Formatter().parse(receiver))
+        return not reaches and not limits.fills(receiver) and receiver.count("{") * 1000 <= limits.MAX_TEXT
+    args = [one if isinstance(one, str | int) else "" for one in call.args]
+    return limits.length_of(receiver, name, args) <= limits.MAX_TEXT
+
+
+OBJECTS: dict[type, tuple[frozenset[str], frozenset[str]]] = {
+    re.Match: (frozenset({"string", "pos", "lastindex"}), frozenset("group groups groupdict start end span".split())),
+    re.Pattern: (frozenset({"pattern"}), frozenset("match search fullmatch findall sub split".split())),
+    datetime.datetime: (
+        frozenset("year month day hour minute second".split()),
+        frozenset("strftime isoformat date weekday timestamp".split()),
+    ),
+    datetime.date: (frozenset("year month day".split()), frozenset("strftime isoformat weekday".split())),
+    datetime.timedelta: (frozenset({"days", "seconds"}), frozenset({"total_seconds"})),
+    Fraction: (frozenset({"numerator", "denominator"}), frozenset()),
+    Decimal: (frozenset(), frozenset()),
+}
+"""The attributes and methods of objects that never change."""
+
+
+def known_attribute(owner: Known, name: str) -> Value:
+    """An attribute of an object of the standard library; ABSENT if it may be a method."""
+    plain, methods = OBJECTS.get(type(owner.object), (frozenset(), frozenset()))
+    if name in plain:
+        return getattr(owner.object, name)
+    return ABSENT if name in methods else UNKNOWN
+
+
+def known_method(interp: Interpreter, owner: Known, name: str, call: Arguments) -> Value:
+    """A method of an object of the standard library."""
+    made = owner.object
+
+    def run(bridge: Bridge) -> Any:
+        args = tuple(map(bridge.opened, call.args))
+        if isinstance(made, re.Pattern) and not _pattern_is_simple((made.pattern, *args), call.kwargs):
+            raise NotPlain
+        return getattr(made, name)(*args)
+
+    value = tried(interp, call, run) if call.exact and not call.kwargs else ABSENT
+    return UNKNOWN if value is ABSENT else value
+
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "mod": operator.mod,
+    "and_": operator.and_,
+    "or_": operator.or_,
+    "xor": operator.xor,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+_COMPARISONS = frozenset("eq ne lt le gt ge".split())
+_CONTAINERS = (ListValue, DictValue, tuple, str, bytes, Known)
+
+
+def operate(interp: Interpreter, name: str, left: Value, right: Value, call: Arguments, inplace: bool = False) -> Value:
+    """An operator of Python between containers or texts; ABSENT where its result is not known."""
+    if name not in _OPERATORS or not (isinstance(left, _CONTAINERS) or isinstance(right, _CONTAINERS)):
+        return ABSENT
+    if name == "mod" and isinstance(left, str) and (limits.fills(left) or "*" in left):
+        return ABSENT
+    if name == "mul" and not _repeats_little(left, right):
+        return ABSENT
+
+    def run(bridge: Bridge) -> Any:
+        sides = [bridge.opened(side) for side in (left, right)]
+        if any(isinstance(side, Iterator) for side in sides):
+            raise NotPlain
+        made = _OPERATORS[name](*sides)
+        kept = left if inplace and isinstance(left, ListValue | DictValue) and type(made) is type(sides[0]) else None
+        if kept is not None and kept.type_name != "frozenset":
+            hold(bridge, kept, made)
+            return Held(bridge, kept)
+        return made
+
+    return tried(interp, call, run)
+
+
+def _repeats_little(left: Value, right: Value) -> bool:
+    for sequence, count in ((left, right), (right, left)):
+        if isinstance(count, int):
+            items = sequence.items if isinstance(sequence, ListValue) else sequence
+            return isinstance(items, tuple | str | bytes) and len(items) * count <= MAX_ITEMS
+    return False
+
+
+def contains(interp: Interpreter, container: Value, item: Value, call: Arguments) -> Value:
+    """``item in container``"""
+    if not isinstance(container, ListValue | tuple | bytes | str | DictValue | Known) or isinstance(item, Scalar):
+        return ABSENT
+
+    def run(bridge: Bridge) -> Any:
+        return bridge.lower(item) in bridge.opened(container)
+
+    return tried(interp, call, run)
+
+
+def item(interp: Interpreter, container: Value, key: Value, call: Arguments) -> Value:
+    """``container[key]`` of a sequence; a slice of a list is a list of its own."""
+
+    def run(bridge: Bridge) -> Any:
+        opened = bridge.opened(container)
+        if not isinstance(opened, list | tuple | str | bytes | deque | re.Match):
+            raise NotPlain
+        return opened[bridge.lower(key)]
+
+    return tried(interp, call, run)
+
+
+def put(interp: Interpreter, container: ListValue, key: Value, value: Value, call: Arguments) -> bool:
+    """``container[key] = value``, whether that was done."""
+
+    def run(bridge: Bridge) -> Any:
+        opened = bridge.opened(container)
+        if not isinstance(opened, list | deque):
+            raise NotPlain
+        where = bridge.lower(key)
+        opened[where] = bridge.opened(value) if isinstance(where, slice) else bridge.lower(value)
+        hold(bridge, container, opened)
+
+    return tried(interp, call, run) is not ABSENT
+
+
+def delete(interp: Interpreter, container: ListValue, key: Value, call: Arguments) -> bool:
+    """``del container[key]``, whether that was done."""
+
+    def run(bridge: Bridge) -> Any:
+        opened = bridge.opened(container)
+        if not isinstance(opened, list | deque):
+            raise NotPlain
+        del opened[bridge.lower(key)]
+        hold(bridge, container, opened)
+
+    return tried(interp, call, run) is not ABSENT
+
+
+def has_no_order(opened: Any) -> bool:
+    """Whether Python goes through a container in an order that differs from one execution to the next."""
+    return (
+        isinstance(opened, set | frozenset) and len(opened) > 1 and not all(type(one) in (int, float) for one in opened)
+    )
+
+
+_CONVERSIONS: dict[int, Callable[[Any], str]] = {ord("r"): repr, ord("s"): str, ord("a"): ascii}
+
+
+def formatted(interp: Interpreter, value: Value, conversion: int, form: str, call: Arguments) -> Value:
+    """``f"{value!r:form}"``"""
+    if limits.fills(form):
+        return ABSENT
+
+    def run(bridge: Bridge) -> Any:
+        opened = bridge.opened(value)
+        if isinstance(opened, Iterator) or has_no_order(opened):
+            raise NotPlain
+        convert = _CONVERSIONS.get(conversion)
+        return format(opened if convert is None else convert(opened), form)
+
+    return tried(interp, call, run)
+
+
+__all__ = ["ABSENT", "Counter", "OrderedDict", "contains", "delete", "formatted", "function", "item", "method"]
+__all__ += ["operate", "put"]
