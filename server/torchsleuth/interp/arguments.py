@@ -1,4 +1,4 @@
-"""What a call passes, as the model of what is called sees it."""
+"""The arguments of a call, as the model of what is called sees it."""
 
 from __future__ import annotations
 

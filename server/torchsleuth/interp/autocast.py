@@ -20,7 +20,7 @@ _HALVES = ("float16", "bfloat16")
 
 
 def entered(regions: Regions, manager: Value, truth: Callable[[Value], bool | None]) -> Regions:
-    """What holds inside of ``with manager``. An unknown manager may be an autocast of any kind."""
+    """The autocasts in effect inside of ``with manager``. An unknown manager may be an autocast of any kind."""
     if isinstance(manager, Choice):
         return _either([entered(regions, option, truth) for option in manager.options])
     if is_unknown(manager):
@@ -41,7 +41,7 @@ def entered(regions: Regions, manager: Value, truth: Callable[[Value], bool | No
 
 
 def _either(regions: list[Regions]) -> Regions:
-    """What holds where one of several may have been entered."""
+    """The autocasts in effect where one of several may have been entered."""
     kinds = dict.fromkeys(kind for region in regions for kind in region)
     return {kind: tuple(dict.fromkeys(dtype for region in regions for dtype in _of(region, kind))) for kind in kinds}
 
@@ -109,7 +109,7 @@ def _possible(
 
 
 def common(outcomes: list[Any]) -> Any:
-    """What operators under different autocasts agree on; None where that is not even the structure."""
+    """The common result of operators under different autocasts; None where that is not even the structure."""
     results = [outcome for outcome in outcomes if isinstance(outcome, Result)]
     if not results:
         return outcomes[0]

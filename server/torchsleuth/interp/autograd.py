@@ -270,7 +270,7 @@ class Autograd(Interpreter):
             self._reach_family(tensor, made, None if unknown or self.grad is None else True, site)
 
     def _reach_family(self, view: Tensor, made: GraphNode, grad: bool | None, site: Site) -> None:
-        """What was written into a view is in what it is a view of, too, and in the other views of that."""
+        """Pass what was written into a view on to its base, and to the other views of that."""
         for one in _family(view):
             if one.spec.requires_grad is True and is_leaf(one):
                 continue
@@ -535,7 +535,7 @@ class Autograd(Interpreter):
 
 
 def _named_parts(name: str, value: Value) -> list[tuple[str, Value]] | None:
-    """What an object or a dict holds, by the expressions for it; None for other values."""
+    """The content of an object or a dict, by the expressions for it; None for other values."""
     if isinstance(value, Instance):
         return [(f"{name}.{attribute}", inner) for attribute, inner in value.slots.items()]
     if isinstance(value, DictValue):
@@ -544,7 +544,7 @@ def _named_parts(name: str, value: Value) -> list[tuple[str, Value]] | None:
 
 
 def _bases(view: Tensor) -> Iterator[Tensor]:
-    """What a tensor is a view of, and so on: their values change with its own."""
+    """The tensors that a tensor is a view of: their values change with its own."""
     tensor = view
     while tensor.origin is not None and tensor.origin.sources and tensor.origin.sources[0].storage is view.storage:
         tensor = tensor.origin.sources[0]

@@ -32,7 +32,7 @@ def batch_of(tensor: Tensor) -> int | None:
 
 
 def plain(tags: Tags) -> Tags:
-    """What is true of the values, without the dimension of the samples."""
+    """The tags of the values, without the dimension of the samples."""
     return frozenset(tag for tag in tags if not isinstance(tag, Batch))
 
 

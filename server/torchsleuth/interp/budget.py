@@ -45,5 +45,5 @@ class OutOfBudget(Exception):
 
 
 class OutOfTime(BaseException):
-    """What a limit covers has taken too long, and was interrupted (`worker/bounded.py`). No `Exception`: nothing on the way may
+    """Something under a limit has taken too long, and was interrupted (`worker/bounded.py`). No `Exception`: nothing on the way may
     take it for a fault of its own."""

@@ -310,7 +310,7 @@ class Calls(Choices):
             )
 
     def record_method(self, path: str, receiver: Value, result: Value, node: ast.AST, frame: Frame) -> None:
-        """What is no call, and of interest like one: ``x.data``."""
+        """Record something that is no call, and of interest like one: ``x.data``."""
         self._record_call(path, receiver, Arguments((), {}, node, frame), result)
 
     # -- functions of the user's -------------------------------------------------------------------
@@ -377,13 +377,13 @@ class Calls(Choices):
         return found
 
     def _meaning(self, name: str, function: Function) -> Value:
-        """What a name in a function means that is not one of its own."""
+        """The meaning of a name in a function that is not one of its own."""
         scopes = (*function.closure, function.globals)
         found = next((scope[name] for scope in scopes if name in scope), MISSING)
         return self.elsewhere(name, function.globals) if found is MISSING else found
 
     def limited(self, steps: int, run: Callable[[], Value]) -> Value:
-        """What `run` gives, UNKNOWN if it takes too long."""
+        """The result of `run`, UNKNOWN if it takes too long."""
         mark, limit = self.heap.mark(), self.step_limit
         self.step_limit = min(limit, self.steps + steps)
         try:

@@ -24,7 +24,7 @@ class Choices(TensorOperations):
     """The part of the interpreter that knows `Choice`."""
 
     def over(self, choice: Choice, run: Callable[[Any], Value], without_none: bool = False) -> Value:
-        """What an operation gives for any of the values. Those for which PyTorch or Python raises are ruled out: no
+        """The join of what an operation gives for each of the values. Those for which PyTorch or Python raises are ruled out: no
         execution goes on with them. `without_none`: the operation raises for None."""
         options = tuple(option for option in choice.options if option is not None or not without_none)
         if len(options) == 1:

@@ -1,4 +1,4 @@
-"""What Python asks of tensors beside operators: to be one number or a text, or to take other values into a part."""
+"""Demands of Python on tensors beside operators: to be one number or a text, or to take other values into a part."""
 
 from __future__ import annotations
 

@@ -454,7 +454,7 @@ class EntryPoints(DeclaredShapes):
 
 
 def _common(facts: dict[Place, Sighting], others: dict[Place, Sighting]) -> dict[Place, Sighting]:
-    """What two runs show in the same words: their symbols are not the same."""
+    """The sightings that two runs show in the same words: their symbols are not the same."""
     return {
         place: seen
         for place, seen in facts.items()

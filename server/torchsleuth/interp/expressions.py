@@ -176,7 +176,7 @@ class Expressions(Calls):
         return self.elsewhere(name, frame.globals)
 
     def elsewhere(self, name: str, names: Slots) -> Value:
-        """What a name means that is bound nowhere so far."""
+        """The meaning of a name that is bound nowhere so far."""
         value = self.fetch(names, name) if self.as_needed and isinstance(names, Globals) else MISSING
         return python.builtin(name) if value is MISSING else value
 
@@ -1154,7 +1154,7 @@ class Expressions(Calls):
         return iteration.items if iteration.exact else None
 
     def iterate(self, value: Value, node: ast.AST, frame: Frame) -> Iteration:
-        """What a loop over the value sees."""
+        """The elements that a loop over the value sees."""
         misuse.needs_result(self, value, node, frame)
         if isinstance(value, Choice):
             each = [self.iterate(option, node, frame) for option in value.options if option is not None]

@@ -1,4 +1,4 @@
-"""What a layer that does not fit is made for: an operand like the one it was given, but for the sizes that the layer states."""
+"""The operand that a layer which does not fit is made for: an operand like the one it was given, but for the sizes that the layer states."""
 
 from __future__ import annotations
 

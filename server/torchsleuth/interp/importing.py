@@ -202,11 +202,11 @@ class Importing(EntryPoints):
     # -- as needed ---------------------------------------------------------------------------------
 
     def member(self, module: Namespace, name: str) -> Value:
-        """What a module binds a name to, MISSING where it does not."""
+        """The value that a module binds a name to, MISSING where it does not."""
         return module.slots[name] if name in module.slots else self.fetch(module.slots, name)
 
     def fetch(self, names: Globals, name: str) -> Value:
-        """What those statements of a module bind a name to that are not executed yet, MISSING where they do not."""
+        """The value that those statements of a module bind a name to that are not executed yet, MISSING where they do not."""
         body = names.body
         if body is None or not body.waiting or name in body.wanted:
             return MISSING
@@ -277,7 +277,7 @@ class Importing(EntryPoints):
         self.heap.keep(mark)
 
     def _from_stars(self, body: Body, name: str) -> Value:
-        """What one of the modules binds a name to of which everything is imported, UNKNOWN if there are too many."""
+        """The value that one of the modules binds a name to of which everything is imported, UNKNOWN if there are too many."""
         outer = self.searched
         try:
             for star in reversed(body.stars):
@@ -312,7 +312,7 @@ class Importing(EntryPoints):
     # -- what is not executed ----------------------------------------------------------------------
 
     def _open(self, names: Globals) -> None:
-        """What is not executed may have put things into the containers of a module."""
+        """Forget the containers of a module: what is not executed may have put things into them."""
         seen: set[int] = set()
         for name, value in list(names.items()):
             self._open_value(name, value, names.body, seen)

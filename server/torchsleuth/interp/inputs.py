@@ -1,4 +1,4 @@
-"""What an operator says about the rank of its operands: what it has to be, and what a first layer is made for."""
+"""Ranks of operands: what an operator says that they have to be, and what a first layer is made for."""
 
 from __future__ import annotations
 

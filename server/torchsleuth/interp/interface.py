@@ -349,7 +349,7 @@ class Interpreter(ABC):
 
     @abstractmethod
     def record_method(self, path: str, receiver: Value, result: Value, node: ast.AST, frame: Frame) -> None:
-        """What is no call, and of interest like one: ``x.data``."""
+        """Record something that is no call, and of interest like one: ``x.data``."""
 
     @abstractmethod
     def call_function(
@@ -369,7 +369,7 @@ class Interpreter(ABC):
 
     @abstractmethod
     def limited(self, steps: int, run: Callable[[], Value]) -> Value:
-        """What `run` gives, UNKNOWN if it takes too long."""
+        """The result of `run`, UNKNOWN if it takes too long."""
 
     @abstractmethod
     def call_module(self, module: Value, call: Arguments) -> Value:
@@ -403,7 +403,7 @@ class Interpreter(ABC):
 
     @abstractmethod
     def elsewhere(self, name: str, names: Slots) -> Value:
-        """What a name means that is bound nowhere so far."""
+        """The meaning of a name that is bound nowhere so far."""
 
     @abstractmethod
     def few(self, elements: tuple[Value, ...] | None) -> tuple[Value, ...] | None:
@@ -455,7 +455,7 @@ class Interpreter(ABC):
 
     @abstractmethod
     def iterate(self, value: Value, node: ast.AST, frame: Frame) -> Iteration:
-        """What a loop over the value sees."""
+        """The elements that a loop over the value sees."""
 
     # -- declared shapes ----------------------------------------------------------------------------
 
@@ -497,7 +497,7 @@ class Interpreter(ABC):
 
     @abstractmethod
     def fetch(self, names: Globals, name: str) -> Value:
-        """What those statements of a module bind a name to that are not executed yet, MISSING where they do not."""
+        """The value that those statements of a module bind a name to that are not executed yet, MISSING where they do not."""
 
     @abstractmethod
     def body(self, statements: list[ast.stmt], frame: Frame) -> int:
@@ -549,7 +549,7 @@ class Interpreter(ABC):
 
     @abstractmethod
     def forget_attributes(self, owner: Instance) -> None:
-        """Whatever an object holds but modules, or has from its class but methods, may be something else now."""
+        """Forget what an object holds but modules, or has from its class but methods: it may be something else now."""
 
     @abstractmethod
     def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:

@@ -424,7 +424,7 @@ class Execution(Importing):
     do_AsyncFor = do_For
 
     def _record_parameters(self, target: ast.expr, value: Parameters, frame: Frame) -> None:
-        """What the variable of a loop over parameters is: each of them in turn, though all share one analysis."""
+        """The value of the variable of a loop over parameters: each of them in turn, though all share one analysis."""
         if value.named:
             target = target.elts[-1] if isinstance(target, ast.Tuple) else target
         if isinstance(target, ast.Name):
@@ -1046,7 +1046,7 @@ class Execution(Importing):
                 self.forget_attributes(owner)
 
     def forget_attributes(self, owner: Instance) -> None:
-        """Whatever an object holds but modules, or has from its class but methods, may be something else now."""
+        """Forget what an object holds but modules, or has from its class but methods: it may be something else now."""
         named = {**owner.slots}
         for base in reversed([part for part in owner.cls.mro() if isinstance(part, ClassValue)]):
             named = {**base.slots, **named}
@@ -1105,7 +1105,7 @@ class Execution(Importing):
 
 
 def _thinned(value: Value, iteration: Iteration) -> Iteration:
-    """What a loop over a generator executes: like the batches of a loader, what it yields mostly differs in the last only."""
+    """Execute a loop over a generator: like the batches of a loader, what it yields mostly differs in the last only."""
     items = iteration.items
     if isinstance(value, ListValue) and value.type_name == "generator" and iteration.exact and len(items) > SHOWN:
         if all(alike(items[0], item) for item in items[1:-1]):

@@ -1,4 +1,4 @@
-"""What a loop runs over."""
+"""The elements that a loop runs over."""
 
 from __future__ import annotations
 

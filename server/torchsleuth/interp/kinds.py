@@ -160,7 +160,7 @@ def numbers(interp: Interpreter, parameters: tuple[Parameter, ...], call: Argume
 
 
 def trained(interp: Interpreter, value: Value, call: Arguments) -> None:
-    """What an optimizer is given that is neither parameters nor groups of them: a tensor, a group alone, generators in a
+    """Report what an optimizer is given that is neither parameters nor groups of them: a tensor, a group alone, generators in a
     list."""
     node = getattr(call.node, "args", [])
     items = value.items if isinstance(value, ListValue) and value.type_name == "list" else None

@@ -68,7 +68,7 @@ def takes_long(name: str, left: Any, right: Any) -> bool:
 
 
 def computed(name: str, left: Any, right: Any) -> Value:
-    """What an operator of Python makes of two numbers. Raises what it raises."""
+    """The result of an operator of Python on two numbers. Raises what it raises."""
     return UNKNOWN if takes_long(name, left, right) else bounded(getattr(operator, name)(left, right))
 
 

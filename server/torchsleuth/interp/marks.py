@@ -1,4 +1,4 @@
-"""What is true of the values that an operator gives, whatever their shape: the tags of its results."""
+"""The tags of an operator's results: properties of the values, whatever their shape."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def once() -> Ref:
 
 
 def iterator(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> Value:
-    """What gives its elements once."""
+    """The kinds of values that give their elements once."""
     if isinstance(value, ListValue):
         value.once, value.made = once(), interp.site(node, frame)
     return value

@@ -125,7 +125,7 @@ def _mark(kind: str, names: tuple[Any, ...]) -> Any:
 
 
 class Model:
-    """What is known of a value of one kind, such as an object of a class of a library. Made for each question about it."""
+    """The model of a value of one kind, such as an object of a class of a library. Made for each question about it."""
 
     methods: ClassVar[dict[str, Method]] = {}
     attributes: ClassVar[dict[str, Attribute]] = {}
@@ -180,7 +180,7 @@ class Model:
         return UNKNOWN
 
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
-        """What a loop over the value sees."""
+        """The elements that a loop over the value sees."""
         return Iteration((UNKNOWN,), exact=False)
 
     def lacks(self) -> bool:

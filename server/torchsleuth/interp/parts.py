@@ -20,7 +20,7 @@ class Part(NamedTuple):
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """What stays when lines are inserted above."""
+        """The properties that stay when lines are inserted above."""
         return self.kind, self.path, self.name, self.digest
 
 

@@ -63,7 +63,7 @@ Target = str | ModuleSpec | layers.FunctionalForm
 
 
 class Questions(Autograd):
-    """What the interpreter asks about operators. The attributes are set by `Execution`."""
+    """The interpreter's questions about operators. The attributes are set by `Execution`."""
 
     assumed_dtype: str | None = None
     made = 0
@@ -196,7 +196,7 @@ class Questions(Autograd):
     def outcome(
         self, operation: Operation, target: Target, casts: tuple[Autocast | None, ...], guessed: bool
     ) -> Outcome | None:
-        """What the oracle says, whichever autocast is in effect and, if `guessed`, whichever dtype the operands have of
+        """The oracle's answer, whichever autocast is in effect and, if `guessed`, whichever dtype the operands have of
         which it is not known. None where that is not one thing. Raises NotASpec."""
         args, kwargs = self._described(operation, "" if guessed else None)
         if not guessed and len(casts) == 1:

@@ -28,7 +28,7 @@ MAX_VALUES = 4
 
 
 def explained(value: Value, node: ast.AST, frame: Frame, cause: Unknown | None) -> tuple[Value, Unknown | None]:
-    """What an expression gave, and what there is unknown of it; both with a reason. `cause`: the first part of it that is
+    """The value that an expression gave, and the unknown in it; both with a reason. `cause`: the first part of it that is
     unknown."""
     if type(value) is Unknown:
         value = reasoned(value, node, frame, cause)
@@ -48,7 +48,7 @@ def is_obscure(spec: TensorSpec) -> bool:
 
 
 def bound(value: Value, target: ast.AST, frame: Frame, cause: Unknown | None) -> Value:
-    """What a name is bound to; of an element of something unknown, that is the cause."""
+    """The value that a name is bound to; of an element of something unknown, that is the cause."""
     if type(value) is Unknown and value.reason is Reason.UNSPECIFIED:
         return Unknown(Reason.ELEMENT if cause is None else Reason.DERIVED, target, frame, cause)
     return value
@@ -84,7 +84,7 @@ def dotted(node: ast.AST, frame: Frame) -> str:
 
 @dataclass
 class Watch:
-    """What is seen of the expressions of some lines of one file while it is analysed."""
+    """Collects the values of the expressions of some lines of one file while it is analysed."""
 
     path: str
     first: int

@@ -26,7 +26,7 @@ _IMPORT = re.compile(
 
 
 def irrelevant(source: SourceText, workspace: Workspace) -> Trace | None:
-    """What there is to say of a document that is nothing to do with PyTorch, which need not be executed: where modules are
+    """The findings in a document that is nothing to do with PyTorch, which need not be executed: where modules are
     looked for that were not found, as they may have. None for any other document."""
     trace = Trace()
     waiting, seen = [source], {source.path}

@@ -58,7 +58,7 @@ def misfit(parameters: tuple[Parameter, ...], given: int, keywords: Iterable[str
 
 
 def refused(error: str, ways: Ways, given: int, keywords: Iterable[str]) -> Misfit | None:
-    """What an operator of PyTorch's own, which may be called in several ways, says of a call that it refuses."""
+    """The reason why an operator of PyTorch's own, which may be called in several ways, refuses a call."""
     known = {parameter.name for way in ways for parameter in way}
     odd = next((keyword for keyword in keywords if keyword not in known), None) if ways else None
     for kind, pattern in _REFUSALS:

@@ -1,4 +1,4 @@
-"""What is taken for granted of arguments that nobody passes, and what came out of it."""
+"""Suppositions about arguments that nobody passes, and what came out of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from torchsleuth.tensors.dims import Size
 
 @dataclass(frozen=True)
 class Supposition:
-    """What is taken for granted of arguments that nobody passes.
+    """Suppositions about arguments that nobody passes.
 
     `declared`: they have the shapes that are written down. `ranks`: they have this many dimensions, with these names.
     `sizes`: constructor parameters named like sizes are integers. `dtypes`: by parameter. `tensors`: parameters that are
@@ -34,7 +34,7 @@ class Supposition:
 
 @dataclass(frozen=True)
 class Trial:
-    """What was seen in one run with suppositions, what operators asked of the arguments, the shapes that these turned
+    """The sightings of one run with suppositions, what operators asked of the arguments, the shapes that these turned
     out to have, and which of them say how often a loop goes around."""
 
     given: Supposition

@@ -197,7 +197,7 @@ class TensorOperations(Questions):
         return self._in_place(operation, value)
 
     def _fitted(self, operation: Operation, target: Target, place: Device | None) -> Value | None:
-        """What a layer that does not fit would have given for an operand that does. None where that is not known."""
+        """The result that a layer which does not fit would have given for an operand that does. None where that is not known."""
         given = fitting_operand(operation)
         if given is None:
             return None

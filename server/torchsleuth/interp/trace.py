@@ -1,4 +1,4 @@
-"""What the interpreter records for the rules: failures, events of training loops, calls, tensor facts."""
+"""The interpreter's record for the rules: failures, events of training loops, calls, tensor facts."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _WORD = re.compile(r"(\.\s*)?([^\W\d]\w*)")
 
 
 def pass_over(interp: Interpreter, node: ast.Pass, frame: Frame) -> None:
-    """What a line may have done that was replaced by ``pass``: bind its names, and call its methods."""
+    """Apply what a line may have done that was replaced by ``pass``: bind its names, and call its methods."""
     for dot, word in _WORD.findall(frame.source.line(node.lineno)):
         if dot and word in LOOP_METHODS:
             interp.event(word, UNKNOWN, node, frame)
@@ -28,7 +28,7 @@ def pass_over(interp: Interpreter, node: ast.Pass, frame: Frame) -> None:
 
 
 def leave_out(interp: Interpreter, node: ast.stmt, bound: frozenset[str], frame: Frame) -> None:
-    """What a statement may have done that is left out. `bound`: the names that it binds."""
+    """Apply what a statement may have done that is left out. `bound`: the names that it binds."""
     words = _WORD.findall(frame.source.segment(node))
     _touch(interp, words, (frame.names, *frame.scopes, frame.globals), (), node, frame)
     for name in bound:
@@ -38,7 +38,7 @@ def leave_out(interp: Interpreter, node: ast.stmt, bound: frozenset[str], frame:
 def leave_out_call(
     interp: Interpreter, function: Function, source: SourceText, given: tuple[Value, ...], frame: Frame
 ) -> None:
-    """What a call may have done of a function that is left out. `given`: its arguments; `frame`: of the caller."""
+    """Apply what a call may have done of a function that is left out. `given`: its arguments; `frame`: of the caller."""
     words = _WORD.findall(source.segment(function.node))
     scopes = (*function.closure, function.globals)
     _touch(interp, words, scopes, given, function.node, frame)

@@ -44,7 +44,7 @@ _KEPT = 64
 
 @dataclass(frozen=True)
 class _Written:
-    """What a file says of attributes. `stored`: names that something may make attributes of (it assigns them, passes them as
+    """The mentions of attributes in a file. `stored`: names that something may make attributes of (it assigns them, passes them as
     keywords, or has them as texts); `own`: those that a class gives to ``self``, or defines, by the names of both. `read`: those
     that are read. `dynamic`: others may be made that are not written there."""
 

@@ -93,7 +93,7 @@ def summed(dtype: str | None) -> str | None:
 
 
 def python_kind(value: Value) -> str | None:
-    """What kind of number a Python scalar is: bool, int, float or complex."""
+    """The kind of number that a Python scalar is: bool, int, float or complex."""
     if isinstance(value, bool) or value == Scalar("bool"):
         return "bool"
     if is_int(value):

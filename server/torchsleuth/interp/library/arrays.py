@@ -102,7 +102,7 @@ def plain(interp: Interpreter, value: Value) -> Value:
 
 
 def as_array(interp: Interpreter, value: Value, frame: Frame, depth: int = 6) -> Array | None:
-    """What ``np.asarray(value)`` is, None where nothing is known."""
+    """The result of ``np.asarray(value)``, None where nothing is known."""
     value = interp.resolved(value)
     if isinstance(value, Array):
         return value

@@ -56,7 +56,7 @@ class Collation:
         self.refusals: list[Refusal] = []
 
     def collate(self, samples: list[Value], path: Path = ()) -> Value:
-        """What becomes of samples of which these are examples; unknown where one of them is."""
+        """The batch of samples of which these are examples; unknown where one of them is."""
         samples = [self.interp.resolved(sample) for sample in samples]
         if not samples or any(is_unknown(sample) for sample in samples):
             return UNKNOWN
@@ -179,7 +179,7 @@ class Collation:
 
 
 def convert(interp: Interpreter, value: Value) -> Value:
-    """What a loader without batches makes of one sample: ``default_convert``."""
+    """The value that a loader without batches makes of one sample: ``default_convert``."""
     if isinstance(value, Array) and value.spec.dtype not in array_dtypes.TEXT:
         return arrays.to_tensor(interp, value)
     if isinstance(value, tuple) and not isinstance(value, NamedResult):

@@ -171,7 +171,7 @@ class Plan:
 
 
 def plan(interp: Interpreter, loader: LibraryObject, frame: Frame) -> Plan:
-    """What sizes the batches of a loader have."""
+    """The sizes of the batches of a loader."""
     sampler, batch, drop = (option(loader, name) for name in ("sampler", "batch_size", "drop_last"))
     batch_sampler = option(loader, "batch_sampler")
     if batch_sampler is not None:
@@ -196,7 +196,7 @@ def plan(interp: Interpreter, loader: LibraryObject, frame: Frame) -> Plan:
 
 
 def loader_iteration(interp: Interpreter, loader: LibraryObject, node: ast.AST, frame: Frame) -> Iteration:
-    """What a loop over a loader sees: a full batch, and the last one where it is smaller."""
+    """The batches that a loop over a loader sees: a full batch, and the last one where it is smaller."""
     sizes = plan(interp, loader, frame)
     interp.heap.set(loader.slots, "plan", sizes)
     dataset, site = option(loader, "dataset"), interp.site(node, frame)
@@ -381,7 +381,7 @@ def _indexed(
 
 
 def _outcomes(interp: Interpreter, dataset: Instance, method: Function, index: Value, frame: Frame) -> list[Value]:
-    """What ``dataset[index]`` gives, on each path through the method."""
+    """The result of ``dataset[index]``, on each path through the method."""
     interp.outcomes = ()
     interp.uncertain += 1
     try:
@@ -657,7 +657,7 @@ def _worker_info(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _check_loader(interp: Interpreter, loader: LibraryObject, site: Site) -> None:
-    """What the constructor asks of the dataset for a random order."""
+    """The constructor's demand on the dataset for a random order."""
     dataset = option(loader, "dataset")
     _check_weights(interp, loader, dataset, site)
     drawn = option(loader, "shuffle") is True and option(loader, "sampler") is None
@@ -719,7 +719,7 @@ def measured(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> 
 
 
 def _check_tensors(interp: Interpreter, dataset: LibraryObject, site: Site) -> None:
-    """What a TensorDataset asks of its tensors: that they are some, of one length."""
+    """The demand of a TensorDataset on its tensors: that they are some, of one length."""
     given = dataset.args
     if any(isinstance(value, Array | ListValue | tuple) for value in given):
         _fault(interp, DataFault("arrays", site, None, dataset, values=given))
@@ -812,7 +812,7 @@ def _is_list(interp: Interpreter, value: ListValue, node: ast.AST, frame: Frame)
 
 
 def iterate(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> Iteration:
-    """What a loop over a modelled object sees."""
+    """The elements that a loop over a modelled object sees."""
     if isinstance(value, Array):
         return arrays.iterate(interp, value)
     loader = as_loader(value)
@@ -846,7 +846,7 @@ def _iterate_instance(interp: Interpreter, value: Instance, node: ast.AST, frame
 
 
 def _until_stop(interp: Interpreter, iterator: Instance, frame: Frame) -> Iteration:
-    """What ``__next__`` gives until it raises; where that is not known, two of it."""
+    """The results of ``__next__`` until it raises; where that is not known, two of it."""
     method = interp.class_attribute(iterator.cls, "__next__")
     items: list[Value] = []
     decided = True
@@ -866,7 +866,7 @@ def _has_own(value: Value, name: str, interp: Interpreter) -> TypeGuard[Instance
 
 
 def _samples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame) -> Iteration:
-    """What a loop over a dataset sees."""
+    """The samples that a loop over a dataset sees."""
     values = examples(interp, dataset, node, frame).values
     return Iteration((interp.any_of(tuple(values)) if values else UNKNOWN,), exact=False)
 

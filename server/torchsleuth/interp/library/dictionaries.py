@@ -79,7 +79,7 @@ def merge(interp: Interpreter, entries: Entries | None, more: Entries | None) ->
 
 
 def of_pairs(interp: Interpreter, pairs: Iteration, node: ast.AST, frame: Frame) -> Entries | None:
-    """What a dict made of these pairs holds, None where that is not known."""
+    """The entries of a dict made of these pairs, None where that is not known."""
     entries: Entries = {}
     for pair in pairs.items if pairs.last is None else (*pairs.items, pairs.last):
         parts = interp.sequence(pair, node, frame)
@@ -151,7 +151,7 @@ def _any_item(interp: Interpreter, container: DictValue, key: Value, node: ast.A
 
 
 def _made(interp: Interpreter, container: DictValue, node: ast.AST, frame: Frame) -> Value:
-    """What a defaultdict makes for a key that is missing."""
+    """The value that a defaultdict makes for a key that is missing."""
 
     return 0 if container.is_counter else interp.call(container.factory, Arguments((), {}, node, frame))
 
@@ -175,7 +175,7 @@ def delete(interp: Interpreter, container: DictValue, key: Value) -> None:
 
 
 def iteration(container: DictValue, part: str = "keys") -> Iteration:
-    """What a loop over the keys, the values or the pairs sees."""
+    """The elements that a loop over the keys, the values or the pairs sees."""
     entries = container.entries
     if entries is None or (not entries and container.items is None):
         return Iteration((UNKNOWN,), exact=False)
@@ -329,7 +329,7 @@ def _get(interp: Interpreter, receiver: DictValue, key: Value, default: Value) -
 
 
 def from_json(data: Any) -> Value:
-    """What ``json.loads`` makes of a text, as abstract values."""
+    """The result of ``json.loads``, as abstract values."""
     if isinstance(data, dict):
         return DictValue({key: from_json(value) for key, value in data.items()})
     if isinstance(data, list):

@@ -89,7 +89,7 @@ def place_of(value: Tensor | Array) -> int | Element:
 
 
 def at_least(interp: Interpreter, size: Size) -> float:
-    """What a sum of integers is no less than; minus infinity where that is not known."""
+    """The least that a sum of integers can be; minus infinity where that is not known."""
     for symbol in () if isinstance(size, int) else dict.fromkeys(dims.symbols(size)):
         if symbol in interp.limits and not isinstance(size, int):
             coefficient = dict(size.terms).get(((symbol, 1),), 0)

@@ -24,7 +24,7 @@ Group = tuple[str, ...]
 
 
 class Misfit(Exception):
-    """What einops raises."""
+    """An error that einops raises."""
 
 
 @dataclass(frozen=True)

@@ -262,7 +262,7 @@ class Plain(Model):
 
 @models("json.loads", "ast.literal_eval")
 def _parsed(interp: Interpreter, call: Arguments) -> Value:
-    """What a constant text says."""
+    """The value that a constant text says."""
     text = call.args[0] if call.args else None
     if not isinstance(text, str) or call.kwargs or len(text) > MAX_TEXT:
         return UNKNOWN
@@ -355,7 +355,7 @@ class Random(Model):
         return ListValue(Several.counted(self.interp.heap.several((element,)), count if is_int(count) else None))
 
     def _population(self, call: Arguments) -> Iteration | None:
-        """What is drawn from, None where it is not known."""
+        """The population that is drawn from, None where it is not known."""
         iteration = self.interp.iterate(call.args[0], call.node, call.frame) if call.args else None
         return iteration if iteration is not None and iteration.items and UNKNOWN not in iteration.items else None
 
@@ -550,7 +550,7 @@ def _parsed_arguments(interp: Interpreter, parser: LibraryObject, call: Argument
 
 
 def _default(call: Arguments, optional: bool) -> Value:
-    """What an argument is where it is not given. `optional`: it is an option."""
+    """The value of an argument that is not given. `optional`: it is an option."""
     action = call.kwargs.get("action")
     if "default" not in call.kwargs:
         if action in ("store_true", "store_false"):

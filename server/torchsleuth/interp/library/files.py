@@ -122,7 +122,7 @@ class Path(Model):
 
 
 def _key(interp: Interpreter, value: Value) -> object:
-    """What tells a file from others, None where it is not known."""
+    """The identity of a file among others, None where it is not known."""
     if isinstance(value, str):
         return value
     if isinstance(value, LibraryObject) and value.path in OBJECTS:

@@ -80,7 +80,7 @@ def _method(interp: Interpreter, cls: ClassValue, name: str) -> Function | Bound
 
 
 def _recorded(value: Value, recorded: bool | None, node: GraphNode, history: frozenset[int]) -> Value:
-    """What ``forward`` returned, as what ``apply`` returns: new tensors with a place in the graph."""
+    """The result of ``forward``, as ``apply`` returns it: new tensors with a place in the graph."""
     if isinstance(value, tuple) and not isinstance(value, NamedResult):
         return tuple(_recorded(item, recorded, node, history) for item in value)
     if not isinstance(value, Tensor):
@@ -98,7 +98,7 @@ def _recorded(value: Value, recorded: bool | None, node: GraphNode, history: fro
 def _try_backward(
     interp: Interpreter, cls: ClassValue, context: LibraryObject, results: Value, call: Arguments
 ) -> None:
-    """What the autograd engine will do: ``backward(ctx, *grads)``, once for each kind of results."""
+    """Call what the autograd engine will call: ``backward(ctx, *grads)``, once for each kind of results."""
     backward = _method(interp, cls, "backward")
     outputs = results if isinstance(results, tuple) else (results,)
     if backward is None or not all(isinstance(value, Tensor) for value in outputs):

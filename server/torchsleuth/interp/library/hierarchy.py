@@ -73,7 +73,7 @@ def returns_tensor(module: LibraryModule) -> bool:
 
 
 def parts_of_result(module: LibraryModule) -> Value:
-    """What a layer that gives several things gives when nothing is known of its input."""
+    """The result of a layer that gives several things when nothing is known of its input."""
     return _RESULTS.get(module.path, UNKNOWN)
 
 
@@ -169,7 +169,7 @@ def descendants(module: Value, seen: set[int] | None = None) -> Iterator[Value]:
 
 
 def named_descendants(module: Value, prefix: str = "", seen: set[int] | None = None) -> Iterator[tuple[str, Value]]:
-    """What ``named_modules()`` gives: the module as "", and every module below it, once each."""
+    """The result of ``named_modules()``: the module as "", and every module below it, once each."""
     seen = set() if seen is None else seen
     if not isinstance(module, LibraryModule | Instance) or module.identity in seen:
         return
@@ -198,7 +198,7 @@ def own_parameters(module: Value) -> list[Tensor]:
 
 
 def parts_of(module: Value) -> Iterator[LibraryModule | Tensor]:
-    """What holds the parameters of a module: library modules, and parameters that are attributes of the user's."""
+    """The holders of the parameters of a module: library modules, and parameters that are attributes of the user's."""
     for part in descendants(module):
         if isinstance(part, LibraryModule):
             yield part
@@ -237,7 +237,7 @@ def own_tensors(module: Value) -> list[Tensor]:
 
 
 def parameter(interp: Interpreter, module: LibraryModule, name: str) -> Value:
-    """What the constructor of a module made: a size, or a parameter."""
+    """The things that the constructor of a module made: a size, or a parameter."""
     try:
         spec = interp.oracle.attribute(interp.recipe(module), name)
     except (LookupError, NotASpec):

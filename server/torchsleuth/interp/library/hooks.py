@@ -39,7 +39,7 @@ def register(interp: Interpreter, module: Value, kind: str, call: Arguments) -> 
 
 @models(HANDLE)
 class Handle(Result):
-    """What registering a hook gives."""
+    """The result of registering a hook."""
 
     @method
     def remove(self, call: Arguments) -> Value:
@@ -70,7 +70,7 @@ def functions(value: Value) -> Iterator[Value]:
 
 
 def before(interp: Interpreter, module: Value, call: Arguments) -> Arguments:
-    """What a module is called with, after its forward_pre_hooks."""
+    """The arguments that a module is called with, after its forward_pre_hooks."""
     for kind, function, with_kwargs, _ in _of(module):
         if kind != BEFORE:
             continue
@@ -86,7 +86,7 @@ def before(interp: Interpreter, module: Value, call: Arguments) -> Arguments:
 
 
 def after(interp: Interpreter, module: Value, call: Arguments, value: Value) -> Value:
-    """What a call of a module gives, after its forward hooks."""
+    """The result of a call of a module, after its forward hooks."""
     for kind, function, with_kwargs, _ in _of(module):
         if kind == AFTER:
             more = (DictValue(dict(call.kwargs)),) if with_kwargs else ()

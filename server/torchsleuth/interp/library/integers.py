@@ -36,7 +36,7 @@ _IN_PLACE = ("iadd", "isub", "imul", "imod")
 
 
 def of_factory(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
-    """What ``torch.randint(0, 10, …)`` and its like hold, None where it is not known."""
+    """The integers that ``torch.randint(0, 10, …)`` and its like hold, None where it is not known."""
     given = [interp.resolved(value) for value in call.args]
     if name in ("zeros", "ones"):
         return Bounds(0, 0, True) if name == "zeros" else Bounds(1, 1, True)
@@ -56,7 +56,7 @@ def of_factory(interp: Interpreter, name: str, call: Arguments) -> Bounds | None
 
 
 def of_draw(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
-    """What ``numpy.random.randint`` draws."""
+    """The integers that ``numpy.random.randint`` draws."""
     low, high = interp.resolved(call.get(0, "low")), interp.resolved(call.get(1, "high"))
     if high is None:
         low, high = 0, low
@@ -66,7 +66,7 @@ def of_draw(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
 
 
 def of_reals(name: str, call: Arguments) -> Reals | Points | None:
-    """What ``torch.rand(…)`` draws from, and between which numbers those of ``torch.tensor([…])`` and linspace() lie."""
+    """The numbers that ``torch.rand(…)`` draws from, and between which those of ``torch.tensor([…])`` and linspace() lie."""
     if name in _DRAWN:
         return _DRAWN[name]
     if name in ("tensor", "as_tensor") and call.args:
@@ -95,7 +95,7 @@ _COMPARISONS = frozenset("gt ge lt le greater greater_equal less less_equal".spl
 def of_drawn(
     name: str, tensors: Sequence[Tensor], args: tuple[Value, ...], kwargs: Mapping[str, Value]
 ) -> Bounds | Reals | None:
-    """What is true of the result of an operator on numbers that are drawn: on the same scale, rounded, compared, clamped,
+    """The tags of the result of an operator on numbers that are drawn: on the same scale, rounded, compared, clamped,
     sorted into classes; or the places of the greatest."""
     name = name.strip("_")
     drawn = [next((tag for tag in tensor.tags if isinstance(tag, Reals)), None) for tensor in tensors]
@@ -182,7 +182,7 @@ def _is_made_up(tensor: Tensor) -> bool:
 
 
 def converted(tags: Tags, dtype: str | None) -> Tags:
-    """What is still true of numbers that are converted to another dtype."""
+    """The tags that numbers keep when they are converted to another dtype."""
     if dtype == "bool":
         return frozenset(tag for tag in tags if not isinstance(tag, Bounds | Ends | Reals | Points))
     if dtype is None or "int" not in dtype:
@@ -215,7 +215,7 @@ def _of_draws(interp: Interpreter, numbers: list[Value]) -> Bounds | None:
 
 
 def computed(name: str, args: Sequence[Value], held: Callable[[Value], Bounds | Ends | None]) -> Bounds | Ends | None:
-    """What an operator makes of a range of integers and a number: ``labels + 1``, ``torch.arange(60) % 6``."""
+    """The range that an operator makes of a range of integers and a number: ``labels + 1``, ``torch.arange(60) % 6``."""
     name = name.strip("_")
     name = name.removeprefix("i") if name in _IN_PLACE else name
     if name not in _SHIFTS or len(args) != 2 or _plain(args[0]) == _plain(args[1]):
@@ -242,7 +242,7 @@ def _remainder(around: Bounds | Ends, number: int) -> Bounds | Ends | None:
 
 
 def gathered(tags: Sequence[Tags], certain: bool) -> Tags:
-    """What is true of the samples of a batch, of which these are examples. `certain`: these are sure to be among them."""
+    """The tags of the samples of a batch, of which these are examples. `certain`: these are sure to be among them."""
     held = [next((tag for tag in one if isinstance(tag, Bounds | Ends)), None) for one in tags]
     common = frozenset.intersection(*tags)
     known = [one for one in held if one is not None]
@@ -252,7 +252,7 @@ def gathered(tags: Sequence[Tags], certain: bool) -> Tags:
 
 
 def joined(tensors: Sequence[Tensor]) -> Tags:
-    """What is true of all the values of several tensors, put together."""
+    """The tags of all the values of several tensors, put together."""
     common = frozenset.intersection(*(tensor.tags for tensor in tensors))
     bounds = [tag for tensor in tensors for tag in tensor.tags if isinstance(tag, Bounds)]
     if len(bounds) < len(tensors):
@@ -265,7 +265,7 @@ def joined(tensors: Sequence[Tensor]) -> Tags:
 
 
 def padded(tags: Tags, value: Value, certain: bool) -> Tags:
-    """What is true of sequences that are padded with a value; `certain`: some of them are."""
+    """The tags of sequences that are padded with a value; `certain`: some of them are."""
     held = [tag for tag in tags if isinstance(tag, Bounds | Ends)]
     kept = tags - frozenset(held)
     ends = [end for tag in held for end in (tag.low, tag.high)]
@@ -281,7 +281,7 @@ MAX_RANK = 5
 
 
 def rest(container: Tensor, shape: tuple[Size, ...] | None, key: Value) -> Rest | None:
-    """What a tensor of one number still holds of it when a part of the tensor is written to; None where that is not known."""
+    """The tags that a tensor of one number keeps when a part of the tensor is written to; None where that is not known."""
     held = next((tag for tag in container.tags if isinstance(tag, Bounds | Ends) and tag.low == tag.high), None)
     if held is None or not shape or len(shape) > MAX_RANK:
         return None
@@ -324,7 +324,7 @@ _PARTS = frozenset("chunk split unbind select narrow index_select".split())
 
 
 def of_part(tags: Tags, name: str, args: tuple[Value, ...]) -> Tags:
-    """What is still true of the values that an operator picks: the ends of a range only if any part has them. An index
+    """The tags of the values that an operator picks: the ends of a range only if any part has them. An index
     that is not known stands for all there are."""
     if name in ("getitem", "index_select") and any(_selects(one) for key in args[1:] for one in _each(key)):
         return frozenset(tag for tag in tags if not isinstance(tag, Bounds | Ends | Points))

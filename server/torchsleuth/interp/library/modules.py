@@ -92,7 +92,7 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
 
 
 def _as_parameter(interp: Interpreter, value: Value) -> Value:
-    """What a ParameterList or ParameterDict makes of an element."""
+    """The element that a ParameterList or ParameterDict makes of a value."""
     if not isinstance(value, Tensor) or value.parameter:
         return value
     made = Tensor(value.spec.with_(requires_grad=True), value.origin)

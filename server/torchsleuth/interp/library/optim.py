@@ -31,7 +31,7 @@ _SCHEDULE = re.compile(r"schedul|warm_?up|LR$", re.IGNORECASE)
 
 
 def _check(interp: Interpreter, path: str, call: Arguments) -> None:
-    """What PyTorch raises for the options of an optimizer or a schedule, where all of them are plain values."""
+    """The error that PyTorch raises for the options of an optimizer or a schedule, where all of them are plain values."""
     first = 0 if {"params", "optimizer"} & set(call.kwargs) else 1
     try:
         args = tuple(map(_plain, call.args[first:]))
@@ -111,7 +111,7 @@ class Optimizer(Model):
 
 @models("torch.optim.swa_utils.*")
 class Averaging(Model):
-    """What averages weights, beside modules and schedules."""
+    """Things that average weights, beside modules and schedules."""
 
     closed = True
 
@@ -214,7 +214,7 @@ def is_off(scaler: Value) -> bool:
 
 
 def given_to(optimizer: LibraryObject) -> tuple[Value, ...]:
-    """What an optimizer was given: `Parameters` and tensors, UNKNOWN for what is not known."""
+    """The values that an optimizer was given: `Parameters` and tensors, UNKNOWN for what is not known."""
     trained = optimizer.slots.get("trained")
     return trained.given if isinstance(trained, Trained) else (UNKNOWN,)
 
@@ -244,7 +244,7 @@ def _give(interp: Interpreter, optimizer: LibraryObject, value: Value) -> None:
 
 
 def parts_in(value: Value) -> list[LibraryModule | Tensor]:
-    """What holds the parameters in ``model.parameters()``, lists of parameters and groups of them."""
+    """The holders of the parameters in ``model.parameters()``, lists of parameters and groups of them."""
     return [part for item in _flattened(value) for part in _parts(item)]
 
 

@@ -23,7 +23,7 @@ Named = tuple[str, Tensor]
 
 
 class _Found(dict[object, Named]):
-    """What was found, by the tensor, or by its name where `state`: ``state_dict()`` has persistent buffers, too, and what is
+    """The parameters that were found, by the tensor, or by its name where `state`: ``state_dict()`` has persistent buffers, too, and what is
     shared under each of its names."""
 
     def __init__(self, state: bool) -> None:
@@ -44,7 +44,7 @@ def named(interp: Interpreter, module: Value, buffers: bool = False) -> tuple[Na
 
 
 def _held(interp: Interpreter, module: Value) -> dict[str, Value] | None:
-    """What ``state_dict()`` gives: tensors without gradients that share the memory of the parameters."""
+    """The result of ``state_dict()``: tensors without gradients that share the memory of the parameters."""
     pairs = named(interp, module, buffers=True)
     if pairs is None:
         return None
@@ -56,7 +56,7 @@ def _held(interp: Interpreter, module: Value) -> dict[str, Value] | None:
 
 
 def entries(interp: Interpreter, state: LibraryObject, changed: bool = False) -> DictValue | None:
-    """What the result of ``state_dict()`` holds, None where it is not known. `changed`: it is about to be changed."""
+    """The entries of the result of ``state_dict()``, None where it is not known. `changed`: it is about to be changed."""
     own = state.slots.get("entries")
     if own is None:
         own = DictValue(_held(interp, state.args[0]), "OrderedDict")
@@ -130,7 +130,7 @@ def of_module(module: LibraryModule, spec: TensorSpec) -> Tensor:
 
 
 def each(interp: Interpreter, parameters: Parameters) -> tuple[Value, ...] | None:
-    """What a loop over ``parameters()`` or ``named_parameters()`` sees, None where that is not known."""
+    """The elements that a loop over ``parameters()`` or ``named_parameters()`` sees, None where that is not known."""
     items: list[Value] = []
     for module in parameters.modules:
         pairs = named(interp, module)

@@ -954,7 +954,7 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
 
 
 def grad_mode(interp: Interpreter, manager: Value) -> Value:
-    """What entering a context manager sets grad mode to, None if it does not."""
+    """The grad mode that entering a context manager sets, None if it does not."""
     path = _path_of(manager)
     if not isinstance(manager, LibraryObject):
         return None
@@ -977,7 +977,7 @@ def expects_error(manager: Value, node: ast.expr) -> bool:
 
 
 def entered(interp: Interpreter, manager: Value) -> Value:
-    """What ``as`` binds."""
+    """The value that ``as`` binds."""
     if isinstance(manager, LibraryObject) and manager.path in ("contextlib.nullcontext", "contextlib.closing"):
         return manager.argument(0, "enter_result")
     return manager if isinstance(manager, LibraryObject) else UNKNOWN

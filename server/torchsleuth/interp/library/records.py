@@ -93,7 +93,7 @@ _FIELD = "dataclasses.field"
 def _given(
     interp: Interpreter, cls: ClassValue, args: tuple[Value, ...], kwargs: dict[str, Value], frame: Frame
 ) -> dict[str, Value]:
-    """What the fields of a new record are."""
+    """The fields of a new record."""
     names = list(fields(cls))
     placed = _placed(interp, cls) if cls.is_dataclass else names
     values = {**dict(zip(placed, args)), **kwargs}

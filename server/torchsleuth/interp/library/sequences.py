@@ -76,7 +76,7 @@ def _differ(interp: Interpreter, elements: tuple[Value, ...]) -> bool:
 
 
 def _grown(interp: Interpreter, tensor: Tensor, call: Arguments) -> TensorSpec | None:
-    """What padding makes of a tensor, where the amounts are not all numbers: the oracle is not asked then."""
+    """The result of padding a tensor, where the amounts are not all numbers: the oracle is not asked then."""
     spec, given = interp.resolved_spec(tensor.spec), call.get(1, "pad")
     items = given.items if isinstance(given, ListValue) else given
     if not isinstance(items, tuple) or len(items) % 2 or spec.shape is None or len(items) > 2 * len(spec.shape):
@@ -101,7 +101,7 @@ def _specs(interp: Interpreter, elements: tuple[Value, ...]) -> list[TensorSpec]
 
 
 def _ragged(interp: Interpreter, elements: tuple[Value, ...], call: Arguments) -> TensorSpec | None:
-    """What `torch.stack` would make of samples that are known to differ, where a batch is made of them or their sizes are
+    """The tensor that `torch.stack` would make of samples that are known to differ, where a batch is made of them or their sizes are
     drawn at random. The fault is recorded."""
     specs = _specs(interp, elements)
     if specs is None or len(specs) < 2:

@@ -1,4 +1,4 @@
-"""What ``state_dict()`` gives: the parameters of a module as they are, by name."""
+"""The result of ``state_dict()``: the parameters of a module as they are, by name."""
 
 from __future__ import annotations
 

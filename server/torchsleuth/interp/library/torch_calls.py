@@ -228,7 +228,7 @@ def _is_tensor(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _of_values(interp: Interpreter, call: Arguments) -> Tensor | None:
-    """What lists of unknown length, or arrays, are made into; None where there are none."""
+    """The tensor that lists of unknown length, or arrays, are made into; None where there are none."""
     joined = sequences.call(interp, call.path, call)
     if joined is not None:
         if call.name not in _JOINING:
@@ -264,7 +264,7 @@ def _loss(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _total_norm(interp: Interpreter, call: Arguments) -> Tensor:
-    """What ``clip_grad_norm_`` returns: the norm of all gradients, in the dtype that they have in common."""
+    """The result of ``clip_grad_norm_``: the norm of all gradients, in the dtype that they have in common."""
     given = call.get(0, "parameters")
     tensors = parameters.listed(interp, given) if not isinstance(given, Tensor) else (given,)
     if tensors is None:
@@ -494,7 +494,7 @@ def _rewrapped(interp: Interpreter, value: Tensor, call: Arguments) -> None:
 
 
 def _elements(data: Value, depth: int = 3) -> Iterator[Value]:
-    """What the lists that a tensor is made from hold."""
+    """The content of the lists that a tensor is made from."""
     items = data.elements or () if isinstance(data, ListValue) else data if isinstance(data, tuple) else None
     if items is None or not depth:
         yield data

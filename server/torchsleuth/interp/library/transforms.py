@@ -116,7 +116,7 @@ def _with(interp: Interpreter, value: Value, axis: Value, count: Size) -> Value:
 
 
 def _argument(call: Arguments, argnums: Value) -> Value:
-    """What is differentiated by."""
+    """The arguments by which a function is differentiated."""
     if isinstance(argnums, tuple) and all(
         isinstance(part, int) and -len(call.args) <= part < len(call.args) for part in argnums
     ):

@@ -251,7 +251,7 @@ def parts(transform: Value) -> tuple[Value, ...] | None:
 
 
 def apply(interp: Interpreter, transform: Value, value: Value, node: ast.AST, frame: Frame) -> Value:
-    """What a transform, or any function, makes of a value."""
+    """The value that a transform, or any function, makes of one."""
     if not is_transform(transform):
         return _called(interp, transform, value, node, frame)
     name = transform.type_name
