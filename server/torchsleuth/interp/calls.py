@@ -59,7 +59,7 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.conditions import Condition, Fact, identity
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.heap import MISSING
+from torchsleuth.values.join import MISSING
 from torchsleuth.values.names import Names
 
 MAX_RECURSION = 6

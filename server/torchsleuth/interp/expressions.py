@@ -84,7 +84,7 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.conditions import Condition, Fact, compared
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.heap import MAX_KINDS, MISSING, alike, options, renewed
+from torchsleuth.values.join import MAX_KINDS, MISSING, alike, options, renewed
 from torchsleuth.values.names import Names
 
 _OPERATORS: dict[type[ast.AST], str] = {

@@ -25,7 +25,7 @@ from torchsleuth.values import (
     Value,
 )
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.heap import MISSING
+from torchsleuth.values.join import MISSING
 
 MAX_SEARCHED = 40
 """Modules that are looked through for a name that ``import *`` may have brought."""

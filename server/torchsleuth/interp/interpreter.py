@@ -72,7 +72,8 @@ from torchsleuth.values import (
 from torchsleuth.values.changes import Delta
 from torchsleuth.values.conditions import Fact
 from torchsleuth.values.frames import Frame, LoopState
-from torchsleuth.values.heap import MISSING, Heap, alike, renewed
+from torchsleuth.values.heap import Heap
+from torchsleuth.values.join import MISSING, alike, renewed
 
 NORMAL, BREAK, CONTINUE, RETURN, RAISE = range(5)
 

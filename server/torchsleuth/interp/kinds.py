@@ -28,7 +28,7 @@ from torchsleuth.values import (
     is_module,
 )
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.heap import MISSING
+from torchsleuth.values.join import MISSING
 
 _OF_SEQUENCES = frozenset({"iterate", "index", "len", "next"})
 _REFUSED: dict[str, frozenset[str]] = {

@@ -50,7 +50,7 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import node_of
-from torchsleuth.values.heap import MISSING
+from torchsleuth.values.join import MISSING
 
 _REDUCTIONS = frozenset("sum mean prod norm std var".split())
 _GIVES_TENSOR = _REDUCTIONS | frozenset(

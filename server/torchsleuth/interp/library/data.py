@@ -41,7 +41,7 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.heap import MISSING
+from torchsleuth.values.join import MISSING
 
 PACKAGE = "torch.utils.data."
 ITERABLE = "torch.utils.data.IterableDataset"

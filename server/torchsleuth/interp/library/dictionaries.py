@@ -28,7 +28,7 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.heap import MISSING
+from torchsleuth.values.join import MISSING
 
 Entries = dict[Any, Value]
 _PLAIN = (str, int, float, bool, bytes, type(None), DType, Native, ClassValue, Function)

@@ -58,7 +58,7 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import AutogradFault
-from torchsleuth.values.heap import MISSING
+from torchsleuth.values.join import MISSING
 
 _BUILTINS: dict[str, Callable[[Interpreter, Arguments], Value]] = {}
 _TYPES = "int float str bool list tuple dict set frozenset bytes complex type object slice".split()

@@ -26,7 +26,7 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.heap import MISSING
+from torchsleuth.values.join import MISSING
 
 NAMED_TUPLE = Native("typing.NamedTuple", "external")
 

@@ -7,7 +7,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, parameters
 from torchsleuth.interp.trace import StateFault
 from torchsleuth.values import DictValue, Instance, Ref, Tensor, Value
-from torchsleuth.values.heap import MISSING
+from torchsleuth.values.join import MISSING
 
 _OWN = (
     "state_dict",

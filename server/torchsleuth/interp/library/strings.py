@@ -10,7 +10,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import draws
 from torchsleuth.values import UNKNOWN, ListValue, Scalar, Several, Value
-from torchsleuth.values.heap import text_sizes
+from torchsleuth.values.join import text_sizes
 
 _TEXTS = frozenset(
     "lower upper strip lstrip rstrip replace join title capitalize casefold swapcase format format_map removeprefix "

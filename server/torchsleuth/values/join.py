@@ -1,0 +1,362 @@
+"""The join of two abstract values: the least value that covers both.
+
+It is commutative, associative and idempotent, up to the names of sizes that are not known, and what both sides say is
+true of it: tests/unit/test_values_laws.py holds it to that. Unknown absorbs everything. Values of one kind (numbers,
+texts, tensors, lists …) are joined into one of that kind; those of different kinds are a `Choice`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.device import Device, parse
+from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.values import (
+    OTHERS,
+    UNKNOWN,
+    Array,
+    Bound,
+    Choice,
+    ClassValue,
+    DictValue,
+    Function,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    ListValue,
+    Maybe,
+    NamedResult,
+    Reason,
+    Scalar,
+    Several,
+    Tensor,
+    Trained,
+    Unknown,
+    Value,
+    entry,
+    is_int,
+)
+from torchsleuth.values.conditions import Condition, Conditions, Fact
+from torchsleuth.values.graph import Cut
+
+MISSING: Any = object()
+"""What a name is bound to that is not bound. It covers nothing: using it would have failed."""
+MAX_KINDS = 4
+"""Different elements that stand for those of a list of unknown length; beyond that they are joined into one."""
+
+_OBJECTS = (Tensor, Array, ListValue, DictValue, Instance, LibraryModule, LibraryObject, Function, ClassValue, Bound)
+_PLAIN = (tuple, str, bool, int, float, Scalar, Dim, type(None))
+_REMEMBER = (Unknown, Scalar, Choice, Tensor, Array, ListValue, DictValue)
+"""Kinds of values that remember which two they were joined from."""
+_ACCELERATORS = ("cuda", "mps", "xpu")
+
+
+def options(value: Value) -> tuple[Value, ...]:
+    """The values that one may be."""
+    return value.options if isinstance(value, Choice) else (value,)
+
+
+def kind_of(value: Value) -> Any:
+    """Values of one kind are joined into one; None for objects, of which each is itself."""
+    if isinstance(value, Tensor | Array):
+        return type(value).__name__
+    if isinstance(value, ListValue):
+        return ("list", value.type_name)
+    if isinstance(value, DictValue):
+        return ("dict", value.type_name, id(value.factory))
+    if isinstance(value, tuple):
+        return ("tuple", len(value))
+    if value is None:
+        return "None"
+    if isinstance(value, bool) or value == Scalar("bool"):
+        return "bool"
+    if isinstance(value, str) or value == Scalar("str"):
+        return "str"
+    if isinstance(value, float) or value == Scalar("float"):
+        return "float"
+    return "int" if is_int(value) else None
+
+
+def text_sizes(text: str | Scalar) -> tuple[Size | None, Size | None]:
+    """How many characters and words a text has."""
+    return (len(text), len(text.split())) if isinstance(text, str) else (text.length, text.words)
+
+
+def join_texts(left: str | Scalar, right: str | Scalar) -> Value:
+    """One of two texts: what they have in common are the numbers of their characters and words."""
+    if isinstance(left, str) and left == right:
+        return left
+    length, words = (a if a == b else None for a, b in zip(text_sizes(left), text_sizes(right)))
+    return Scalar("str", length=length, words=words)
+
+
+def join_floats(left: float | Scalar, right: float | Scalar) -> Value:
+    """One of two floats: where one of them left the autograd graph is worth knowing."""
+    if isinstance(left, float) and isinstance(right, float) and repr(left) == repr(right):
+        return left
+    return Scalar("float", next((side.cut for side in (left, right) if isinstance(side, Scalar) and side.cut), None))
+
+
+def alike(left: Value, right: Value) -> bool:
+    """Whether one of two elements can stand for both."""
+    if isinstance(left, Tensor) and isinstance(right, Tensor):
+        same = left.spec == right.spec and left.tags == right.tags and left.history == right.history
+        return same and left.slots["node"] is right.slots["node"] and left.slots["cut"] is right.slots["cut"]
+    if isinstance(left, tuple) and isinstance(right, tuple):
+        return len(left) == len(right) and all(alike(a, b) for a, b in zip(left, right))
+    plain = (bool, int, float, str, type(None))
+    return left is right or (isinstance(left, plain) and type(left) is type(right) and left == right)
+
+
+def renewed(value: Value) -> Value:
+    """Another value of which the same is known: the next of those that one stands for."""
+    if isinstance(value, Unknown):
+        return Unknown(value.reason, value.node, value.frame, value.cause)
+    if isinstance(value, Scalar):
+        return replace(value)
+    if isinstance(value, Choice):
+        return Choice(value.options)
+    return tuple(map(renewed, value)) if type(value) is tuple else value
+
+
+class Joins:
+    """The join, and what it needs to know: which sizes it has made so far, and the condition that decides which of the two
+    sides there is."""
+
+    def __init__(self, fresh: Callable[[str, bool], Symbol]) -> None:
+        self._fresh = fresh
+        self._sizes: dict[tuple[int, Size, Size], Size] = {}
+        self._joined = 0
+        self._coin = False
+        self._condition: Condition | None = None
+        self.conditions = Conditions()
+
+    def join_values(self, left: Value, right: Value) -> Value:
+        """The least value that covers both. A missing name covers nothing: using it would have failed."""
+        if left is right or left is MISSING:
+            return right
+        if right is MISSING:
+            return left
+        joined = self._least(left, right)
+        if isinstance(joined, Unknown) and joined.cause is None:
+            joined = Unknown(Reason.JOIN)
+        of_two = joined is not left and joined is not right and isinstance(joined, _REMEMBER)
+        if self._condition is not None and of_two:
+            self.conditions.split(joined, self._condition, left, right)
+        return joined
+
+    def join_all(self, values: Sequence[Value]) -> Value:
+        """The least value that covers all of these; MISSING if there are none."""
+        outer = self._sizes, self._joined, self._condition
+        self._sizes, self._condition = {}, None
+        joined: Value = MISSING
+        for self._joined, value in enumerate(values):
+            joined = self.join_values(joined, value)
+        self._sizes, self._joined, self._condition = outer
+        return joined
+
+    def _least(self, left: Value, right: Value) -> Value:
+        if isinstance(left, Unknown) or isinstance(right, Unknown):
+            return Unknown(Reason.JOIN, cause=left if isinstance(left, Unknown) else right)
+        join = _PARTS.get(type(left))
+        if join is not None and type(left) is type(right):
+            return join(self, left, right)
+        if isinstance(left, str | Device) and isinstance(right, str | Device) and self._condition is not None:
+            device = self._join_devices(left, right)
+            if device is not None:
+                return device
+        kind = kind_of(left)
+        if kind is not None and kind == kind_of(right):
+            return self._join_kind(left, right)
+        if kind is None and not isinstance(left, Choice) and type(left) is type(right) and _equal(left, right):
+            return left
+        return self._choice(left, right)
+
+    def _join_kind(self, left: Value, right: Value) -> Value:
+        """Two values of one kind."""
+        if isinstance(left, tuple):
+            items = tuple(self.join_values(a, b) for a, b in zip(left, right))
+            if isinstance(left, NamedResult) and left.alike(right):
+                return NamedResult(left.fields, items, left.of)
+            return items
+        kind = kind_of(left)
+        if kind == "int":
+            return self.join_sizes(left, right)
+        if kind == "float":
+            return join_floats(left, right)
+        if kind == "str":
+            return join_texts(left, right)
+        if kind == "bool":
+            return left if isinstance(left, bool) and left is right else Scalar("bool")
+        if isinstance(left, ListValue):
+            return self._join_lists(left, right)
+        return None if kind == "None" else self._join_dicts(left, right)
+
+    def _choice(self, left: Value, right: Value) -> Value:
+        """One of two values of different kinds."""
+        kept: list[Value] = []
+        for value in (*options(left), *options(right)):
+            for index, other in enumerate(kept):
+                kind = kind_of(value)
+                if other is value:
+                    break
+                if kind is not None and kind == kind_of(other):
+                    kept[index] = self.join_values(other, value)
+                    break
+            else:
+                kept.append(value)
+        if len(kept) == 1:
+            return kept[0]
+        chosen = len(kept) <= MAX_KINDS and all(isinstance(value, _OBJECTS + _PLAIN) for value in kept)
+        return Choice(tuple(kept)) if chosen else UNKNOWN
+
+    # -- numbers and devices -------------------------------------------------------------------------
+
+    def join_sizes(self, left: Size, right: Size) -> Size:
+        """A size that is `left` in the one state and `right` in the other: the same one wherever that is so."""
+        if left == right:
+            return left
+        key = (self._joined, left, right)
+        if key not in self._sizes:
+            positive = all(dims.positive(size) == 1 for size in (left, right))
+            symbol = self._fresh("?", positive)
+            self._sizes[key] = dims.of(symbol)
+            if self._condition is not None:
+                self.conditions.split_size(symbol, self._condition, left, right)
+        return self._sizes[key]
+
+    def _join_devices(self, left: str | Device, right: str | Device) -> Device | None:
+        """``"cuda"`` or ``"cpu"`` is the accelerator where the condition says so."""
+        pair = [parse(side) if isinstance(side, str) else side for side in (left, right)]
+        kinds = [device.kind for device in pair]
+        kind = next((kind for kind in _ACCELERATORS if kind in kinds), None)
+        if kind is None or not ("cpu" in kinds or any(device.symbolic for device in pair)):
+            return None
+        if any(device.symbolic for device in pair) or self._condition is None:
+            return Device(kind, symbolic=True)
+        return Device(kind, symbolic=True, when=Fact(self._condition, kinds[0] == kind))
+
+    # -- tensors and arrays ----------------------------------------------------------------------------
+
+    def join_specs(self, left: TensorSpec, right: TensorSpec) -> TensorSpec:
+        """What is true of both."""
+        if left == right:
+            return left
+        shape = None
+        if left.shape is not None and right.shape is not None and len(left.shape) == len(right.shape):
+            shape = tuple(self.join_sizes(a, b) for a, b in zip(left.shape, right.shape))
+        device = left.device if left.device == right.device else None
+        if device is None and left.device is not None and right.device is not None:
+            device = self._join_devices(left.device, right.device)
+        return TensorSpec(
+            shape,
+            left.dtype if left.dtype == right.dtype else None,
+            device,
+            left.requires_grad if left.requires_grad == right.requires_grad else None,
+            left.strides if left.strides == right.strides and shape == left.shape else None,
+        )
+
+    def _join_tensors(self, left: Tensor, right: Tensor) -> Tensor:
+        if alike(left, right):
+            return left
+        joined = Tensor(
+            self.join_specs(left.spec, right.spec),
+            left.origin or right.origin,
+            left.tags & right.tags,
+            left.history | right.history,
+        )
+        joined.parameter = left.parameter and right.parameter
+        for name in ("node", "cut"):
+            joined.slots[name] = self.join_values(left.slots[name], right.slots[name])
+        return joined
+
+    def _join_arrays(self, left: Array, right: Array) -> Array:
+        bounds = left.slots["bounds"]
+        joined = Array(
+            self.join_specs(left.spec, right.spec),
+            bounds if bounds is not None and bounds == right.slots["bounds"] else None,
+        )
+        joined.slots["cut"] = left.slots["cut"] or right.slots["cut"]
+        backwards = left.slots["mirrored"], right.slots["mirrored"]
+        if None in backwards or (backwards[0] != backwards[1] and not self._coin):
+            joined.slots["mirrored"] = None
+        else:
+            joined.slots["mirrored"] = backwards[0] | backwards[1]
+        return joined
+
+    # -- containers ------------------------------------------------------------------------------------
+
+    def _join_lists(self, left: ListValue, right: ListValue) -> ListValue:
+        either = ListValue(self.join_elements(left.elements, right.elements), left.type_name)
+        either.slots.stands_for = (left.slots, right.slots)
+        return either
+
+    def _join_dicts(self, left: DictValue, right: DictValue) -> DictValue:
+        either = DictValue(self.join_entries(left.entries, right.entries), left.type_name, left.factory)
+        either.from_file = left.from_file and right.from_file
+        either.slots.stands_for = (left.slots, right.slots)
+        return either
+
+    def _join_attributes(self, left: dict[Any, Value], right: dict[Any, Value]) -> dict[Any, Value]:
+        """What was set on a module in the one case and in the other."""
+        both = left.keys() & right.keys()
+        keys = {**left, **right}
+        return {key: self.join_values(left[key], right[key]) if key in both else UNKNOWN for key in keys}
+
+    def join_elements(self, left: Value, right: Value) -> tuple[Value, ...] | None:
+        """The elements of a list that is one of two."""
+        if not isinstance(left, tuple) or not isinstance(right, tuple):
+            return None
+        open_ended = isinstance(left, Several) or isinstance(right, Several)
+        if len(left) == len(right) and not open_ended:
+            return tuple(self.join_values(a, b) for a, b in zip(left, right))
+        length = None
+        if isinstance(left, Several) and isinstance(right, Several) and left.length == right.length:
+            length = left.length
+        return Several.counted((self.join_all((*left, *right)),) if left or right else (), length)
+
+    def join_entries(self, left: Value, right: Value) -> dict[Any, Value] | None:
+        """The entries of a dict that is one of two: those that only one has may be missing."""
+        if not isinstance(left, dict) or not isinstance(right, dict):
+            return None
+        joined: dict[Any, Value] = {}
+        for key in (*left, *(key for key in right if key not in left)):
+            one, two = left.get(key, MISSING), right.get(key, MISSING)
+            value = self.join_values(entry(one), entry(two))
+            certain = key is OTHERS or not (one is MISSING or two is MISSING or Maybe in (type(one), type(two)))
+            joined[key] = value if certain else Maybe(value)
+        return joined
+
+    def several(self, elements: tuple[Value, ...]) -> Several:
+        """A few elements that stand for these, in any number."""
+        kept: list[Value] = []
+        for position, element in enumerate(elements):
+            if any(alike(element, other) for other in kept):
+                continue
+            kept.append(element)
+            if len(kept) > MAX_KINDS:
+                return Several((self.join_all((*kept, *elements[position + 1 :])),))
+        return Several(kept)
+
+
+def _equal(left: Value, right: Value) -> bool:
+    try:
+        return bool(left == right)
+    except Exception:
+        return False
+
+
+_PARTS: dict[type, Callable[[Joins, Any, Any], Value]] = {
+    Tensor: Joins._join_tensors,
+    Array: Joins._join_arrays,
+    TensorSpec: Joins.join_specs,
+    Cut: lambda joins, left, right: left,
+    Trained: lambda joins, left, right: left.joined(right),
+    frozenset: lambda joins, left, right: left & right,
+    dict: Joins._join_attributes,
+}
+"""Of values that are of one kind whenever they are of one class."""
