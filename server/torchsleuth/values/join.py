@@ -234,10 +234,12 @@ class Joins:
         pair = [parse(side) if isinstance(side, str) else side for side in (left, right)]
         kinds = [device.kind for device in pair]
         kind = next((kind for kind in _ACCELERATORS if kind in kinds), None)
-        if kind is None or not ("cpu" in kinds or any(device.symbolic for device in pair)):
+        symbolic = any(device.symbolic for device in pair)
+        if kind is None or not {*kinds} <= {kind, "cpu"} or not ("cpu" in kinds or symbolic):
             return None
-        if any(device.symbolic for device in pair) or self._condition is None:
-            return Device(kind, symbolic=True)
+        if symbolic or self._condition is None:
+            indexed = any(device.index is not None for device in pair)
+            return None if indexed else Device(kind, symbolic=True)
         return Device(kind, symbolic=True, when=Fact(self._condition, kinds[0] == kind))
 
     # -- tensors and arrays ----------------------------------------------------------------------------
