@@ -19,7 +19,7 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.heap import MISSING
+from torchsleuth.values.join import MISSING
 
 ABSENT: Any = MISSING
 """There is no such method, or it declines: ``NotImplemented``."""

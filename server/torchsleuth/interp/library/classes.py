@@ -24,7 +24,7 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.heap import MISSING
+from torchsleuth.values.join import MISSING
 
 _CONTAINERS = {"builtins.list": "list", "builtins.set": "set", "collections.deque": "deque"}
 _DICTS = {
