@@ -471,7 +471,8 @@ def operate(interp: Interpreter, name: str, left: Value, right: Value, call: Arg
 
     def run(bridge: Bridge) -> Any:
         sides = [bridge.opened(side) for side in (left, right)]
-        if any(isinstance(side, Iterator) for side in sides):
+        # What is held is compared and computed with by the interpreter, which is what asks here.
+        if any(isinstance(side, Iterator | Held) for side in sides):
             raise NotPlain
         made = _OPERATORS[name](*sides)
         kept = left if inplace and isinstance(left, ListValue | DictValue) and type(made) is type(sides[0]) else None
