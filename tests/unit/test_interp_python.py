@@ -661,4 +661,4 @@ z = found["a"][0]
 def test_what_would_take_long_is_not_computed(text: str) -> None:
     modules = "import itertools, math, re, struct\nfrom decimal import Decimal\nfrom fractions import Fraction\n"
     found = analyze(IMPORTS + modules + text)
-    assert not found.stats["incomplete"] and not found.stats["stumbles"]
+    assert not found.stats["incomplete"] and not found.stats["internal_errors"]
