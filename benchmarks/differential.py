@@ -131,7 +131,7 @@ class Recorder(Engine):
         text = f"import torch\n{program.text}"
         self.actual, self.outcome.raised = executed(text)
         found = self.analyze(_PATH, text, verify=False)
-        self.outcome.internal = list(found.stats["stumbles"])
+        self.outcome.internal = list(found.stats["internal_errors"])
         self.outcome.accused = [
             f"{item.code} line {item.start.line - 1}: {item.message}"
             for item in found.diagnostics

@@ -26,7 +26,7 @@ def outcome(program: Program) -> Outcome:
 
 
 def faults(found: Outcome) -> list[str]:
-    return [line for line in details(found, False) if not line.endswith("CPython raises")]
+    return list(details(found, False))
 
 
 def known(outcomes: list[Outcome]) -> float:
@@ -60,14 +60,15 @@ def test_nine_of_ten_values_are_known() -> None:
 def test_generated_programs() -> None:
     outcomes: list[Outcome] = []
 
-    @settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=120, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
     @given(generated())
     def check(text: str) -> None:
         found = recorder().compare(Program("generated", "generated", text))
         outcomes.append(found)
         wrong = [name for name, (verdict, _, _) in found.values.items() if verdict == WRONG]
-        assert not wrong and not found.internal, f"{text}\n{found.values}\n{found.internal}"
-        assert found.raised is not None or not found.accused, f"{text}\n{found.accused}"
+        assert not found.internal, f"{text}\n{found.internal}"
+        # Behind what nothing catches, the analysis goes on and CPython does not.
+        assert found.raised is not None or not (wrong or found.accused), f"{text}\n{found.values}\n{found.accused}"
 
     check()
-    assert known([one for one in outcomes if one.values]) >= SHARE
+    assert known([one for one in outcomes if one.raised is None]) >= SHARE

@@ -519,3 +519,146 @@ def test_what_makes_an_instance_may_be_of_ones_own(made: str, wanted: object) ->
 def test_an_object_that_iterates_over_itself_and_is_not_known() -> None:
     text = "class Own(somewhere.Base):\n    def __iter__(self):\n        return self\nfor x in Own():\n    pass\n"
     assert shape(f"{text}y = torch.zeros(2)\n") == (2,)
+
+
+def silent(text: str) -> bool:
+    return not analyze(IMPORTS + text).diagnostics
+
+
+def test_an_iterator_gives_its_elements_once() -> None:
+    text = (
+        "it = iter([1, 2, 3])\nfirst = next(it)\na = len(list(it))\nb = len(list(it))\ny = torch.zeros(first, a, b)\n"
+    )
+    assert shape(text) == (1, 2, 0)
+    text = "it = iter(range(6))\nfor n in it:\n    if n == 2:\n        break\ny = torch.zeros(len(list(it)))\n"
+    assert shape(text) == (3,)
+    assert shape("it = iter([1, 2, 3, 4])\ny = torch.zeros(len(list(zip(it, it))))\n") == (2,)
+
+
+def test_a_generator_is_executed_up_to_its_next_yield() -> None:
+    text = """\
+log = []
+def numbers():
+    n = 0
+    while True:
+        log.append(n)
+        got = yield n
+        n += 1 if got is None else got
+g = numbers()
+y = torch.zeros(len(log), next(g) + 1, next(g), g.send(5), len(log))
+"""
+    assert shape(text) == (0, 1, 1, 6, 3)
+
+
+def test_a_generator_that_something_undecided_happens_in_is_one_of_several() -> None:
+    text = """\
+seen = []
+def numbers():
+    while True:
+        if somewhere.more():
+            seen.append(1)
+        yield torch.zeros(3)
+for x in numbers():
+    y = x + 1
+    break
+"""
+    assert shape(text) == (3,)
+
+
+def test_a_bounded_deque() -> None:
+    text = "from collections import deque\nd = deque([1, 2, 3], maxlen=2)\nd.append(4)\n"
+    assert shape(f"{text}y = torch.zeros(*d)\n") == (3, 4)
+    assert shape(f"{text}d.appendleft(7)\ny = torch.zeros(*d, d.maxlen)\n") == (7, 3, 2)
+
+
+def test_init_subclass() -> None:
+    text = """\
+class Base:
+    found = []
+    def __init_subclass__(cls, size=1, **rest):
+        super().__init_subclass__(**rest)
+        cls.size = size
+        Base.found.append(cls)
+class One(Base): pass
+class Two(One, size=5): pass
+y = torch.zeros(len(Base.found), One.size, Two().size)
+"""
+    assert shape(text) == (2, 1, 5)
+
+
+def test_an_exception_that_is_swallowed() -> None:
+    text = """\
+from contextlib import suppress
+n = 1
+with suppress(ValueError):
+    n = 2
+    int("x")
+    n = 3
+try:
+    m = {"a": 4}["b"]
+except (IndexError, KeyError) as error:
+    m = 6
+y = torch.zeros(n, m)
+"""
+    assert shape(text) == (2, 6)
+
+
+def test_an_exception_that_may_be_raised_leaves_both_ways() -> None:
+    text = "try:\n    if somewhere.bad():\n        raise ValueError\n    n = 2\nexcept ValueError:\n    n = 2\ny = torch.zeros(n)\n"
+    assert shape(text) == (2,)
+
+
+def test_a_static_forward() -> None:
+    text = """\
+class Swish(nn.Module):
+    @staticmethod
+    def forward(x):
+        return x * torch.sigmoid(x)
+y = nn.Sequential(nn.Linear(3, 4), Swish())(torch.zeros(5, 3))
+"""
+    assert shape(text) == (5, 4)
+    assert silent(text)
+    assert not silent(text.replace("(torch.zeros(5, 3))", "(torch.zeros(5, 3))\nz = Swish()(y, y)"))
+
+
+def test_a_slice_of_a_variable() -> None:
+    text = "s = slice(1, 4)\nvalues = [0, 1, 2, 3, 4]\nx = torch.zeros(6, 2)\ny = x[s]\nz = torch.zeros(*values[s])\n"
+    assert shape(text) == (3, 2)
+    assert shape(text, "z") == (1, 2, 3)
+    assert silent(text)
+
+
+def test_a_list_that_is_filled_through_a_key_that_is_not_known() -> None:
+    text = """\
+found = {}
+for line in open("words.txt"):
+    word, sound = line.split()
+    if word not in found:
+        found[word] = []
+    found[word].append(torch.zeros(2, 3))
+y = torch.stack(found["a"])
+z = found["a"][0]
+"""
+    assert shape(text, "z") == (2, 3)
+    assert silent(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = 10 ** 9\ny = math.factorial(x)\n",
+        "y = re.match('(a+)+b', 'a' * 40)\n",
+        "y = re.findall('.*.*.*.*x', 'a' * 300)\n",
+        "y = '{:>999999999}'.format(1)\n",
+        "y = list(itertools.product(range(100), repeat=20))\n",
+        "y = round(5, -10 ** 8)\n",
+        "y = struct.pack('999999999x')\n",
+        "y = Fraction('1e99999999')\nz = int(Decimal('1e999999999'))\n",
+        "y = Fraction(3, 7)\nfor _ in range(60):\n    y = y * y\n",
+        "y = [0] * 10 ** 9\nz = sorted(y)\n",
+    ],
+)
+def test_what_would_take_long_is_not_computed(text: str) -> None:
+    modules = "import itertools, math, re, struct\nfrom decimal import Decimal\nfrom fractions import Fraction\n"
+    found = analyze(IMPORTS + modules + text)
+    assert not found.stats["incomplete"] and not found.stats["internal_errors"]

@@ -257,6 +257,8 @@ class Bridge:
         if kind is range:
             return ListValue(tuple(self._few(made)), "range")
         if isinstance(made, _OBJECTS):
+            if isinstance(made, Fraction) and max(abs(made.numerator), made.denominator) > MAX_NUMBER:
+                raise NotPlain
             return Known(made)
         raise NotPlain
 

@@ -14,7 +14,7 @@ import itertools
 import json
 import math
 import operator
-import posixpath
+import os.path
 import re
 import statistics
 import string
@@ -37,9 +37,10 @@ from torchsleuth.values import UNKNOWN, Builtin, DictValue, ListValue, Scalar, T
 MAX_COUNT = 10_000
 """How large a number may be that says how much is made."""
 MAX_PATTERN = 200
-MAX_MATCHED = 400
-"""Characters of a pattern, and of what it is applied to: matching may take a time that grows with a power of it."""
 MAX_REPEATS = 3
+"""Characters of a pattern, and repetitions in it: matching may take a time that grows with a power of the text."""
+MAX_MATCHING = 20_000_000
+"""Steps that matching may take at worst."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,13 @@ def _forms_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return not any(limits.fills(one) for one in (*args, *kwargs.values()) if isinstance(one, str))
 
 
+def _numbers_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether what is made a number of has few digits, also behind an exponent."""
+    texts = [one for one in args if isinstance(one, str)]
+    exact = [one for one in args if isinstance(one, Fraction | Decimal)]
+    return all(len(one) < 100 and "e" not in one.lower() for one in texts) and all(abs(one) < 1 << 64 for one in exact)
+
+
 def _power_is_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     if len(args) == 3:
         return True
@@ -82,16 +90,13 @@ def _choices_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 def _pattern_is_simple(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether matching ends soon: no repetition in another, no reference back, and few repetitions beside one another."""
+    """Whether matching ends soon: no repetition in another, no reference back, and few repetitions for the length of the
+    text."""
     texts = [one for one in args if isinstance(one, str)]
-    known = bool(texts) and texts[0] is args[0] and not kwargs
-    return known and all(len(text) <= MAX_MATCHED for text in texts[1:]) and is_simple(texts[0])
-
-
-def is_simple(pattern: str) -> bool:
-    return (
-        len(pattern) <= MAX_PATTERN and not re.search(r"\\[1-9]|\(\?P=", pattern) and _repeats(pattern) <= MAX_REPEATS
-    )
+    if not texts or texts[0] is not args[0] or kwargs or len(texts[0]) > MAX_PATTERN:
+        return False
+    repeats = MAX_REPEATS + 1 if re.search(r"\\[1-9]|\(\?P=", texts[0]) else _repeats(texts[0])
+    return repeats <= MAX_REPEATS and all(len(text) ** (repeats + 1) <= MAX_MATCHING for text in texts[1:])
 
 
 _PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\??|\)|\||[*+]|\{\d*,?\d*\}")
@@ -168,14 +173,15 @@ def _numeric(names: str, **how: Any) -> dict[str, Model]:
 
 FUNCTIONS: dict[str, Model] = {
     **_named(builtins, "builtins", "sorted min max"),
-    **_named(builtins, "builtins", "divmod chr ord hex oct bin ascii complex round abs"),
+    **_named(builtins, "builtins", "divmod chr ord hex oct bin ascii complex abs"),
+    "builtins.round": Model(round, guard=lambda args, kwargs: _counts_are_small(args[1:], kwargs)),
     "builtins.repr": Model(_in_order(repr)),
     **_named(builtins, "builtins", "format", guard=_forms_are_small),
     **_named(builtins, "builtins", "set frozenset"),
     **_named(builtins, "builtins", "bytes", guard=_counts_are_small),
     "builtins.pow": Model(pow, guard=_power_is_small),
     "builtins.str": Model(_in_order(str)),
-    "builtins.int": Model(_bare(int)),
+    "builtins.int": Model(_bare(int), guard=_numbers_are_small),
     "builtins.float": Model(_bare(float)),
     "builtins.sum": Model(_summed),
     "builtins.dict.fromkeys": Model(dict.fromkeys),
@@ -206,7 +212,7 @@ FUNCTIONS: dict[str, Model] = {
     "itertools.chain.from_iterable": Model(itertools.chain.from_iterable, iterates=True),
     "itertools.groupby": Model(_grouped, iterates=True),
     "functools.reduce": Model(functools.reduce),
-    **_named(posixpath, "os.path", "join basename dirname split splitext normpath isabs commonprefix"),
+    **_named(os.path, "os.path", "join basename dirname split splitext normpath isabs commonprefix"),
     **_named(textwrap, "textwrap", "dedent indent shorten wrap fill", guard=_counts_are_small),
     **_named(fnmatch, "fnmatch", "fnmatch filter", guard=lambda args, kwargs: len(args[-1]) <= 40),
     **_named(string, "string", "capwords"),
@@ -215,9 +221,9 @@ FUNCTIONS: dict[str, Model] = {
     **_named(re, "re", "match search fullmatch findall split sub compile", guard=_pattern_is_simple),
     "re.escape": Model(re.escape),
     **_named(datetime, "datetime", "datetime date timedelta"),
-    **_named(struct, "struct", "pack unpack calcsize", guard=lambda args, kwargs: len(args[0]) < 20),
+    **_named(struct, "struct", "pack unpack calcsize", guard=_forms_are_small),
     "types.MappingProxyType": Model(dict),
-    "fractions.Fraction": Model(_bare(Fraction)),
+    "fractions.Fraction": Model(_bare(Fraction), guard=_numbers_are_small),
     "decimal.Decimal": Model(_bare(Decimal)),
     "base64.b64encode": Model(_bare(base64.b64encode)),
     "base64.b64decode": Model(_bare(base64.b64decode)),
@@ -383,8 +389,7 @@ def _is_short(receiver: Value, name: str, call: Arguments) -> bool:
     if name not in ("format", "replace", "join", "center", "ljust", "rjust", "zfill", "expandtabs", "translate"):
         return True
     if name == "format":
-        reaches = any(part and "." in part for _, part, _, _ in string.Formatter().parse(receiver))
-        return not reaches and not limits.fills(receiver) and receiver.count("{") * 1000 <= limits.MAX_TEXT
+        return not _reaches(receiver) and not limits.fills(receiver) and receiver.count("{") * 1000 <= limits.MAX_TEXT
     args = [one if isinstance(one, str | int) else "" for one in call.args]
     return limits.length_of(receiver, name, args) <= limits.MAX_TEXT
 
@@ -418,12 +423,22 @@ def known_method(interp: Interpreter, owner: Known, name: str, call: Arguments) 
 
     def run(bridge: Bridge) -> Any:
         args = tuple(map(bridge.opened, call.args))
+        if not _forms_are_small(args, {}):
+            raise NotPlain
         if isinstance(made, re.Pattern) and not _pattern_is_simple((made.pattern, *args), call.kwargs):
             raise NotPlain
         return getattr(made, name)(*args)
 
     value = tried(interp, call, run) if call.exact and not call.kwargs else ABSENT
     return UNKNOWN if value is ABSENT else value
+
+
+def _reaches(template: str) -> bool:
+    """Whether a template asks for attributes of what it is given: ``{0.__class__}``."""
+    try:
+        return any(part and "." in part for _, part, _, _ in string.Formatter().parse(template))
+    except ValueError:
+        return True
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
@@ -456,7 +471,8 @@ def operate(interp: Interpreter, name: str, left: Value, right: Value, call: Arg
 
     def run(bridge: Bridge) -> Any:
         sides = [bridge.opened(side) for side in (left, right)]
-        if any(isinstance(side, Iterator) for side in sides):
+        # What is held is compared and computed with by the interpreter, which is what asks here.
+        if any(isinstance(side, Iterator | Held) for side in sides):
             raise NotPlain
         made = _OPERATORS[name](*sides)
         kept = left if inplace and isinstance(left, ListValue | DictValue) and type(made) is type(sides[0]) else None

@@ -428,6 +428,8 @@ def _abs(interp: Interpreter, call: Arguments) -> Value:
 def _round(interp: Interpreter, call: Arguments) -> Value:
     value = call.args[0] if call.args else UNKNOWN
     digits = call.get(1, "ndigits")
+    if isinstance(digits, int) and abs(digits) > MAX_DIGITS:
+        return UNKNOWN
     if isinstance(value, int | float) and isinstance(digits, int | type(None)):
         try:
             return round(value, digits)
