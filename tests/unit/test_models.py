@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests.check import analyze
+from tests.check import analyze, engine
 from torchsleuth.interp import models
 from torchsleuth.interp.library import registered
 from torchsleuth.interp.models import Model, attribute, method
+from torchsleuth.tensors.spec import Native
 
 NEWER = {"torch.nn.functional.linear_cross_entropy"}
 """Names that older versions of a package have not."""
@@ -46,6 +47,17 @@ def test_every_registered_name_exists(name: str) -> None:
     except ImportError:
         pytest.skip(f"{name.partition('.')[0]} is not installed")
     assert found or name in NEWER
+
+
+@pytest.mark.parametrize("name", sorted(name for name in models.registered() if not name.endswith("*")))
+def test_what_has_several_names_has_its_model_under_the_one_that_the_analysis_uses(name: str) -> None:
+    """``torch.amp.GradScaler`` is ``torch.GradScaler``: the oracle gives each object one name."""
+    try:
+        found = engine().oracle.resolve(name)
+    except LookupError:
+        return
+    if isinstance(found, Native) and found.path != name:
+        assert models.of_function(found.path) == models.of_function(name), found.path
 
 
 def test_a_wrong_name_is_found_out() -> None:

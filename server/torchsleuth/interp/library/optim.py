@@ -150,7 +150,8 @@ class ForeignScheduler(Scheduler):
 
 
 @models(
-    *(f"torch.{name}.GradScaler" for name in ("amp", "cuda.amp", "cpu.amp", "amp.grad_scaler", "cuda.amp.grad_scaler"))
+    "torch.GradScaler",
+    *(f"torch.{name}.GradScaler" for name in ("amp", "cuda.amp", "cpu.amp", "amp.grad_scaler", "cuda.amp.grad_scaler")),
 )
 class Scaler(Model):
     """A gradient scaler."""
