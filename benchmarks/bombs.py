@@ -10,6 +10,28 @@ x = torch.zeros(4, 3)
 """
 
 _LINES = r"""
+a = "{:>{w}}".format(1, w=10**10)
+import decimal\na = format(decimal.Decimal("1E+999999999"), "f")
+import fractions\na = fractions.Fraction(1, 3) ** 99999999
+a = math.prod(range(1, 300000))
+a = re.match("(?:a?){30}a{30}", "a" * 30)
+a = re.match("(a|a)*b", "a" * 40)
+a = re.match("(x+x+)+y", "x" * 40)
+a = re.sub("a", "b" * 10000, "a" * 10000)
+a = sum(itertools.count())
+a = max(itertools.cycle([1]))
+a = sorted(itertools.count(), key=lambda v: -v)
+a = set(itertools.count())
+a = dict(zip(itertools.count(), itertools.count()))
+a = list(itertools.chain.from_iterable(itertools.repeat(range(1000), 10**9)))
+a = list(itertools.repeat(1, 10**9))
+a = next(v for v in itertools.count() if v > 10**9)
+def g():\n    while True: yield 1\na = list(g()), sum(g()), max(g())
+import struct\na = struct.pack("999999999x")
+import textwrap\na = textwrap.indent("a\\n" * 10000, "b" * 10000)
+a = ("a" * 100000).translate({97: "x" * 100000})
+a = (5).to_bytes(10**9, "big")
+import json\na = json.loads("[" * 100000)
 while True: pass
 while True: x = torch.zeros(3)
 while x: x = x + 1

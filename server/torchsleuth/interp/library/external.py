@@ -29,6 +29,7 @@ from torchsleuth.interp.library import (
     plain,
     records,
 )
+from torchsleuth.interp.library.plain import MAX_ITEMS
 from torchsleuth.interp.models import Model, method, models, of_function
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import Native
@@ -422,7 +423,9 @@ def _repeat(interp: Interpreter, call: Arguments) -> Value:
         return UNKNOWN
     times = interp.resolved(call.get(1, "times"))
     if isinstance(times, int):
-        return ListValue((call.args[0],) * max(0, min(times, 4096)), "iterator")
+        if times > MAX_ITEMS:
+            return ListValue(Several.counted(Several((call.args[0],)), times), "iterator")
+        return ListValue((call.args[0],) * max(0, times), "iterator")
     return streams.made_of(itertools.repeat(call.args[0]), (call.args[0],)) if times is None else UNKNOWN
 
 

@@ -14,7 +14,6 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from itertools import islice
 from typing import Any
@@ -46,7 +45,7 @@ MAX_TEXT = 20_000
 """Characters of a text."""
 MAX_NUMBER = 1 << 128
 CONSTANTS = (bool, int, float, complex, str, bytes, type(None), type(...))
-_OBJECTS = (re.Match, re.Pattern, datetime.date, datetime.timedelta, Fraction, Decimal)
+_OBJECTS = (re.Match, re.Pattern, datetime.date, datetime.timedelta, Fraction)
 _SETS = {"set": set, "frozenset": frozenset}
 _FACTORIES: dict[str, Callable[[Any], Any]] = {"dict": dict, "OrderedDict": OrderedDict, "Counter": Counter}
 _CALLED = (Function, Bound, Builtin, Partial, ClassValue, Native)
@@ -194,7 +193,7 @@ class Bridge:
         """A value as what a function works on: containers with their elements."""
         if isinstance(value, streams.Stream):
             self.held = True
-            return self.iterators_made.setdefault(id(value), map(self.lower, value.elements_from_here(self.interp)))
+            return self.iterators_made.setdefault(id(value), self._some(value.elements_from_here(self.interp)))
         if isinstance(value, ListValue):
             items = value.items
             if items is None or len(items) > MAX_ITEMS:
@@ -216,6 +215,13 @@ class Bridge:
             inner = special.contents(value)
             return self.lower(value) if inner is None else self.opened(inner)
         return self.lower(value)
+
+    def _some(self, elements: Iterator[Value]) -> Iterator[Any]:
+        """The elements of what may never end: who asks for too many is not answered."""
+        for position, one in enumerate(elements):
+            if position == MAX_ITEMS:
+                raise NotPlain
+            yield self.lower(one)
 
     def deep(self, value: Value) -> Any:
         """A value with all that is in it, plain to the last."""

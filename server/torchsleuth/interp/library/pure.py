@@ -23,7 +23,6 @@ import textwrap
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -68,8 +67,8 @@ def _forms_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 def _numbers_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether what is made a number of has few digits, also behind an exponent."""
     texts = [one for one in args if isinstance(one, str)]
-    exact = [one for one in args if isinstance(one, Fraction | Decimal)]
-    return all(len(one) < 100 and "e" not in one.lower() for one in texts) and all(abs(one) < 1 << 64 for one in exact)
+    large = any(isinstance(one, Fraction) and not -(1 << 64) < one < 1 << 64 for one in args)
+    return all(len(one) < 100 and "e" not in one.lower() for one in texts) and not large
 
 
 def _power_is_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -99,7 +98,7 @@ def _pattern_is_simple(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return repeats <= MAX_REPEATS and all(len(text) ** (repeats + 1) <= MAX_MATCHING for text in texts[1:])
 
 
-_PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\??|\)|\||[*+]|\{\d*,?\d*\}")
+_PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\??|\)|\||[*+?]|\{\d*,?\d*\}")
 
 
 def _repeats(pattern: str) -> int:
@@ -114,7 +113,7 @@ def _repeats(pattern: str) -> int:
             varies[-1] |= closed
         elif part == "|":
             varies[-1] = True
-        elif part[0] in "*+{":
+        elif part[0] in "*+?{":
             if closed and pattern[found.start() - 1] == ")":
                 return MAX_REPEATS + 1
             varies[-1] = True
@@ -224,7 +223,6 @@ FUNCTIONS: dict[str, Model] = {
     **_named(struct, "struct", "pack unpack calcsize", guard=_forms_are_small),
     "types.MappingProxyType": Model(dict),
     "fractions.Fraction": Model(_bare(Fraction), guard=_numbers_are_small),
-    "decimal.Decimal": Model(_bare(Decimal)),
     "base64.b64encode": Model(_bare(base64.b64encode)),
     "base64.b64decode": Model(_bare(base64.b64decode)),
     **{
@@ -389,7 +387,8 @@ def _is_short(receiver: Value, name: str, call: Arguments) -> bool:
     if name not in ("format", "replace", "join", "center", "ljust", "rjust", "zfill", "expandtabs", "translate"):
         return True
     if name == "format":
-        return not _reaches(receiver) and not limits.fills(receiver) and receiver.count("{") * 1000 <= limits.MAX_TEXT
+        small = not limits.fills(receiver) and receiver.count("{") * 1000 <= limits.MAX_TEXT
+        return not _reaches(receiver) and small and (not _nests(receiver) or _counts_are_small(call.args, call.kwargs))
     args = [one if isinstance(one, str | int) else "" for one in call.args]
     return limits.length_of(receiver, name, args) <= limits.MAX_TEXT
 
@@ -404,7 +403,6 @@ OBJECTS: dict[type, tuple[frozenset[str], frozenset[str]]] = {
     datetime.date: (frozenset("year month day".split()), frozenset("strftime isoformat weekday".split())),
     datetime.timedelta: (frozenset({"days", "seconds"}), frozenset({"total_seconds"})),
     Fraction: (frozenset({"numerator", "denominator"}), frozenset()),
-    Decimal: (frozenset(), frozenset()),
 }
 """The attributes and methods of objects that never change."""
 
@@ -431,6 +429,14 @@ def known_method(interp: Interpreter, owner: Known, name: str, call: Arguments) 
 
     value = tried(interp, call, run) if call.exact and not call.kwargs else ABSENT
     return UNKNOWN if value is ABSENT else value
+
+
+def _nests(template: str) -> bool:
+    """Whether a width is itself a placeholder: ``{:>{width}}``."""
+    try:
+        return any(form and "{" in form for _, _, form, _ in string.Formatter().parse(template))
+    except ValueError:
+        return True
 
 
 def _reaches(template: str) -> bool:
