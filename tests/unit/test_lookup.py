@@ -62,6 +62,7 @@ def test_what_is_no_answer_names_no_folder() -> None:
     assert folders(b"") == folders(b"{") == folders(json.dumps({"a": 1}).encode()) == ()
 
 
-def test_the_command_line_finds_them_too(script: Path) -> None:
+def test_the_command_line_finds_them_too(script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))  # as on a machine where jedi never ran
     done = torchsleuth("check", "--output-format", "concise", script.name, cwd=script.parent)
     assert "net.py:11:16: TS101" in done.stdout

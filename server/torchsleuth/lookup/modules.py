@@ -93,6 +93,8 @@ def _prepare() -> None:
     jedi.settings.auto_import_modules = []
     parso.cache._load_from_file_system = lambda *args, **kwargs: None
     parso.cache._save_to_file_system = lambda *args, **kwargs: None
+    # It touches a file once a day, and on a machine where it never ran.
+    parso.cache._remove_cache_and_update_lock = lambda *args, **kwargs: None
     wall.close(None)
 
 

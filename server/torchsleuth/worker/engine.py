@@ -383,7 +383,7 @@ def facts_of(analysis: Analysis, path: str, supposed: Mapping[Place, Sighting] |
         if place not in known or any(spec.shape is None for spec in known[place].specs)
     }
     for place, seen in (known | lacking).items():
-        if place[0] != path:
+        if place[0] != path or not seen.specs:
             continue
         specs = seen.specs
         first, kinds = specs[0], dict.fromkeys((_shape(spec), spec.dtype) for spec in specs)
