@@ -39,6 +39,8 @@ from torchsleuth.values import (
 
 MAX_ITEMS = 2048
 """Elements of a container that is opened, and of what comes out."""
+MAX_OPENED = 20_000
+"""Containers that are opened for one call, those in others among them."""
 MAX_CALLS = 64
 """Elements over which a function of the user's is called one by one."""
 MAX_TEXT = 20_000
@@ -160,7 +162,7 @@ class Bridge:
     def __init__(self, interp: Interpreter, call: Arguments) -> None:
         self.interp, self.call = interp, call
         self.held = False
-        self.calls = 0
+        self.calls = self.opened_so_far = 0
         self.iterators: dict[int, tuple[ListValue, Iterator[Any]]] = {}
         """Iterators that are gone through, by identity."""
         self.iterators_made: dict[int, Iterator[Any]] = {}
@@ -191,6 +193,9 @@ class Bridge:
 
     def opened(self, value: Value) -> Any:
         """A value as what a function works on: containers with their elements."""
+        self.opened_so_far += 1
+        if self.opened_so_far > MAX_OPENED:  # such as a list that holds itself, or the same one many times over
+            raise NotPlain
         if isinstance(value, streams.Stream):
             self.held = True
             return self.iterators_made.setdefault(id(value), self._some(value.elements_from_here(self.interp)))
