@@ -300,7 +300,8 @@ def past_lookup(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``q = z + (q - z).detach()`` where the nearest entry `q` of a table is looked up for `z`, put in before the result."""
     found = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
     chosen, given = site.node, found[0].args[:1] if found else ()
-    source, frame = analysis.source_of(site.span.path), site.scene
+    # The result is bound after the look-up: what counts are the names at the return, where the frame has ended.
+    source, frame = analysis.source_of(site.span.path), site.frame
     function = frame.function.node if frame.function is not None else None
     last = function.body[-1] if isinstance(function, ast.FunctionDef) else None
     if not isinstance(last, ast.Return) or not isinstance(chosen, ast.Call) or not given:
