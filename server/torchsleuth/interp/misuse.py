@@ -94,10 +94,16 @@ def once() -> Ref:
 
 
 def iterator(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> Value:
-    """The kinds of values that give their elements once."""
+    """The value, as one that gives its elements once."""
     if isinstance(value, ListValue):
         value.once, value.made = once(), interp.site(node, frame)
     return value
+
+
+def _is_plain(element: Value) -> bool:
+    """Whether it is a number, a text, or a tuple of them."""
+    parts = element if isinstance(element, tuple) else (element,)
+    return all(part is None or isinstance(part, bool | int | float | complex | str | bytes) for part in parts)
 
 
 def consume(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> None:
@@ -109,6 +115,8 @@ def consume(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> N
         return
     place = tuple((point.execution, point.iteration) for point in interp.loop_points)
     before = state.slots["spent"]
+    if before is None and isinstance(value, ListValue):
+        state.slots.setdefault("plain", bool(value.elements) and all(map(_is_plain, value.elements or ())))
     if isinstance(before, tuple) and not (before[0].node is node and before[1] == place):
         report(interp, Misuse("exhausted", interp.site(node, frame), value, before[0]))
     interp.heap.set(state.slots, "spent", (interp.site(node, frame), place))

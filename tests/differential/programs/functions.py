@@ -210,7 +210,7 @@ x = next(it)
 during = list(log)
 rest = list(it)
 
-# == an iterator consumed twice [TS529]
+# == an iterator consumed twice
 it = iter([1, 2, 3])
 a = list(it)
 b = list(it)
@@ -221,7 +221,7 @@ m = map(str, [1, 2])
 e = list(m)
 f = list(m)
 
-# == zip consumed in parts [TS529]
+# == zip consumed in parts
 z = zip([1, 2, 3], "abc")
 first = next(z)
 rest = list(z)

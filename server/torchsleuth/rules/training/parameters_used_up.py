@@ -39,7 +39,7 @@ CODE = "TS529"
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses("exhausted"):
         value, first = misuse.value, misuse.first
-        if first is None or not isinstance(value, Parameters | ListValue):
+        if first is None or not isinstance(value, Parameters | ListValue) or _is_plain(value):
             continue
         places = [related(analysis.source_of(first.span.path), first.node, message("parameters.spent.first"))]
         if value.made is not None:
@@ -50,6 +50,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         text = message(key, **({} if again else {"line": first.span.start.line}))
         severity: Severity = "error" if _refuses(analysis, misuse) else "warning"
         yield Finding(misuse.site.span, text, tuple(places), tuple(_kept(analysis, misuse)), severity)
+
+
+def _is_plain(value: Parameters | ListValue) -> bool:
+    """Whether an iterator gives numbers and texts alone: a program may well mean to use it up."""
+    return isinstance(value, ListValue) and value.once is not None and value.once.slots.get("plain") is True
 
 
 def _refuses(analysis: Analysis, misuse: Misuse) -> bool:
