@@ -238,6 +238,7 @@ scenario("a validation loop is wrapped in no_grad and indented", async ({ ask, e
   const [found] = await hasCodes(path, "TS506");
   const [line, column] = found.range;
   const title = "Wrap in with torch.no_grad():";
+  assert.equal((await fixable(path, line, column, title))[0], title);
   assert.equal(await ask("applyFix", { path, line, column, title }), true);
   await hasCodes(path);
   const loop = [
