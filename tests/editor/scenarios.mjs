@@ -285,6 +285,7 @@ scenario("the repaired script is saved and trains", async ({ ask, example }) => 
   const path = example("linear_after_conv.py");
   await ask("show", { path, line: 16 });
   await hasCodes(path, "TS101");
+  await fixable(path, 16, 20, LINEAR_FIX);
   assert.equal(await ask("applyFix", { path, line: 16, column: 20, title: LINEAR_FIX }), true);
   const result = await ask("command", { id: "torchsleuth.runAndDiagnose" });
   assert.equal(await ask("isDirty", { path }), false);
