@@ -99,7 +99,8 @@ class Related:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding, from the analysis (`layer="static"`) or from a run (`layer="run"`)."""
+    """One finding, from the analysis (`layer="static"`) or from a run (`layer="run"`). `operands`: the tensors of the failing
+    expression as a run saw them, such as ``x [64, 400]``."""
 
     path: str
     code: str
@@ -111,6 +112,7 @@ class Diagnostic:
     related: tuple[Related, ...] = ()
     fixes: tuple[Fix, ...] = ()
     layer: Layer = "static"
+    operands: tuple[str, ...] = ()
 
     def with_fixes(self, fixes: tuple[Fix, ...]) -> Diagnostic:
         return replace(self, fixes=fixes)
@@ -127,6 +129,7 @@ class Diagnostic:
             "related": [related.to_json() for related in self.related],
             "fixes": [fix.to_json() for fix in self.fixes],
             "layer": self.layer,
+            "operands": list(self.operands),
         }
 
 

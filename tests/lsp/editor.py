@@ -24,7 +24,7 @@ SERVER = str(Path(__file__).resolve().parents[2] / "server")
 def make_client() -> LanguageClient:
     """A test client whose `published`, `states`, `output`, `finished` and `lens_refreshes` hold what the server has sent."""
     client = LanguageClient(converter_factory=default_converter)
-    mine = (types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, types.WINDOW_SHOW_DOCUMENT)
+    mine = (types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS, types.WINDOW_SHOW_DOCUMENT, types.WORKSPACE_APPLY_EDIT)
     register_lsp_features(client, {name: f for name, f in DEFAULT_CLIENT_FEATURES.items() if name not in mine})
     client.published = {}
     client.publications = {}
@@ -32,6 +32,7 @@ def make_client() -> LanguageClient:
     client.states = []
     client.output = ""
     client.finished = []
+    client.marked = []
     client.registered = []
     client.lens_refreshes = 0
     client.news = asyncio.Condition()
@@ -61,6 +62,16 @@ def make_client() -> LanguageClient:
         client.output += params.text
         await announce()
 
+    @client.feature("torchsleuth/marksChanged")
+    async def _marks(params: Any) -> None:
+        client.marked.append(params.uri)
+        await announce()
+
+    @client.feature(types.WORKSPACE_APPLY_EDIT)
+    async def _apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+        client.apply(params.edit)
+        return types.ApplyWorkspaceEditResult(applied=True)
+
     @client.feature("torchsleuth/runFinished")
     async def _finished(params: Any) -> None:
         client.finished.append(params)
@@ -89,6 +100,7 @@ class Editor:
 
     def __init__(self, client: LanguageClient, folder: Path) -> None:
         self.client = client
+        client.apply = self.apply
         self.folder = folder
         self.texts: dict[str, str] = {}
         self.versions: dict[str, int] = {}
@@ -243,6 +255,12 @@ class Editor:
         parameters = types.CodeLensParams(types.TextDocumentIdentifier(uri))
         found = await self.client.text_document_code_lens_async(parameters)
         return [(lens.range.start.line, lens.command.title, lens.command.command) for lens in found or ()]
+
+    async def marks(self, uri: str) -> list[Any]:
+        """What runs left beside the lines of a document of now."""
+        found = await self.client.protocol.send_request_async("torchsleuth/marks", {"uri": uri})
+        assert found.version == self.versions[uri]
+        return list(found.marks)
 
     async def command(self, name: str, *arguments: Any) -> Any:
         parameters = types.ExecuteCommandParams(f"torchsleuth.server.{name}", list(arguments))

@@ -31,10 +31,25 @@ async def test_it_announces_what_it_can_do(start: Start) -> None:
     editor = await start(trusted=False)
     found = await editor.client.initialize_async(types.InitializeParams(capabilities=editor.client.capabilities))
     assert found.capabilities.position_encoding == types.PositionEncodingKind.Utf16
-    commands = {"runAndDiagnose", "stopRun", "clearResults", "restartWorker", "showFixed"}
+    commands = {"runAndDiagnose", "stopRun", "clearResults", "restartWorker", "showFixed", "applyFix"}
     provider = found.capabilities.execute_command_provider
     assert set(provider.commands) == {f"torchsleuth.server.{name}" for name in commands}
     assert found.capabilities.code_action_provider.code_action_kinds == ("quickfix", "source.fixAll.torchsleuth")
+
+
+async def test_the_cancel_button_of_the_progress_of_a_run_ends_it(start: Start, double: str) -> None:
+    editor = await start(interpreter=double)
+    uri = editor.open("button.py", FOREVER)
+    run = asyncio.ensure_future(editor.command("runAndDiagnose", uri))
+    await editor.until(lambda: "started" in editor.client.output)
+    processes = [pid for pid, command in children(editor.server_pid).items() if "sleep" in command or "button" in command]
+    reports = editor.client.progress_reports.items()
+    (token,) = (token for token, (begin, *_) in reports if begin.title == "Running button.py")
+    editor.client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
+    assert (await run)["cancelled"] is True
+    await gone(processes)
+    begin, end = editor.client.progress_reports[token]
+    assert begin.cancellable and end.kind == "end"
 
 
 async def test_the_worker_is_there_before_the_first_document(start: Start, double: str) -> None:

@@ -92,6 +92,67 @@ async def test_what_the_analysis_said_is_confirmed_and_cleared_again(editor: Edi
     assert all("◉" not in label for _, _, label in await editor.hints(uri))
 
 
+CALLED = """# 3 4
+import torch
+from torch import nn
+
+width, features = [int(word) for word in open(__file__).readline().split()[1:]]
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(features, 2)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+model = Net()
+for _ in range(2):
+    "中文", model(torch.ones(5, width))
+"""
+
+
+async def test_a_crash_is_marked_beside_its_line_and_where_it_was_called(editor: Editor) -> None:
+    uri = editor.open("marked.py", CALLED)
+    await editor.diagnostics(uri)
+    result = await editor.command("runAndDiagnose", uri)
+    await editor.until(lambda: uri in editor.client.marked)
+    failed, called = await editor.marks(uri)
+    assert (failed.kind, failed.range.start.line, failed.stale) == ("failed", 13, False)
+    assert failed.text.startswith("✗ x [5, 3] · model.fc.weight [2, 4] — ")
+    assert f"[marked.py:19]({uri}#L19,11)" in failed.details
+    assert (called.kind, called.range.start.line, called.text) == ("called", 18, "")
+    failure = result["failure"]
+    assert (failure["uri"], failure["range"]["start"]["line"]) == (uri, 13)
+    assert failure["message"] in failed.text and failure["fix"]
+    editor.client.marked.clear()
+    editor.replace(uri, "self.fc(x)", "self.fc(x) ")
+    await editor.until(lambda: uri in editor.client.marked)
+    assert {mark.stale for mark in await editor.marks(uri)} == {True}
+    await editor.command("clearResults", uri)
+    assert await editor.marks(uri) == []
+
+
+async def test_the_fix_of_a_crash_is_made_by_a_command(editor: Editor) -> None:
+    uri = editor.open("commanded.py", KNOWN)
+    await editor.repaired(uri)
+    failure = (await editor.command("runAndDiagnose", uri))["failure"]
+    assert await editor.command("applyFix", failure["number"]) is True
+    assert "nn.Linear(16384, 10)" in editor.texts[uri]
+    assert await editor.command("applyFix", failure["number"]) is False
+
+
+async def test_environment_and_one_line_of_arguments(editor: Editor) -> None:
+    text = "import os, sys\nprint(sys.argv[1:], os.environ.get('MINE'), 'HOME' in os.environ)\n"
+    uri = editor.open("environment.py", text)
+    options = {"args": "--name 'a b' --n=3", "env": {"MINE": "中", "HOME": None}}
+    result = await editor.command("runAndDiagnose", uri, options)
+    assert result["exitCode"] == 0 and result["failure"] is None
+    assert editor.client.output == "['--name', 'a b', '--n=3'] 中 False\n"
+
+
 async def test_taking_the_fix_settles_the_run_too(editor: Editor) -> None:
     uri = editor.open("settled.py", KNOWN)
     await editor.diagnostics(uri)
@@ -178,15 +239,11 @@ async def test_stop_ends_the_script_and_its_children(editor: Editor) -> None:
     await gone(pids)
 
 
-async def test_the_cancel_button_of_the_progress_ends_it_too(editor: Editor) -> None:
-    run, pids = await forever(editor, "button.py")
-    reports = editor.client.progress_reports.items()
-    (token,) = (token for token, (begin, *_) in reports if begin.title == "Running button.py")
-    editor.client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
-    assert (await run)["cancelled"] is True
-    await gone(pids)
-    begin, end = editor.client.progress_reports[token]
-    assert begin.title == "Running button.py" and begin.cancellable and end.kind == "end"
+async def test_a_client_with_a_place_for_runs_gets_no_second_progress(editor: Editor) -> None:
+    run, _ = await forever(editor, "button.py")
+    assert not any("button.py" in begin.title for begin, *_ in editor.client.progress_reports.values())
+    await editor.command("stopRun")
+    await run
 
 
 async def test_what_cannot_be_run_says_why(editor: Editor) -> None:

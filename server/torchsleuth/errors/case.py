@@ -14,6 +14,9 @@ from torchsleuth.syntax.text import SourceText
 
 Sources = Callable[[str], SourceText]
 
+MAX_MEASURED = 60
+"""Characters of an operand with its sizes, beyond which it is not listed."""
+
 
 class CrashFrame:
     """One of the user's frames: where it stood, and the values of the expressions there."""
@@ -196,6 +199,17 @@ class Case:
         if not seen and self.input is not None:
             return f"the input {shape_text(self.input)} {self.input['dtype']} {self.input['device']}"
         return ", ".join(list(seen.values())[:4])
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """The tensors that met where it failed, each once, with their sizes: ``x [64, 400]``, ``fc.weight [10, 256]``."""
+        met = [(self.frame.text(node), found) for node, found in self.frame.tensor_operands() or self.frame.tensors()]
+        module = self.module
+        if module is not None:
+            own = module["path"] or module["type"]
+            met += [(f"{own}.{name}", found) for name, found in module["tensors"].items() if name == "weight"]
+        texts = (f"{' '.join(name.split())} [{', '.join(map(str, found['shape']))}]" for name, found in met)
+        return tuple(dict.fromkeys(text for text in texts if len(text) <= MAX_MEASURED))[:4]
 
     def values(self) -> dict[str, Any]:
         """The values that a message may name."""

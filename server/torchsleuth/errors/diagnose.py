@@ -31,6 +31,7 @@ def crash_diagnostic(crash: Json, sources: Sources) -> Diagnostic | None:
         (*related_constructor(case), *_callers(case)),
         _distinct(entry, case),
         layer="run",
+        operands=case.measured,
     )
 
 

@@ -20,11 +20,12 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcContentModified
 
 from torchsleuth.lsp import protocol
-from torchsleuth.lsp.convert import from_position, to_range
+from torchsleuth.lsp.convert import from_position, range_json, to_range
 from torchsleuth.lsp.diagnostics import note_to_lsp, to_lsp
 from torchsleuth.lsp.documents import Document
+from torchsleuth.lsp.requests import wrong
 from torchsleuth.lsp.session import TorchSleuthServer
-from torchsleuth.lsp.store import Finding
+from torchsleuth.lsp.store import Finding, preferred
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json, Position
 from torchsleuth.syntax.edits import meet
@@ -62,6 +63,12 @@ def register(server: TorchSleuthServer) -> None:
     @server.feature(types.CODE_ACTION_RESOLVE)
     async def resolve(action: types.CodeAction) -> types.CodeAction:
         return await actions.resolve(action)
+
+    @server.command(protocol.APPLY_FIX)
+    async def apply_fix(*arguments: Any) -> bool:
+        if len(arguments) != 1 or not isinstance(arguments[0], int):
+            raise wrong("[number]")
+        return await actions.apply(arguments[0])
 
     @server.command(protocol.SHOW_FIXED)
     async def show_fixed(*arguments: Any) -> None:
@@ -121,6 +128,17 @@ class CodeActions:
         action.edit, action.command = self._edit(fix), self._showing(fix, document)
         return action
 
+    async def apply(self, number: int) -> bool:
+        """Make the fix of a finding that would be offered first. False where there is none, or the client did not make it."""
+        finding = self._server.store.finding(number)
+        fix = finding.preferred if finding is not None else None
+        if fix is not None:
+            fix = await self._fix_of({"number": number, "fix": name_of(fix)})
+        if fix is None:
+            return False
+        done = await self._server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(self._edit(fix), fix.title))
+        return done.applied
+
     async def show(self, uri: Any = None, where: Any = None, *_: Any) -> None:
         """Show what was changed in a file that is not the one on the screen."""
         if not isinstance(uri, str) or not self._shows_documents():
@@ -147,11 +165,11 @@ class CodeActions:
         for finding, shown in self._shown(document, start, end):
             if not (lazy or self._is_current(finding) or store.is_whole("static", finding.owner)):
                 continue  # The text has changed in what was known of it, and there is no asking again when it is chosen.
-            offerable = [fix for fix in finding.diagnostic.fixes if fix.verified or fix.edits in finding.measured]
+            offerable = finding.offerable
             if lazy and not offerable:
                 # Most likely these are found again; when one is chosen, it is that of the newer analysis, or none.
                 offerable = [fix for fix in finding.expected if fix.verified]
-            preferred = next((fix for fix in offerable if fix.safe or len(offerable) == 1), None)
+            best = preferred(offerable)
             for fix in offerable:
                 if fix.edits not in offered:
                     offered.add(fix.edits)
@@ -162,7 +180,7 @@ class CodeActions:
                         fix,
                         finding.number,
                         (shown,),
-                        fix is preferred,
+                        fix is best,
                     )
 
     def _shown(self, document: Document, start: Position, end: Position) -> Iterator[tuple[Finding, types.Diagnostic]]:
@@ -231,7 +249,7 @@ class CodeActions:
     def _like(self, finding: Finding, wanted: Any) -> Fix | None:
         """The fix of a finding that has this name, or the comment that silences it."""
         comment = _comment(finding, self._server.documents.source(finding.diagnostic.path))
-        offerable = [fix for fix in finding.diagnostic.fixes if fix.verified or fix.edits in finding.measured]
+        offerable = finding.offerable
         return next((fix for fix in (*offerable, comment) if fix is not None and name_of(fix) == wanted), None)
 
     def _is_current(self, finding: Finding) -> bool:
@@ -285,7 +303,7 @@ class CodeActions:
         end = after.position(source.offset(first.start) + len(first.new_text))
         where = to_range(after, first.start, end, documents.encoding)
         return types.Command(
-            message("editor.fix.show"), protocol.SHOW_FIXED, arguments=[documents.uri(first.path), _json(where)]
+            message("editor.fix.show"), protocol.SHOW_FIXED, arguments=[documents.uri(first.path), range_json(where)]
         )
 
     def _version(self, path: str) -> int | None:
@@ -332,12 +350,6 @@ def placed(title: str, fix: Fix, path: str) -> str:
 def name_of(fix: Fix) -> list[str]:
     """The identity of a fix among the others of its finding, also when it is found again: its title, and the files that it is in."""
     return [fix.title, *dict.fromkeys(edit.path for edit in fix.edits)]
-
-
-def _json(where: types.Range) -> Json:
-    return {
-        side: {"line": at.line, "character": at.character} for side, at in (("start", where.start), ("end", where.end))
-    }
 
 
 def _comment(finding: Finding, source: SourceText) -> Fix | None:

@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.requests import wrong
+from torchsleuth.lsp.runs import RunOptions
 from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.schema import Json
 
@@ -15,9 +16,9 @@ from torchsleuth.schema import Json
 def register(server: TorchSleuthServer) -> None:
     @server.command(protocol.RUN_AND_DIAGNOSE)
     async def run_and_diagnose(*arguments: Any) -> Json:
-        uri, script_arguments, cwd = _what_to_run(arguments)
+        uri, options = _what_to_run(arguments)
         await server.configured()  # trust may just have been given
-        result = await server.runs.run(uri, script_arguments, cwd)
+        result = await server.runs.run(uri, options)
         if server.settings.run_command is None:
             # The client has no place of its own to show how it went.
             fine = result["ok"] and result["exitCode"] == 0
@@ -48,16 +49,15 @@ def register(server: TorchSleuthServer) -> None:
         server.runs.send_input(text)
 
 
-def _what_to_run(arguments: tuple[Any, ...]) -> tuple[str, tuple[str, ...], str | None]:
-    """The script, its arguments and its working folder. Raises JsonRpcInvalidParams."""
+def _what_to_run(arguments: tuple[Any, ...]) -> tuple[str, RunOptions]:
+    """The script, and how it is to be run. Raises JsonRpcInvalidParams."""
     uri, options = (*arguments, *("", None)[len(arguments) :]) if len(arguments) <= 2 else (None, None)
-    options = {} if options is None else options
-    if isinstance(uri, str) and isinstance(options, dict):
-        given, cwd = options.get("args"), options.get("cwd")
-        given = [] if given is None else given
-        if isinstance(given, list) and all(isinstance(one, str) for one in given) and isinstance(cwd, str | None):
-            return uri, tuple(given), cwd
-    raise wrong('[uri, {"args": [string…], "cwd": string}?]')
+    try:
+        if isinstance(uri, str):
+            return uri, RunOptions.of({} if options is None else options)
+    except ValueError as error:
+        raise wrong(str(error)) from None
+    raise wrong("[uri, options?]")
 
 
 def _text(arguments: tuple[Any, ...], wanted: str) -> str | None:

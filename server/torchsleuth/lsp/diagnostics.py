@@ -31,6 +31,8 @@ class Publisher:
         self._client = client
         self._published: dict[str, tuple[list[types.Diagnostic], int | None]] = {}
         """By URI, what the client shows."""
+        self._marked: dict[str, list[Finding]] = {}
+        """By URI, the failures of runs that the client was told of."""
 
     def publish(self, path: str) -> None:
         """Send everything that is to be shown in one file. A client that minds versions is told once for each of them."""
@@ -47,6 +49,14 @@ class Publisher:
             client.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
         if document is None and not found:
             self._published.pop(uri, None)
+        self._publish_marks(path, uri)
+
+    def _publish_marks(self, path: str, uri: str) -> None:
+        """Say that what runs left beside the lines is to be asked for again: something of it has changed."""
+        shown = self._client.store.failures()
+        if (shown or uri in self._marked) and self._marked.get(uri) != shown:
+            self._marked[uri] = shown
+            self._client.protocol.notify(protocol.MARKS_CHANGED, {"uri": uri})
 
     def _minds_versions(self) -> bool:
         documents = self._client.client_capabilities.text_document

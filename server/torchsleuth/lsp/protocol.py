@@ -22,9 +22,12 @@ where the interpreter is another. Until PyTorch is imported, where there is none
 the rules that need only syntax are asked, in a process of the server's own Python.
 
 Commands of the server (the client's own have other names):
-    ``torchsleuth.server.runAndDiagnose`` [uri, {"args": [string…], "cwd": string}?]
+    ``torchsleuth.server.runAndDiagnose`` [uri, {"args": [string…] | string, "cwd": string, "env": {name: string | null}}?]
         Runs the file on disk (save it first) under instrumentation, and answers when it has ended:
-        {ok, summary, runId?, exitCode?, cancelled?}; `ok` false: it was not run, `summary` says why.
+        {ok, summary, runId?, exitCode?, cancelled?, failure?}; `ok` false: it was not run, `summary` says why. `args` as one string
+        are split as a shell does. `failure`: {number, uri, range, message, fix?}, what it showed; `fix`: the title of the fix that
+        is offered first.
+    ``torchsleuth.server.applyFix`` [number]       makes the fix of a failure that is offered first; true where it was made
     ``torchsleuth.server.stopRun`` []              ends the run and all its processes; true where there was one
     ``torchsleuth.server.clearResults`` [uri?]     forgets what runs found, of one script or of all
     ``torchsleuth.server.restartWorker`` [interpreter or null]  a new worker, after installing torch, say
@@ -34,6 +37,10 @@ Notifications to the client:
     ``torchsleuth/status``       {state, detail, reason?, interpreter?}; state: starting, ready, busy, restarting, unavailable, restricted, stopped
     ``torchsleuth/runOutput``    {runId, text}: what the script printed, in order, as it printed it
     ``torchsleuth/runFinished``  {runId, uri, exitCode, cancelled, summary}
+    ``torchsleuth/marksChanged`` {uri}: what runs left beside the lines of a file is to be asked for again
+Request to the server:
+    ``torchsleuth/marks``        {uri} → {version, marks: [{kind, range, text, details, stale}]}, for an open document; kind: failed,
+                                 called (a call that led there). `text` goes behind the line, `details`, Markdown, into its hover
 Notification to the server:
     ``torchsleuth/runInput``     {text}: for the script's standard input
 
@@ -45,9 +52,12 @@ document if the client minds those. Severity "hint" is published as Information,
 STATUS = "torchsleuth/status"
 RUN_OUTPUT = "torchsleuth/runOutput"
 RUN_FINISHED = "torchsleuth/runFinished"
+MARKS_CHANGED = "torchsleuth/marksChanged"
+MARKS = "torchsleuth/marks"
 RUN_INPUT = "torchsleuth/runInput"
 
 RUN_AND_DIAGNOSE = "torchsleuth.server.runAndDiagnose"
+APPLY_FIX = "torchsleuth.server.applyFix"
 STOP_RUN = "torchsleuth.server.stopRun"
 CLEAR_RESULTS = "torchsleuth.server.clearResults"
 RESTART_WORKER = "torchsleuth.server.restartWorker"

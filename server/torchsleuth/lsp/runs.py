@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shlex
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.client import Client
+from torchsleuth.lsp.convert import range_json, to_range
 from torchsleuth.lsp.documents import difference, path_of, read_source
 from torchsleuth.lsp.progress import WorkDone
 from torchsleuth.messages import message
@@ -19,6 +24,38 @@ from torchsleuth.schema import Json
 from torchsleuth.syntax.text import SourceText
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a script is run. `cwd` None: in the workspace folder that holds it. `environment`: put over the server's own; a
+    variable that is None is taken away."""
+
+    arguments: tuple[str, ...] = ()
+    cwd: str | None = None
+    environment: Mapping[str, str | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, options: Any) -> RunOptions:
+        """What a client says. Raises ValueError, with the form that is expected."""
+        given = options if isinstance(options, dict) else {"args": 0}
+        arguments, cwd, environment = given.get("args") or [], given.get("cwd") or None, given.get("env") or {}
+        if isinstance(arguments, str):
+            arguments = shlex.split(arguments)
+        if (
+            isinstance(arguments, list)
+            and all(isinstance(one, str) for one in arguments)
+            and isinstance(cwd, str | None)
+            and isinstance(environment, dict)
+            and all(isinstance(value, str | None) for value in environment.values())
+        ):
+            return cls(tuple(arguments), cwd, environment)
+        raise ValueError('{"args": [string…] | string, "cwd": string, "env": {name: string | null}}')
+
+    def variables(self) -> dict[str, str]:
+        """The environment of the script."""
+        changed = {**os.environ, **self.environment}
+        return {name: value for name, value in changed.items() if value is not None}
 
 
 class Runs:
@@ -30,12 +67,13 @@ class Runs:
         self._count = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="torchsleuth-run")
 
-    async def run(self, uri: str, arguments: tuple[str, ...] = (), cwd: str | None = None) -> Json:
+    async def run(self, uri: str, options: RunOptions | None = None) -> Json:
         """Run a script to its end. See `protocol` for the answer."""
         path = path_of(uri)
         refusal = self._refusal(path)
         if refusal is not None:
             return {"ok": False, "summary": refusal}
+        options = options or RunOptions()
         self._count += 1
         number, name = self._count, os.path.basename(path)
         interpreter = self._client.settings_of(path).interpreter or sys.executable
@@ -44,11 +82,20 @@ class Runs:
         def on_output(text: str) -> None:
             loop.call_soon_threadsafe(self._notify, protocol.RUN_OUTPUT, {"runId": number, "text": text})
 
-        run = self._current = Run(path, arguments, interpreter, cwd or self._folder(path), on_output=on_output)
-        progress = WorkDone(self._client, self.stop)
+        run = self._current = Run(
+            path,
+            options.arguments,
+            interpreter,
+            options.cwd or self._folder(path),
+            on_output=on_output,
+            environment=options.variables(),
+        )
+        # A client with a command of its own for runs shows there that one goes on.
+        progress = WorkDone(self._client, self.stop) if self._client.settings.run_command is None else None
         texts = {document.path: read_source(document.path) for document in self._client.documents}
         try:
-            await progress.begin(message("editor.running", script=name))
+            if progress is not None:
+                await progress.begin(message("editor.running", script=name))
             report = await loop.run_in_executor(self._thread, run.execute)
         except OSError as error:
             return {
@@ -64,7 +111,8 @@ class Runs:
         finally:
             if self._current is run:
                 self._current = None
-            progress.end()
+            if progress is not None:
+                progress.end()
         self._show(path, report, texts)
         result: Json = {
             "runId": number,
@@ -73,7 +121,7 @@ class Runs:
             "summary": summary(report),
         }
         self._notify(protocol.RUN_FINISHED, {**result, "uri": uri})
-        return {"ok": True, **result}
+        return {"ok": True, **result, "failure": self._failure(report)}
 
     def stop(self) -> bool:
         """End the run and all its processes; a script that does not listen is killed a little later."""
@@ -119,6 +167,23 @@ class Runs:
         }
         self._client.store.replace("run", path, report.diagnostics, report.facts, since=since)
         self._client.refresh_hints()
+
+    def _failure(self, report: RunReport) -> Json | None:
+        """The first thing that a run showed, as it is to be shown now, and the fix that is offered first."""
+        client, places = self._client, {(found.path, found.start.line) for found in report.diagnostics[:1]}
+        shown = (finding for finding in client.store.failures() if finding.diagnostic.severity == "error")
+        finding = next((f for f in shown if (f.diagnostic.path, f.diagnostic.start.line) in places), None)
+        if finding is None or finding.stale:
+            return None
+        diagnostic, source = finding.diagnostic, client.documents.source(finding.diagnostic.path)
+        where = to_range(source, diagnostic.start, diagnostic.end, client.documents.encoding)
+        return {
+            "number": finding.number,
+            "uri": client.documents.uri(diagnostic.path),
+            "range": range_json(where),
+            "message": diagnostic.message,
+            "fix": finding.preferred.title if finding.preferred is not None else None,
+        }
 
     def _notify(self, method: str, params: Json) -> None:
         self._client.protocol.notify(method, params)

@@ -10,7 +10,7 @@ from typing import get_args
 
 from lsprotocol import types
 
-from torchsleuth.lsp import code_actions, code_lens, commands, hover, inlay_hints, synchronization
+from torchsleuth.lsp import code_actions, code_lens, commands, hover, inlay_hints, marks, synchronization
 from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.syntax.text import Encoding
 
@@ -40,7 +40,7 @@ def create_server() -> TorchSleuthServer:
     def shutdown(params: None) -> None:
         server.close()
 
-    for feature in (synchronization, hover, inlay_hints, code_actions, code_lens, commands):
+    for feature in (synchronization, hover, inlay_hints, code_actions, code_lens, commands, marks):
         feature.register(server)
     return server
 

@@ -37,6 +37,16 @@ class Finding:
     stale: bool = False
     expected: tuple[Fix, ...] = ()
 
+    @property
+    def offerable(self) -> list[Fix]:
+        """The fixes that were verified, and those whose sizes a run measured."""
+        return [fix for fix in self.diagnostic.fixes if fix.verified or fix.edits in self.measured]
+
+    @property
+    def preferred(self) -> Fix | None:
+        """The fix that is offered first."""
+        return preferred(self.offerable)
+
 
 @dataclass(frozen=True)
 class Note:
@@ -192,6 +202,21 @@ class ResultStore:
         }
         return next((found for path in paths for found in self.findings(path) if found.number == number), None)
 
+    def failures(self) -> list[Finding]:
+        """The findings of runs in all files, as they are to be shown now."""
+        paths = {
+            finding.diagnostic.path
+            for (layer, _), entry in self._entries.items()
+            if layer == "run"
+            for finding in entry.findings
+        }
+        return [
+            finding
+            for path in sorted(paths)
+            for finding in self.findings(path)
+            if finding.confirmed or finding.diagnostic.layer == "run"
+        ]
+
     def facts(self, path: str) -> list[TensorFact]:
         """Static and observed facts about one file, in the order of their places."""
         found = [fact for entry in self._entries.values() for fact in entry.facts if fact.path == path]
@@ -225,6 +250,11 @@ class ResultStore:
     def _publish_all(self, paths: set[str]) -> None:
         for path in sorted(paths):
             self._publish(path)
+
+
+def preferred(fixes: Sequence[Fix]) -> Fix | None:
+    """The first safe fix, or the only one."""
+    return next((fix for fix in fixes if fix.safe or len(fixes) == 1), None)
 
 
 def _place(finding: Finding) -> tuple[str, str, Position]:
@@ -390,5 +420,6 @@ def _confirmed(finding: Finding, run: list[Finding]) -> Finding:
         edits = {fix.edits for fix in fixes}
         fixes += [fix for fix in other.diagnostic.fixes if fix.edits not in edits]
         measured |= other.measured - edits
-    merged = replace(finding.diagnostic, related=tuple(related), fixes=tuple(fixes))
+    operands = next((other.diagnostic.operands for other in run if other.diagnostic.operands), ())
+    merged = replace(finding.diagnostic, related=tuple(related), fixes=tuple(fixes), operands=operands)
     return replace(finding, diagnostic=merged, confirmed=True, measured=measured)

@@ -1,0 +1,99 @@
+"""Marks: where a run failed, beside the line: the tensors that met there, and the calls that led to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from torchsleuth.lsp import protocol
+from torchsleuth.lsp.client import Client
+from torchsleuth.lsp.convert import range_json, to_range
+from torchsleuth.lsp.diagnostics import text_of
+from torchsleuth.lsp.hover import Markup
+from torchsleuth.lsp.requests import wrong
+from torchsleuth.lsp.session import TorchSleuthServer
+from torchsleuth.lsp.store import Finding
+from torchsleuth.messages import message
+from torchsleuth.schema import Json, Position, Related
+
+Kind = Literal["failed", "called"]
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One mark. `text` stands behind the line, `details` in its hover, as Markdown. `stale`: a line that it is about has changed."""
+
+    kind: Kind
+    start: Position
+    end: Position
+    text: str
+    details: str
+    stale: bool
+
+
+def register(server: TorchSleuthServer) -> None:
+    @server.feature(protocol.MARKS)
+    async def marks(params: Any) -> Json:
+        uri = getattr(params, "uri", None)
+        if not isinstance(uri, str):
+            raise wrong("{uri: string}")
+        document = server.documents.get(uri)
+        if document is None:
+            return {"version": None, "marks": []}
+        source, encoding = document.source, server.documents.encoding
+        return {
+            "version": document.version,
+            "marks": [
+                {
+                    "kind": mark.kind,
+                    "range": range_json(to_range(source, mark.start, mark.end, encoding)),
+                    "text": mark.text,
+                    "details": mark.details,
+                    "stale": mark.stale,
+                }
+                for mark in marks_of(server, document.path)
+            ],
+        }
+
+
+def marks_of(client: Client, path: str) -> list[Mark]:
+    """The marks of one file, in the order of their places."""
+    return sorted(_marks(client, path), key=lambda mark: (mark.start, mark.kind))
+
+
+def _marks(client: Client, path: str) -> Iterator[Mark]:
+    called: set[int] = set()
+    for finding in client.store.failures():
+        diagnostic = finding.diagnostic
+        details = _details(client, finding)
+        if diagnostic.path == path:
+            text = message("editor.mark.failed", message=diagnostic.message)
+            if diagnostic.operands:
+                text = message(
+                    "editor.mark.operands", operands=" · ".join(diagnostic.operands), message=diagnostic.message
+                )
+            yield Mark("failed", diagnostic.start, diagnostic.end, text, details, finding.stale)
+        for place in diagnostic.related:
+            if place.call and place.path == path and place.start.line not in called:
+                called.add(place.start.line)
+                yield Mark("called", place.start, place.end, "", details, finding.stale)
+
+
+def _details(client: Client, finding: Finding) -> str:
+    """The message, the operands, and a link to each place on the way to the failure."""
+    diagnostic, markup = finding.diagnostic, Markup(markdown=True)
+    parts = [f"{markup.strong(diagnostic.code)} {_plain(text_of(finding))}"]
+    parts += [markup.code(operand) for operand in diagnostic.operands]
+    here = Related(diagnostic.path, diagnostic.start, diagnostic.end, message("editor.mark.here"))
+    for place in (here, *diagnostic.related):
+        name = f"{os.path.basename(place.path)}:{place.start.line}"
+        target = f"{client.documents.uri(place.path)}#L{place.start.line},{place.start.column}"
+        parts.append(f"{markup.link(_plain(name), target)} {_plain(place.message)}")
+    return "\n\n".join(parts)
+
+
+def _plain(text: str) -> str:
+    """Text in which nothing but code is markup."""
+    return "".join(f"\\{character}" if character in "\\*_[]<>#|!" else character for character in text)
