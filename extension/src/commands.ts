@@ -27,6 +27,9 @@ export function registerCommands(
       }
     }),
     register(COMMANDS.runAndDiagnose, runner.run),
+    register(COMMANDS.runWithArguments, runner.runWithArguments),
+    register(COMMANDS.runConfiguration, runner.runConfiguration),
+    register(COMMANDS.runAgain, runner.runAgain),
     register(COMMANDS.stopRun, runner.stop),
     register(COMMANDS.clearResults, () => server.execute(SERVER_CLEAR)),
   );

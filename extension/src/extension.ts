@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { registerCommands } from "./commands";
 import { onInterpreterChange } from "./interpreter";
+import { createMarks } from "./marks";
 import { createRunner } from "./run";
 import { createServer } from "./server";
 import { createNotifier, createStatusItem } from "./status";
@@ -11,13 +12,14 @@ let stopServer: (() => Promise<void>) | undefined;
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel("TorchSleuth", { log: true });
   const server = createServer(context, log);
-  const runner = createRunner(server);
+  const runner = createRunner(server, context.workspaceState);
   stopServer = server.stop;
 
   context.subscriptions.push(
     log,
     runner,
     createStatusItem(server),
+    createMarks(server),
     createNotifier(server),
     registerCommands(server, runner, log),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void server.configure()),

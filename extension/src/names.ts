@@ -6,6 +6,9 @@ export const COMMANDS = {
   chooseInterpreter: "torchsleuth.chooseInterpreter",
   installPyTorch: "torchsleuth.installPyTorch",
   runAndDiagnose: "torchsleuth.runAndDiagnose",
+  runWithArguments: "torchsleuth.runWithArguments",
+  runConfiguration: "torchsleuth.runConfiguration",
+  runAgain: "torchsleuth.runAgain",
   stopRun: "torchsleuth.stopRun",
   clearResults: "torchsleuth.clearResults",
 } as const;

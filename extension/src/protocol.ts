@@ -1,10 +1,13 @@
 // The names that client and server share beyond the LSP; the server's side is lsp/protocol.py.
 
 export const STATUS = "torchsleuth/status";
+export const MARKS_CHANGED = "torchsleuth/marksChanged";
+export const MARKS = "torchsleuth/marks";
 export const RUN_OUTPUT = "torchsleuth/runOutput";
 export const RUN_INPUT = "torchsleuth/runInput";
 
 export const SERVER_RUN = "torchsleuth.server.runAndDiagnose";
+export const SERVER_APPLY_FIX = "torchsleuth.server.applyFix";
 export const SERVER_STOP = "torchsleuth.server.stopRun";
 export const SERVER_CLEAR = "torchsleuth.server.clearResults";
 
@@ -39,6 +42,45 @@ export interface RunOutputParams {
   text: string;
 }
 
+/** Lines and characters, as the LSP counts them. */
+export interface Place {
+  start: { line: number; character: number };
+  end: { line: number; character: number };
+}
+
+/** How a script is run; arguments in one string are split as a shell does. */
+export interface RunOptions {
+  args?: string | string[];
+  cwd?: string;
+  env?: Record<string, string | null>;
+}
+
+/** What a run showed first, and the title of the fix that is offered first. */
+export interface Failure {
+  number: number;
+  uri: string;
+  range: Place;
+  message: string;
+  fix: string | null;
+}
+
+/** What a run left beside a line: where it failed, or a call that led there. */
+export interface Mark {
+  kind: "failed" | "called";
+  range: Place;
+  /** Goes behind the line. */
+  text: string;
+  /** Markdown for its hover. */
+  details: string;
+  /** A line that it is about has changed since. */
+  stale: boolean;
+}
+
+export interface Marks {
+  version: number | null;
+  marks: Mark[];
+}
+
 /** The answer to a run. `ok` false: nothing was run, and `summary` says why. */
 export interface RunResult {
   ok: boolean;
@@ -46,4 +88,5 @@ export interface RunResult {
   runId?: number;
   exitCode?: number;
   cancelled?: boolean;
+  failure?: Failure | null;
 }

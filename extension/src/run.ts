@@ -1,28 +1,59 @@
-// Run and Diagnose: saves the script, has the server run it, shows the output, and lets the user stop it.
+// Run and Diagnose: saves the script, has the server run it, shows the output, and goes to the line that failed.
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { basename } from "node:path";
 import * as vscode from "vscode";
+import { watchAttention } from "./attention";
+import { activeFolder } from "./choose";
+import { isPython, launch, type Configuration } from "./configurations";
 import { visible } from "./lines";
 import { RUNNING } from "./names";
-import { RUN_INPUT, SERVER_RUN, SERVER_STOP, type RunResult } from "./protocol";
+import {
+  RUN_INPUT,
+  SERVER_APPLY_FIX,
+  SERVER_RUN,
+  SERVER_STOP,
+  type Failure,
+  type RunOptions,
+  type RunResult,
+} from "./protocol";
 import type { Server } from "./server";
+import { runSettings } from "./settings";
 import { createRunTerminal } from "./terminal";
+import type { Surroundings } from "./variables";
 import { offerTrust } from "./workspace";
 
 const GREEN = "\x1b[32m";
 const RED = "\x1b[31m";
 const PLAIN = "\x1b[0m";
+/** Key of what was typed as arguments, by script. */
+const ARGUMENTS = "torchsleuth.arguments";
+
+type Target = string | vscode.Uri | undefined;
 
 export interface Runner {
   /** Runs a script, that of the active editor by default. Undefined where nothing was run. */
-  run(this: void, target?: string | vscode.Uri): Promise<RunResult | undefined>;
+  run(this: void, target?: Target): Promise<RunResult | undefined>;
+  /** The same, with arguments that the user is asked for. */
+  runWithArguments(this: void, target?: Target): Promise<RunResult | undefined>;
+  /** Runs a configuration of launch.json that the user chooses. */
+  runConfiguration(this: void): Promise<RunResult | undefined>;
+  /** Runs what was run last, in the same way. */
+  runAgain(this: void): Promise<RunResult | undefined>;
   /** Ends the run. False where there is none. */
   stop(this: void): Promise<boolean>;
   dispose(this: void): void;
 }
 
+interface Request {
+  script: vscode.Uri;
+  options: RunOptions;
+}
+
 /** At most one run at a time, as in the server. */
-export function createRunner(server: Server): Runner {
+export function createRunner(server: Server, memory: vscode.Memento): Runner {
   let running: string | undefined;
+  let last: Request | undefined;
 
   const stop = async (): Promise<boolean> =>
     running !== undefined && (await server.execute<boolean>(SERVER_STOP)) === true;
@@ -36,9 +67,10 @@ export function createRunner(server: Server): Runner {
     onInterrupt: () => void stop(),
   });
 
-  const execute = async (uri: vscode.Uri, name: string): Promise<RunResult> => {
+  const execute = async ({ script, options }: Request, name: string): Promise<RunResult> => {
     terminal.show();
-    terminal.write(`${GREEN}▶${PLAIN} ${name}\n`);
+    const given = typeof options.args === "string" ? options.args : (options.args ?? []).join(" ");
+    terminal.write(`${GREEN}▶${PLAIN} ${name}${given === "" ? "" : ` ${visible(given)}`}\n`);
     const answer = await vscode.window.withProgress(
       {
         location: vscode.ProgressLocation.Notification,
@@ -49,7 +81,7 @@ export function createRunner(server: Server): Runner {
         cancellation.onCancellationRequested(() => void stop());
         try {
           await server.settled(); // where trust was given just now, the server starts again
-          return await server.execute<RunResult>(SERVER_RUN, uri.toString());
+          return await server.execute<RunResult>(SERVER_RUN, script.toString(), options);
         } catch (error) {
           return { ok: false, summary: `${name} was not run to its end: ${String(error)}` };
         }
@@ -61,7 +93,8 @@ export function createRunner(server: Server): Runner {
     return result;
   };
 
-  const run = async (target?: string | vscode.Uri): Promise<RunResult | undefined> => {
+  /** `ask` says what to run; undefined: nothing. */
+  const start = async (ask: () => Promise<Request | undefined>): Promise<RunResult | undefined> => {
     if (!vscode.workspace.isTrusted) {
       await offerTrust();
       return undefined;
@@ -70,20 +103,28 @@ export function createRunner(server: Server): Runner {
       await offerToStop(running, stop);
       return undefined;
     }
-    const uri = await savedScript(target);
-    if (uri === undefined) {
+    const request = await ask();
+    if (request === undefined) {
       return undefined;
     }
-    const name = visible(basename(uri.fsPath));
+    last = request;
+    const name = visible(basename(request.script.fsPath));
     running = name;
     await vscode.commands.executeCommand("setContext", RUNNING, true);
+    const attention = watchAttention();
     try {
-      const result = await execute(uri, name);
+      const result = await execute(request, name);
       if (!result.ok) {
         void vscode.window.showWarningMessage(`TorchSleuth: ${visible(result.summary)}`);
+      } else if (result.failure) {
+        if (runSettings(request.script).reveal && !attention.moved()) {
+          await reveal(result.failure);
+        }
+        void offerWaysOut(result.failure, server);
       }
       return result;
     } finally {
+      attention.dispose();
       running = undefined;
       await vscode.commands.executeCommand("setContext", RUNNING, false);
     }
@@ -93,7 +134,28 @@ export function createRunner(server: Server): Runner {
     terminal.write(text);
   });
   return {
-    run,
+    run: (target) =>
+      start(async () => {
+        const script = await savedScript(target);
+        return script && { script, options: runSettings(script).options };
+      }),
+    runWithArguments: (target) =>
+      start(async () => {
+        const script = await savedScript(target);
+        const options = script && runSettings(script).options;
+        const typed = script && (await askForArguments(script, options?.args, memory));
+        return typed === undefined || script === undefined
+          ? undefined
+          : { script, options: { ...options, args: typed } };
+      }),
+    runConfiguration: () => start(chooseConfiguration),
+    runAgain: () =>
+      start(async () => {
+        if (last === undefined) {
+          void vscode.window.showInformationMessage("TorchSleuth: nothing has been run yet.");
+        }
+        return last && (await savedScript(last.script)) && last;
+      }),
     stop,
     dispose: () => {
       output.dispose();
@@ -102,8 +164,39 @@ export function createRunner(server: Server): Runner {
   };
 }
 
+function rangeOf({ range: { start, end } }: Failure): vscode.Range {
+  return new vscode.Range(start.line, start.character, end.line, end.character);
+}
+
+async function reveal(failure: Failure): Promise<void> {
+  const { start } = rangeOf(failure);
+  const editor = await vscode.window.showTextDocument(vscode.Uri.parse(failure.uri), {
+    selection: new vscode.Range(start, start),
+    preview: false,
+  });
+  editor.revealRange(rangeOf(failure), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+}
+
+/** Says what failed, and offers to go there and to mend it. */
+async function offerWaysOut(failure: Failure, server: Server): Promise<void> {
+  const fix = "Apply Fix";
+  const go = "Go to Line";
+  const answer = await vscode.window.showErrorMessage(
+    `TorchSleuth: ${visible(failure.message)}${failure.fix === null ? "" : ` — ${visible(failure.fix)}`}`,
+    ...(failure.fix === null ? [] : [fix]),
+    go,
+  );
+  if (answer === go) {
+    await reveal(failure);
+  } else if (answer === fix && (await server.execute<boolean>(SERVER_APPLY_FIX, failure.number)) !== true) {
+    void vscode.window.showWarningMessage(
+      "TorchSleuth: the code has changed since, and the fix with it: nothing was changed.",
+    );
+  }
+}
+
 /** The file to run, as it is on disk now. Undefined where there is none, or the user did not want it saved. */
-async function savedScript(target: string | vscode.Uri | undefined): Promise<vscode.Uri | undefined> {
+async function savedScript(target: Target): Promise<vscode.Uri | undefined> {
   const uri =
     target === undefined
       ? vscode.window.activeTextEditor?.document.uri
@@ -118,7 +211,67 @@ async function savedScript(target: string | vscode.Uri | undefined): Promise<vsc
   if (document?.isUntitled === true) {
     return vscode.workspace.save(uri); // asks for a name
   }
-  return document === undefined || !document.isDirty || (await document.save()) ? uri : undefined;
+  if (document === undefined || !document.isDirty || !runSettings(uri).saveFirst) {
+    return uri;
+  }
+  return (await document.save()) ? uri : undefined;
+}
+
+/** The arguments as the user types them, in one line; those of the last time are there. */
+async function askForArguments(
+  script: vscode.Uri,
+  configured: string | string[] | undefined,
+  memory: vscode.Memento,
+): Promise<string | undefined> {
+  const known = memory.get<Record<string, string>>(ARGUMENTS, {});
+  const before =
+    known[script.fsPath] ?? (typeof configured === "string" ? configured : (configured ?? []).join(" "));
+  const typed = await vscode.window.showInputBox({
+    title: `TorchSleuth: run ${visible(basename(script.fsPath))}`,
+    prompt: "Arguments, as in a shell",
+    value: before,
+    ignoreFocusOut: true,
+  });
+  if (typed !== undefined) {
+    await memory.update(ARGUMENTS, { ...known, [script.fsPath]: typed });
+  }
+  return typed;
+}
+
+/** A configuration of launch.json that the user chooses; the only one there is. */
+async function chooseConfiguration(): Promise<Request | undefined> {
+  const folder = activeFolder();
+  const all = vscode.workspace
+    .getConfiguration("launch", folder?.uri)
+    .get<Configuration[]>("configurations", []);
+  const usable = all.filter(isPython);
+  const items = usable.map((configuration) => ({ label: String(configuration.name), configuration }));
+  if (items.length === 0) {
+    void vscode.window.showInformationMessage(
+      "TorchSleuth: launch.json has no configuration that starts a Python file.",
+    );
+    return undefined;
+  }
+  const chosen =
+    items.length === 1
+      ? items[0]
+      : await vscode.window.showQuickPick(items, { title: "TorchSleuth: Run and Diagnose a Configuration" });
+  if (chosen === undefined) {
+    return undefined;
+  }
+  const surroundings: Surroundings = {
+    home: homedir(),
+    workspaceFolder: folder?.uri.fsPath,
+    environment: process.env,
+    file: vscode.window.activeTextEditor?.document.uri.fsPath ?? "",
+  };
+  const launched = launch(chosen.configuration, surroundings, (path) => readFileSync(path, "utf8"));
+  if ("problem" in launched) {
+    void vscode.window.showWarningMessage(`TorchSleuth: ${visible(`${chosen.label}: ${launched.problem}`)}.`);
+    return undefined;
+  }
+  const script = await savedScript(vscode.Uri.file(launched.program));
+  return script && { script, options: launched.options };
 }
 
 async function offerToStop(name: string, stop: () => Promise<boolean>): Promise<void> {

@@ -11,7 +11,14 @@ import {
   type ServerOptions,
 } from "vscode-languageclient/node";
 import { chosenInterpreter, serverInterpreter } from "./interpreter";
-import { RUN_OUTPUT, STATUS, type RunOutputParams, type ServerSettings, type StatusParams } from "./protocol";
+import {
+  MARKS_CHANGED,
+  RUN_OUTPUT,
+  STATUS,
+  type RunOutputParams,
+  type ServerSettings,
+  type StatusParams,
+} from "./protocol";
 import { coalesced } from "./queue";
 import { SECTION, serverSettings } from "./settings";
 import { surroundings } from "./workspace";
@@ -19,6 +26,8 @@ import { surroundings } from "./workspace";
 export interface Server {
   onStatus: vscode.Event<StatusParams>;
   onRunOutput: vscode.Event<RunOutputParams>;
+  /** The URI of a file in which what runs left beside the lines has changed. */
+  onMarksChanged: vscode.Event<string>;
   /** Ends the present server, if any, and starts another. Never overlaps, never rejects. */
   restart(this: void): Promise<void>;
   stop(this: void): Promise<void>;
@@ -30,18 +39,25 @@ export interface Server {
   configure(this: void): Promise<void>;
   /** Has the server do a command. Undefined where there is no server; rejects when it ends meanwhile. */
   execute<T>(this: void, command: string, ...values: unknown[]): Promise<T | undefined>;
+  /** Undefined where there is no server; rejects when it ends meanwhile. */
+  request<T>(this: void, method: string, params: object): Promise<T | undefined>;
   notify(this: void, method: string, params: object): void;
 }
 
 interface Events {
   status: vscode.EventEmitter<StatusParams>;
   runOutput: vscode.EventEmitter<RunOutputParams>;
+  marksChanged: vscode.EventEmitter<string>;
 }
 
 /** A server that has not been started yet. */
 export function createServer(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): Server {
-  const events: Events = { status: new vscode.EventEmitter(), runOutput: new vscode.EventEmitter() };
-  context.subscriptions.push(events.status, events.runOutput);
+  const events: Events = {
+    status: new vscode.EventEmitter(),
+    runOutput: new vscode.EventEmitter(),
+    marksChanged: new vscode.EventEmitter(),
+  };
+  context.subscriptions.push(events.status, events.runOutput, events.marksChanged);
   let running: { client: LanguageClient; interpreter: string } | undefined;
 
   const stop = async (): Promise<void> => {
@@ -94,6 +110,7 @@ export function createServer(context: vscode.ExtensionContext, log: vscode.LogOu
   return {
     onStatus: events.status.event,
     onRunOutput: events.runOutput.event,
+    onMarksChanged: events.marksChanged.event,
     restart: again,
     stop,
     python: () => running?.interpreter,
@@ -109,6 +126,7 @@ export function createServer(context: vscode.ExtensionContext, log: vscode.LogOu
       const params = { command, arguments: values };
       return (await running?.client.sendRequest(ExecuteCommandRequest.type, params)) as T | undefined;
     },
+    request: (method, params) => running?.client.sendRequest(method, params) ?? Promise.resolve(undefined),
     notify: (method, params) => {
       void running?.client.sendNotification(method, params);
     },
@@ -166,6 +184,9 @@ function createClient(
   });
   client.onNotification(RUN_OUTPUT, (output: RunOutputParams) => {
     events.runOutput.fire(output);
+  });
+  client.onNotification(MARKS_CHANGED, ({ uri }: { uri: string }) => {
+    events.marksChanged.fire(uri);
   });
   client.onDidChangeState(({ newState }) => {
     if (newState === State.Stopped) {

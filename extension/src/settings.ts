@@ -2,7 +2,7 @@
 import { homedir } from "node:os";
 import * as vscode from "vscode";
 import { COMMANDS } from "./names";
-import type { ServerSettings } from "./protocol";
+import type { RunOptions, ServerSettings } from "./protocol";
 import { expandVariables } from "./variables";
 
 export const SECTION = "torchsleuth";
@@ -26,6 +26,37 @@ function path(
         workspaceFolder: folder?.uri.fsPath,
         environment: process.env,
       });
+}
+
+/** How a script is run, and what happens when it fails. */
+export interface RunSettings {
+  options: RunOptions;
+  saveFirst: boolean;
+  reveal: boolean;
+}
+
+export function runSettings(script: vscode.Uri): RunSettings {
+  const configuration = vscode.workspace.getConfiguration(`${SECTION}.run`, script);
+  const surroundings = {
+    home: homedir(),
+    workspaceFolder: vscode.workspace.getWorkspaceFolder(script)?.uri.fsPath,
+    environment: process.env,
+    file: script.fsPath,
+  };
+  const expand = (text: string): string => expandVariables(text, surroundings);
+  const environment = Object.entries(configuration.get<Record<string, string | null>>("environment", {}));
+  const cwd = expand(configuration.get<string>("workingDirectory", "").trim());
+  return {
+    options: {
+      args: configuration.get<string[]>("arguments", []).map(expand),
+      env: Object.fromEntries(
+        environment.map(([name, value]) => [name, value === null ? null : expand(value)]),
+      ),
+      ...(cwd === "" ? {} : { cwd }),
+    },
+    saveFirst: configuration.get<boolean>("saveFirst", true),
+    reveal: configuration.get<boolean>("reveal", true),
+  };
 }
 
 /** The settings of a folder, or of files in none. */

@@ -32,12 +32,16 @@ void test("menus use declared commands and our context key", () => {
 });
 
 void test("a run is offered in a trusted workspace only", () => {
-  const run = manifest.contributes.commands.find(({ command }) => command === COMMANDS.runAndDiagnose);
-  assert.equal(run?.enablement, "isWorkspaceTrusted");
+  const runs = Object.values<string>(COMMANDS).filter((command) => /\.run[A-Z]/.test(command));
+  assert.equal(runs.length, 4);
+  for (const name of runs) {
+    const run = manifest.contributes.commands.find(({ command }) => command === name);
+    assert.equal(run?.enablement, "isWorkspaceTrusted");
+  }
   const offers = Object.values(manifest.contributes.menus)
     .flat()
-    .filter(({ command }) => command === COMMANDS.runAndDiagnose);
-  assert.equal(offers.length, 2);
+    .filter(({ command }) => runs.includes(command));
+  assert.equal(offers.length, 6);
   for (const { when } of offers) {
     assert.match(when, /(^| && )isWorkspaceTrusted($| && )/);
   }

@@ -281,6 +281,128 @@ scenario(
   },
 );
 
+/** A crash whose sizes only a run can know. */
+const CRASH = `\
+# 3 4
+import torch
+from torch import nn
+
+width, features = [int(word) for word in open(__file__).readline().split()[1:]]
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(features, 2)
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+model = Net()
+for step in range(2):
+    loss = model(torch.ones(5, width)).sum()
+print(loss)
+`;
+/** What stands behind the lines on the screen. */
+const behindLines = () =>
+  editor.page.evaluate(() =>
+    [...document.querySelectorAll(".view-line span")]
+      .map((part) => getComputedStyle(part, "::after").content)
+      .filter((content) => content.startsWith('"')),
+  );
+const isBehindALine = (text) =>
+  until(`"${text}" behind a line`, behindLines, (shown) => shown.some((content) => content.includes(text)));
+const toast = (text) => editor.page.locator(".notification-toast", { hasText: text });
+
+scenario(
+  "a crash takes the user to its line, is told beside it, and repaired with one click",
+  async ({ ask, page, write }) => {
+    const path = write("crash.py", CRASH);
+    await ask("show", { path });
+    await lens(path);
+    await ask("command", { id: "torchsleuth.runAndDiagnose" });
+    assert.deepEqual(await ask("cursor"), [path, 13, 15]);
+    await isBehindALine("✗ x [5, 3] · model.fc.weight [2, 4]");
+    await toast("built with in_features=4").getByText("Go to Line").waitFor();
+    await editor.screenshot("crash");
+    await toast("built with in_features=4").getByText("Apply Fix").click();
+    await until(
+      "the repair",
+      () => ask("text", { path }),
+      (text) => text.includes("nn.Linear(3, 2)"),
+    );
+    await until(
+      "nothing behind the lines",
+      behindLines,
+      (shown) => !shown.some((content) => content.includes("✗")),
+    );
+    const result = await ask("command", { id: "torchsleuth.runAgain" });
+    assert.deepEqual([result.exitCode, result.failure], [0, null], JSON.stringify(result));
+  },
+);
+
+scenario(
+  "who has gone on is left alone, and what is beside an edited line is dimmed",
+  async ({ ask, page, write }) => {
+    const path = write("waits.py", CRASH.replace("model = Net()", 'model = Net()\ninput("ready? ")'));
+    const other = write("other.py", "import torch\n");
+    await ask("show", { path });
+    await lens(path);
+    await ask("start", { id: "torchsleuth.runAndDiagnose" });
+    await terminalShows("ready?");
+    await ask("show", { path: other });
+    await page.locator(".terminal-wrapper.active .xterm").click();
+    await page.keyboard.press("Enter");
+    await toast("built with in_features=4").getByText("Go to Line").waitFor();
+    assert.equal((await ask("cursor"))[0], other);
+    await toast("built with in_features=4").getByText("Go to Line").click();
+    await until(
+      "the line",
+      () => ask("cursor"),
+      ([file, line]) => file === path && line === 13,
+    );
+    await isBehindALine("✗ x [5, 3]");
+    await ask("replace", { path, before: "self.fc(x)", after: "self.fc(x) # changed" });
+    await until(
+      "the finding of before",
+      () => diagnostics(path),
+      (found) => found.some(({ message }) => message.endsWith("before this line changed)")),
+    );
+  },
+);
+
+scenario("a configuration of launch.json is run as it says", async ({ ask, work, write }) => {
+  const path = write(
+    "configured.py",
+    "import os, sys, torch\nprint(sys.argv[1:], os.environ['MODE'], os.getcwd())\n",
+  );
+  mkdirSync(join(work, ".vscode"), { recursive: true });
+  const configuration = {
+    name: "mine",
+    type: "debugpy",
+    request: "launch",
+    program: "${file}",
+    args: ["--lr", "0.1"],
+    env: { MODE: "quick" },
+    cwd: "${workspaceFolder}/.vscode",
+  };
+  await ask("configure", {
+    name: "launch",
+    value: { version: "0.2.0", configurations: [configuration] },
+    target: "Workspace",
+  });
+  try {
+    await ask("show", { path });
+    await lens(path);
+    const result = await ask("command", { id: "torchsleuth.runConfiguration" });
+    assert.equal(result.exitCode, 0, JSON.stringify(result));
+    await terminalShows("['--lr', '0.1'] quick");
+  } finally {
+    await ask("configure", { name: "launch", value: undefined, target: "Workspace" });
+  }
+});
+
 scenario("the repaired script is saved and trains", async ({ ask, example }) => {
   const path = example("linear_after_conv.py");
   await ask("show", { path, line: 16 });

@@ -31,6 +31,13 @@ const operations = {
     await execute("vscode.open", vscode.Uri.file(path), { preview: false, selection });
   },
   text: (where) => opened(where).getText(),
+  /** Where the cursor is: [path, line, column]. */
+  cursor: () => {
+    const editor = vscode.window.activeTextEditor;
+    return (
+      editor && [editor.document.uri.fsPath, editor.selection.active.line, editor.selection.active.character]
+    );
+  },
   isDirty: (where) => opened(where).isDirty,
   replace: async ({ before, after, ...where }) => {
     const document = opened(where);
