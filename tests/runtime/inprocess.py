@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from torchsleuth.runtime.recorder import Recorder
 from torchsleuth.runtime.registry import ConstructorRegistry
 from torchsleuth.runtime.report import Collector, RunReport, read_sources
 from torchsleuth.runtime.rewrite import LOSS, RECORDER, Site, rewrite
+from torchsleuth.runtime.watch import TrainingWatch
 from torchsleuth.schema import Diagnostic
 
 
@@ -39,6 +41,7 @@ class Observed:
         self.namespace: dict[str, Any] = {"__name__": "__main__", "__file__": str(path)}
         self.error: BaseException | None = None
         self.stream = MemoryStream()
+        self.training: dict[str, Any] | None = None
 
     def report(self) -> RunReport:
         collector = Collector()
@@ -59,9 +62,11 @@ class Observed:
 
 
 @contextmanager
-def recording(record: Callable[[int, Any], Any]) -> Iterator[None]:
+def recording(
+    record: Callable[[int, Any], Any], see_loss: Callable[[Any], Any] = lambda value: value
+) -> Iterator[None]:
     setattr(builtins, RECORDER, record)
-    setattr(builtins, LOSS, lambda value: value)
+    setattr(builtins, LOSS, see_loss)
     try:
         yield
     finally:
@@ -69,7 +74,7 @@ def recording(record: Callable[[int, Any], Any]) -> Iterator[None]:
         delattr(builtins, LOSS)
 
 
-def execute(path: Path, text: str) -> Observed:
+def execute(path: Path, text: str, *, careful: bool = False) -> Observed:
     """Write a script and run it here as a run process would."""
     path.write_text(text)
     observed = Observed(path)
@@ -83,8 +88,10 @@ def execute(path: Path, text: str) -> Observed:
     registry = ConstructorRegistry(owns)
     original = torch.nn.Module.__init__
     registry.install(torch.nn.Module)
+    watch = TrainingWatch()
+    watch.install(torch, sys.modules["torch.optim.optimizer"])
     try:
-        with recording(recorder.make_record(torch)):
+        with recording(recorder.make_record(torch, careful=careful), watch.see_loss):
             exec(rewrite(text, str(path), sites), observed.namespace)
     except Exception as error:
         observed.error = error
@@ -92,6 +99,8 @@ def execute(path: Path, text: str) -> Observed:
         reporter = CrashReporter(owns, registry, recorder, texts)
         observed.stream.send("crash", **reporter.report(error, traceback))
     finally:
+        watch.remove()
         torch.nn.Module.__init__ = original  # type: ignore[method-assign]
         recorder.flush()
+    observed.training = watch.result()
     return observed

@@ -19,7 +19,7 @@ from torchsleuth.runtime.crash import CrashReporter
 from torchsleuth.runtime.events import DESCRIPTOR, EventStream
 from torchsleuth.runtime.imports import ImportHook
 from torchsleuth.runtime.project import Project
-from torchsleuth.runtime.recorder import Recorder, unless_compiling, unrecorded
+from torchsleuth.runtime.recorder import Recorder, unrecorded
 from torchsleuth.runtime.registry import ConstructorRegistry
 from torchsleuth.runtime.rewrite import LOSS, RECORDER, Site, rewrite
 from torchsleuth.runtime.watch import TrainingWatch
@@ -48,7 +48,8 @@ class Launch:
         setattr(builtins, LOSS, self.watch.see_loss)
         after: dict[str, Callable[[Any], None]] = {
             "torch": self._torch_imported,
-            "torch._dynamo": self._dynamo_imported,
+            "torch._dynamo": self._tracers_imported,
+            "torch.fx.experimental.symbolic_shapes": self._tracers_imported,
         }
         sys.meta_path.insert(0, ImportHook(self.project.owns, self.compile, after))
         if hasattr(os, "register_at_fork"):
@@ -70,10 +71,12 @@ class Launch:
     def _torch_imported(self, torch: Any) -> None:
         self.registry.install(torch.nn.Module)
         self.watch.install(torch, sys.modules["torch.optim.optimizer"])
-        set_record(self.recorder.make_record(torch))
+        careful = "torch.fx.experimental.symbolic_shapes" in sys.modules or "torch._dynamo" in sys.modules
+        set_record(self.recorder.make_record(torch, careful=careful))
 
-    def _dynamo_imported(self, dynamo: Any) -> None:
-        set_record(unless_compiling(getattr(builtins, RECORDER), sys.modules["torch"]))
+    def _tracers_imported(self, module: Any) -> None:
+        if getattr(builtins, RECORDER) is not unrecorded:
+            set_record(self.recorder.make_record(sys.modules["torch"], careful=True))
 
     def end(self) -> None:
         """Send what has not been sent; once, and not from a forked child."""

@@ -10,6 +10,8 @@ from torchsleuth.runtime.events import EventStream
 from torchsleuth.runtime.rewrite import Site
 
 FLUSH_SECONDS = 0.5
+_HEAP_TYPE = 1 << 9
+"""Flag of the types that code makes: those of the interpreter itself are never freed."""
 Record = Callable[[int, Any], Any]
 
 
@@ -28,14 +30,31 @@ def unrecorded(site: int, value: Any) -> Any:
     return value
 
 
-def unless_compiling(record: Record, torch: Any) -> Record:
-    """For a process that has loaded torch's compiler, which shall see an identity while it traces the user's code."""
-    compiling = torch.compiler.is_compiling
+def _behaves_as_tensor(kind: type, tensor: type) -> bool:
+    """Whether a subclass of Tensor overrides no function and no operator of it; looked up without running its code."""
+    for name in ("__torch_function__", "__torch_dispatch__"):
+        found = next(base.__dict__[name] for base in kind.__mro__ if name in base.__dict__)
+        if found is not tensor.__dict__.get(name) and type(found).__name__ != "builtin_function_or_method":
+            return False
+    return True
 
-    def record_unless_compiling(site: int, value: Any) -> Any:
-        return value if compiling() else record(site, value)
 
-    return record_unless_compiling
+def untouchable_in(torch: Any) -> Callable[[Any], bool]:
+    """Whether a tensor may not be described now: under a dispatch mode or a transform, or it is the wrapper of one."""
+    dispatching, transform = torch._C._len_torch_dispatch_stack, torch._C._functorch.peek_interpreter_stack
+    wrapped, functional = torch._C._functorch.is_functorch_wrapped_tensor, torch._is_functional_tensor
+
+    def untouchable(value: Any) -> bool:
+        return bool(
+            dispatching()
+            or transform() is not None
+            or value.is_nested
+            or wrapped(value)
+            or functional(value)
+            or value._has_symbolic_sizes_strides
+        )
+
+    return untouchable
 
 
 class Recorder:
@@ -49,48 +68,70 @@ class Recorder:
         self._pending: set[int] = set()
         self._sent = 0.0
 
-    def make_record(self, torch: Any) -> Record:
+    def make_record(self, torch: Any, *, careful: bool = False) -> Record:
         """The function that rewritten code calls with every value, once torch is imported. The common paths take some
-        300 nanoseconds for a tensor and 100 for anything else."""
-        kinds: dict[type, bool] = {}
+        300 nanoseconds for a tensor and 100 for anything else. It never raises, and only reads what it can read without
+        leaving a mark. A careful one is for a process that has loaded torch's compiler, which shall see an identity while
+        it traces the user's code, or symbolic sizes, which remember that they were compared.
+
+        Only tensors themselves and subclasses without behaviour of their own are looked at (no fake tensors, proxies,
+        jagged or distributed ones), not while they are traced, and first described outside of modes and transforms.
+        """
+        tensor, parameter, base = torch.Tensor, torch.nn.Parameter, torch._C.TensorBase
+        plain: set[type] = set()
         last, pending, note = self._last, self._pending, self._note
         modes, tracing = torch._C._len_torch_function_stack, torch._C._get_tracing_state
+        compiling = torch.compiler.is_compiling
+        without_modes = torch._C.DisableTorchFunction
+        untouchable = untouchable_in(torch)
 
-        def classify(kind: type) -> bool:
-            """Whether values of a type are recorded: subclasses of Tensor only without behaviour of their own."""
-            kinds[kind] = issubclass(kind, torch.Tensor) and kind.__torch_function__ in (  # type: ignore[attr-defined]
-                torch.Tensor.__torch_function__,
-                torch._C._disabled_torch_function_impl,
-            )
-            return kinds[kind]
+        def is_plain(kind: type) -> bool:
+            """Whether values of a type are no tensors that may be read. Types that may go away are not kept."""
+            if issubclass(kind, base):
+                return not _behaves_as_tensor(kind, tensor)
+            if not kind.__flags__ & _HEAP_TYPE:
+                plain.add(kind)
+            return True
 
         def record(site: int, value: Any) -> Any:
-            tensor = kinds.get(type(value))
-            if tensor is False or (tensor is None and not classify(type(value))):
+            if careful and compiling():
                 return value
-            if modes() or tracing() is not None:
-                # Reading attributes here would leave marks in a trace, or reach a mode of the user's.
-                if tracing() is None:
-                    with torch._C.DisableTorchFunction():
-                        note(site, value, value.shape)
+            kind = type(value)
+            if kind is not tensor and kind is not parameter and (kind in plain or is_plain(kind)):
                 return value
-            shape = value.shape
-            if last.get(site) != shape:
-                note(site, value, shape)
-            elif pending:
-                self._flush_soon()
+            try:
+                if tracing() is not None:
+                    return value
+                if modes():
+                    with without_modes():
+                        if not untouchable(value):
+                            note(site, value, value.shape)
+                    return value
+                if careful and value._has_symbolic_sizes_strides:
+                    return value
+                shape = value.shape
+                if last.get(site) != shape:
+                    if not untouchable(value):
+                        note(site, value, shape)
+                elif pending:
+                    self._flush_soon()
+            except Exception:  # a nested tensor has no shape; whatever else there is, the script shall not meet it
+                return value
             return value
 
         return record
 
     def _note(self, site: int, value: Any, shape: Any) -> None:
+        sizes = list(shape)
+        if not all(type(size) is int for size in sizes):
+            return
         known = self._facts.get(site)
         if known is None:
             self._facts[site] = {**describe(value), "later": None}
         elif self._last[site] == shape:
             return
         else:
-            known["later"] = [int(size) for size in shape]
+            known["later"] = sizes
         self._last[site] = shape
         self._pending.add(site)
         self._flush_soon()

@@ -69,11 +69,14 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and node.func.id in _NEVER_TENSORS:
             return self.generic_visit(node)
         wrapped = self._wrapped(node)
+        self._see_loss(node)
+        return wrapped
+
+    def _see_loss(self, node: ast.Call) -> None:
         if isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
             value = node.func.value
             name = ast.copy_location(ast.Name(LOSS, ast.Load()), value)
             node.func.value = ast.copy_location(ast.Call(name, [value], []), value)
-        return wrapped
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         if _is_text(node.left) or (isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant)):
@@ -89,6 +92,14 @@ class Rewriter(ast.NodeTransformer):
     visit_TemplateStr = visit_JoinedStr
 
     # statements
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        """A call whose value nobody uses is not recorded: nothing of ours is to run after ``breakpoint()``."""
+        if not isinstance(node.value, ast.Call):
+            return self.generic_visit(node)
+        self.generic_visit(node.value)
+        self._see_loss(node.value)
+        return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """The value carries the binding of a single target; names in tuples are reported after the assignment."""

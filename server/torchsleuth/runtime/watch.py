@@ -1,61 +1,136 @@
-"""Watches training in a run: whether losses stay finite and parameters move. Reads nothing until the end.
+"""Watches training in a run: whether losses stay finite and parameters move.
 
-An exit status of 0 alone does not make a repair: ``loss.requires_grad_()`` removes a crash and keeps its fault.
+An exit status of 0 alone does not make a repair: ``loss.requires_grad_()`` removes a crash and keeps its fault. Nothing of
+the user's is kept alive for it but the numbers of two losses, and nothing is computed where a mode, a profiler, a transform
+or a capture would see it.
 """
 
 from __future__ import annotations
 
 import math
+import weakref
 from typing import Any
 
+from torchsleuth.runtime.recorder import untouchable_in
+
 MAX_WATCHED = 2_000_000
-"""Elements of parameters whose first values are kept for the comparison at the end."""
+"""Elements of parameters that are compared with what they were before a step."""
+MAX_LOSS_BYTES = 1 << 16
+"""Storage of a loss that is kept until the end."""
 
 
 class TrainingWatch:
-    """Sees what backward() is called on, and the parameters before the first step of an optimizer."""
+    """Sees what backward() is called on, and the first step of an optimizer that changes a parameter."""
 
     def __init__(self) -> None:
         self._torch: Any = None
-        self._hook: Any = None
-        self._losses: list[Any] = []
-        self._before: list[tuple[Any, Any]] = []
+        self._untouchable: Any = None
+        self._hooks: list[Any] = []
+        self._losses: list[tuple[Any, ...]] = []
+        self._steps = 0
+        self._before: list[tuple[weakref.ref[Any], Any]] = []
+        self._change: float | None = None
 
     def install(self, torch: Any, optimizers: Any) -> None:
         """`optimizers` is the module torch.optim.optimizer, which torch.optim hides behind a function."""
         self._torch = torch
-        self._hook = optimizers.register_optimizer_step_pre_hook(self._before_step)
+        self._untouchable = untouchable_in(torch)
+        self._hooks = [
+            optimizers.register_optimizer_step_pre_hook(self._before_step),
+            optimizers.register_optimizer_step_post_hook(self._after_step),
+        ]
 
     def see_loss(self, value: Any) -> Any:
-        """Called by rewritten code; keeps the first and the last loss, without their graphs."""
-        if self._torch is not None and type(value) is self._torch.Tensor and value.is_floating_point():
-            with self._torch._C.DisableTorchFunction():
-                self._losses[1 if self._losses else 0 :] = [value.detach()]
+        """Called by rewritten code; keeps the numbers of the first and the last loss."""
+        torch = self._torch
+        if torch is None or type(value) is not torch.Tensor or torch.compiler.is_compiling():
+            return value
+        try:
+            if torch._C._get_tracing_state() is None:
+                with torch._C.DisableTorchFunction():
+                    if not self._untouchable(value) and value.is_floating_point() and value.layout == torch.strided:
+                        storage = value.untyped_storage()
+                        if storage.nbytes() <= MAX_LOSS_BYTES:
+                            place = (value.storage_offset(), tuple(value.shape), value.stride())
+                            self._losses[1 if self._losses else 0 :] = [(storage, value.dtype, *place)]
+        except Exception:  # what cannot be read is not watched
+            return value
         return value
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        """The first step of the first optimizer; nothing hooks the steps after it."""
-        self._hook.remove()
-        room = MAX_WATCHED
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                if parameter.numel() <= room:
-                    room -= parameter.numel()
-                    self._before.append((parameter, parameter.detach().clone()))
+        """Copies parameters before the steps 1, 2, 4, 8, … until one has changed them."""
+        torch = self._torch
+        if torch.compiler.is_compiling():
+            return
+        try:
+            if self._would_be_seen():
+                return
+            self._steps += 1
+            self._before = []
+            if self._steps & (self._steps - 1):
+                return
+            room = MAX_WATCHED
+            with torch._C.DisableTorchFunction(), torch.no_grad():
+                for group in optimizer.param_groups:
+                    for parameter in group["params"]:
+                        if not self._untouchable(parameter) and parameter.numel() <= room:
+                            room -= parameter.numel()
+                            self._before.append((weakref.ref(parameter), parameter.detach().clone()))
+        except Exception:
+            self._before = []
+
+    def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        if self._torch.compiler.is_compiling() or not self._before:
+            return
+        try:
+            if not self._would_be_seen():
+                with self._torch._C.DisableTorchFunction(), self._torch.no_grad():
+                    self._compare()
+        except Exception:
+            self._before = []
+
+    def _compare(self) -> None:
+        before, self._before = self._before, []
+        for reference, old in before:
+            parameter = reference()
+            if parameter is not None and parameter.shape == old.shape and parameter.numel():
+                change = float((parameter.to(old.device) - old).abs().max())
+                self._change = change if math.isnan(change) else max(self._change or 0.0, change)
+                if math.isnan(change):
+                    break
+        if self._change:
+            self.remove()
+
+    def remove(self) -> None:
+        """No hook of ours is left."""
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks = []
+
+    def _would_be_seen(self) -> bool:
+        """Whether something watches which operators are called, or records them."""
+        torch = self._torch
+        return bool(
+            torch._C._len_torch_dispatch_stack()
+            or torch._C._get_tracing_state() is not None
+            or torch.autograd._profiler_enabled()
+            or (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
+        )
 
     def result(self) -> dict[str, Any] | None:
-        """First and last loss (None if not finite), and the largest change of a parameter since the first step (None
-        without a step). None if the script did not train."""
-        if not self._before and not self._losses:
+        """First and last loss (None if not finite), and the largest change of a parameter by the first step that made one
+        (0 if none did, None without a step). None if the script did not train."""
+        if not self._steps and not self._losses:
             return None
-        with self._torch.no_grad():
-            losses = [float(loss.float().mean()) for loss in self._losses]
-            change = 0.0
-            for parameter, before in self._before:
-                if parameter.shape == before.shape and parameter.numel():
-                    change = max(change, float((parameter.to(before.device) - before).abs().max()))
+        torch = self._torch
+        losses = []
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            for storage, dtype, offset, shape, stride in self._losses:
+                loss = torch.empty(0, dtype=dtype, device=storage.device).set_(storage, offset, shape, stride)
+                losses.append(float(loss.float().mean()))
+        change = self._change if self._change is not None or not self._steps else 0.0
         return {
-            "finite": all(math.isfinite(loss) for loss in losses) and math.isfinite(change),
+            "finite": all(math.isfinite(loss) for loss in losses) and (change is None or math.isfinite(change)),
             "losses": [loss if math.isfinite(loss) else None for loss in losses],
-            "change": change if self._before and math.isfinite(change) else None,
+            "change": change if change is None or math.isfinite(change) else None,
         }
