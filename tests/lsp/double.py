@@ -33,6 +33,7 @@ class Double:
         roots: tuple[str, ...] = (),
         verify: bool = True,
         codes: Sequence[str] | None = None,
+        observed: Sequence[object] = (),
     ) -> FileAnalysis:
         wish, _, detail = text.split("\n")[0].removeprefix("# ").partition(" ")
         if wish == "die":

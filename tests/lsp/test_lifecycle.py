@@ -42,7 +42,9 @@ async def test_the_cancel_button_of_the_progress_of_a_run_ends_it(start: Start, 
     uri = editor.open("button.py", FOREVER)
     run = asyncio.ensure_future(editor.command("runAndDiagnose", uri))
     await editor.until(lambda: "started" in editor.client.output)
-    processes = [pid for pid, command in children(editor.server_pid).items() if "sleep" in command or "button" in command]
+    processes = [
+        pid for pid, command in children(editor.server_pid).items() if "sleep" in command or "button" in command
+    ]
     reports = editor.client.progress_reports.items()
     (token,) = (token for token, (begin, *_) in reports if begin.title == "Running button.py")
     editor.client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))

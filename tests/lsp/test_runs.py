@@ -79,6 +79,18 @@ async def test_observed_shapes_become_hints_and_hovers(editor: Editor) -> None:
     assert all("◉" not in label for line, _, label in await editor.hints(uri) if line == 7)
 
 
+async def test_what_was_seen_is_known_in_lines_that_are_written_afterwards(editor: Editor) -> None:
+    text = CRASH.replace('"😋 中文", fc(x)', "def double(x):\n    return x\n\neval('double')(x)\n")
+    uri = editor.open("seeds.py", text)
+    await editor.diagnostics(uri)
+    result = await editor.command("runAndDiagnose", uri)
+    assert result["exitCode"] == 0
+    await editor.settled(uri)
+    editor.replace(uri, "    return x\n", "    y = x.mean(1)\n    return x\n")
+    await editor.diagnostics(uri)
+    assert (9, 5, ": [5] float32 ?") in await editor.hints(uri)
+
+
 async def test_what_the_analysis_said_is_confirmed_and_cleared_again(editor: Editor) -> None:
     uri = editor.open("known.py", KNOWN)
     (static,) = await editor.repaired(uri)

@@ -446,7 +446,10 @@ class Calls(Choices):
         for argument in ast.walk(function.node.args):
             if isinstance(argument, ast.arg):
                 if argument.arg in frame.names:
-                    frame.names[argument.arg] = reasons.argument(frame.names[argument.arg], argument, frame)
+                    given_value = reasons.argument(frame.names[argument.arg], argument, frame)
+                    if self.observed:
+                        given_value = self.observed.instead(given_value, _name_of(argument), frame, self.fresh_size)
+                    frame.names[argument.arg] = given_value
                 self.record_fact(_name_of(argument), frame.names.get(argument.arg), frame, argument.arg)
         self.meet_arguments(function, frame)
         grad, grad_off, autocast, guarded = self.grad, self.grad_off, self.autocast, self.guarded

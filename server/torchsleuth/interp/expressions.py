@@ -140,6 +140,8 @@ class Expressions(Calls):
         except Exception as error:
             self.internal_error(error, node, frame)
             value = Unknown(Reason.INTERNAL_ERROR, node, frame)
+        if self.observed:
+            value = self.observed.instead(value, node, frame, self.fresh_size)
         if self.heap.conditions.assumed:
             value = self.heap.conditions.under(value)
         if type(value) in limits.BOUNDED:

@@ -19,6 +19,7 @@ from torchsleuth.interp.catching import Catching
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.observed import Observations
 from torchsleuth.interp.parts import Parts
 from torchsleuth.interp.suppositions import Entry
 from torchsleuth.interp.trace import LoopPoint, Operation, Trace
@@ -138,6 +139,8 @@ class Interpreter(ABC):
     """Sizes that were found out in code which nothing calls."""
     fitting: bool
     """Whether layers that do not fit are taken to be given what they are made for."""
+    observed: Observations
+    """The tensors that stand for what is unknown, since a run has seen them there."""
     general: bool = False
     """Whether integers with different names are different."""
     loop_points: list[LoopPoint]

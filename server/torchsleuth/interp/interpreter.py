@@ -33,6 +33,7 @@ from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import classes, data, dictionaries, hierarchy, modules, parameters, pure, python
+from torchsleuth.interp.observed import Observations
 from torchsleuth.interp.parts import Parts
 from torchsleuth.interp.trace import AttributeSet, LoopPoint, PartSet, Trace, Unpacking
 from torchsleuth.messages import message
@@ -137,6 +138,7 @@ class Execution(Importing):
         self.pending: dict[Any, Callable[[], Any]] = {}
         self.learned_aside: set[Symbol] = set()
         self.fitting = False
+        self.observed = Observations()
         self.loop_points: list[LoopPoint] = []
         self.loop_executions = itertools.count(1)
         self.forward_ids = itertools.count(1)
@@ -935,6 +937,8 @@ class Execution(Importing):
 
     def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
         value = reasons.bound(value, target, frame, self.first_unknown)
+        if self.observed and isinstance(target, ast.Name | ast.Attribute):
+            value = self.observed.instead(value, target, frame, self.fresh_size)
         if isinstance(target, ast.Name):
             self.assign_name(target.id, value, frame)
             self.record_fact(target, value, frame, target.id)

@@ -233,7 +233,7 @@ class StaticAnalysis:
             roots = (*self._client.roots(), *self._lookups.folders)
             await self._control.prepare()
             codes = self._control.codes(path)
-            asked = Asked(path, document.text, overlay, roots, codes)
+            asked = Asked(path, document.text, overlay, roots, codes, self._client.store.observed())
             analysis = await worker.analyze(asked, BUDGET_S)
             accepted = self._accept(worker, document, asked, analysis)
             if accepted:

@@ -7,7 +7,7 @@ import logging
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,8 +61,10 @@ class RunOptions:
 class Runs:
     """At most one run at a time."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, on_observed: Callable[[], None]) -> None:
+        """`on_observed` is called where tensors have been seen, or are forgotten."""
         self._client = client
+        self._on_observed = on_observed
         self._current: Run | None = None
         self._count = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="torchsleuth-run")
@@ -135,8 +137,11 @@ class Runs:
             self._current.send_input(text)
 
     def clear(self, uri: str | None = None) -> None:
+        before = self._client.store.observed()
         self._client.store.clear("run", path_of(uri) if uri is not None else None)
         self._client.refresh_hints()
+        if before:
+            self._on_observed()
 
     def kill(self) -> None:
         """End everything at once, for the server is about to end."""
@@ -165,8 +170,11 @@ class Runs:
             for document in self._client.documents
             if document.path in texts
         }
+        before = self._client.store.observed()
         self._client.store.replace("run", path, report.diagnostics, report.facts, since=since)
         self._client.refresh_hints()
+        if self._client.store.observed() != before:
+            self._on_observed()
 
     def _failure(self, report: RunReport) -> Json | None:
         """The first thing that a run showed, as it is to be shown now, and the fix that is offered first."""

@@ -202,6 +202,11 @@ class ResultStore:
         }
         return next((found for path in paths for found in self.findings(path) if found.number == number), None)
 
+    def observed(self) -> list[TensorFact]:
+        """The facts of all runs that still stand, one for each place."""
+        facts = (fact for (layer, _), entry in self._entries.items() if layer == "run" for fact in entry.facts)
+        return list({(fact.path, fact.start, fact.end): fact for fact in facts}.values())
+
     def failures(self) -> list[Finding]:
         """The findings of runs in all files, as they are to be shown now."""
         paths = {

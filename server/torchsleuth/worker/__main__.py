@@ -23,7 +23,7 @@ from torchsleuth.lifetime import end_with_parent
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from torchsleuth.schema import FileAnalysis
+    from torchsleuth.schema import FileAnalysis, Json
 
 OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 4)
@@ -50,6 +50,7 @@ class Analyzer(Protocol):
         roots: tuple[str, ...] = (),
         verify: bool = True,
         codes: Sequence[str] | None = None,
+        observed: Sequence[Json] = (),
     ) -> FileAnalysis: ...
 
     def repair(

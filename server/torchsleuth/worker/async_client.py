@@ -10,7 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from torchsleuth.messages import message
-from torchsleuth.schema import FileAnalysis
+from torchsleuth.schema import FileAnalysis, TensorFact
 from torchsleuth.worker.client import StateListener, WorkerClient, WorkerUnavailable
 
 T = TypeVar("T")
@@ -19,13 +19,15 @@ ClientFactory = Callable[[str | None, StateListener], WorkerClient]
 
 @dataclass(frozen=True)
 class Asked:
-    """The subject of an analysis: a document, the texts of other open ones, where imports start from, and the rules to ask."""
+    """The subject of an analysis: a document, the texts of other open ones, where imports start from, the rules to ask, and the
+    facts of runs."""
 
     path: str
     text: str
     overlay: Mapping[str, str]
     roots: tuple[str, ...]
     codes: Sequence[str] | None = None
+    observed: Sequence[TensorFact] = ()
 
 
 class AsyncWorkerClient:
@@ -88,6 +90,7 @@ class AsyncWorkerClient:
                 codes=asked.codes,
                 budget_s=budget_s,
                 patient=False,
+                observed=asked.observed,
             )
         )
 

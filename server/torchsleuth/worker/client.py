@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from torchsleuth.messages import message
-from torchsleuth.schema import FileAnalysis
+from torchsleuth.schema import FileAnalysis, TensorFact
 from torchsleuth.worker import bootstrap
 from torchsleuth.worker.blame import Blame, Death
 from torchsleuth.worker.progress import VARIABLE, Record
@@ -119,12 +119,15 @@ class WorkerClient:
         codes: Sequence[str] | None = None,
         budget_s: float = 60.0,
         patient: bool = True,
+        observed: Sequence[TensorFact] = (),
     ) -> FileAnalysis:
-        """The analysis of a document. A worker that dies of it or exceeds the budget is replaced, and asked again; what
+        """The analysis of a document; `observed`: what a run has seen. A worker that dies of it or exceeds the budget is replaced, and asked again; what
         it dies of twice is left out from then on, and `stats["incomplete"]` says so. Unless `patient`, an answer with
         `stats["died"]` comes instead of asking again. Raises WorkerUnavailable if the interpreter cannot run the
         analysis."""
         parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots, "verify": verify}
+        if observed:
+            parameters["observed"] = [fact.to_json() for fact in observed]
         return self._served("analyze", parameters, codes, budget_s, patient)
 
     def repair(

@@ -11,6 +11,7 @@ from torchsleuth.interp.budget import Budget, OutOfTime
 from torchsleuth.interp.fitting import fitting_operand
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Execution
+from torchsleuth.interp.observed import Observations
 from torchsleuth.interp.reasons import Watch
 from torchsleuth.interp.relevance import irrelevant
 from torchsleuth.interp.trace import Place, Sighting, Trace
@@ -20,7 +21,7 @@ from torchsleuth.repair.verify import Checked, Found, T, Trials, for_cause, toge
 from torchsleuth.rules.evidence.causes import by_cause, shown
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis, Candidates, Finding, Rule
-from torchsleuth.schema import SEVERITIES, Diagnostic, DimJson, FileAnalysis, Fix, TensorFact
+from torchsleuth.schema import SEVERITIES, Diagnostic, DimJson, FileAnalysis, Fix, Json, TensorFact
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -68,10 +69,13 @@ class Engine:
         roots: tuple[str, ...] = (),
         verify: bool = True,
         codes: Sequence[str] | None = None,
+        observed: Sequence[Json] = (),
     ) -> FileAnalysis:
         """Analyse a document. `overlay`: texts of other open documents. `roots`: folders that imports start from.
-        With `verify` false fixes are left to `repair`. `codes`: the rules to ask, None for those on by default."""
-        return self._bounded.run(lambda: self._analyze(path, text, overlay, roots, verify, codes))
+        With `verify` false fixes are left to `repair`. `codes`: the rules to ask, None for those on by default.
+        `observed`: facts of a run, as JSON, which stand for what is unknown in the facts; nothing is found by them."""
+        seen = Observations.from_json(observed)
+        return self._bounded.run(lambda: self._analyze(path, text, overlay, roots, verify, codes, seen))
 
     def _analyze(
         self,
@@ -81,6 +85,7 @@ class Engine:
         roots: tuple[str, ...],
         verify: bool,
         codes: Sequence[str] | None,
+        observed: Observations | None = None,
     ) -> FileAnalysis:
         started, began = time.perf_counter(), time.process_time()
         hits, misses = self.oracle.hits, self.oracle.misses
@@ -90,7 +95,7 @@ class Engine:
         found = self._diagnose(analysis, rules)
         groups = by_cause(analysis, [diagnostic for diagnostic, _ in found])
         diagnostics = tuple(map(shown, groups))
-        facts = facts_of(analysis, path, self._behind_failures(analysis, path, files, roots))
+        facts = facts_of(analysis, path, self._supposed(analysis, path, files, roots, observed))
         stats = {
             "analysis_ms": round((time.perf_counter() - started) * 1000, 2),
             "verification_ms": 0.0,
@@ -208,17 +213,24 @@ class Engine:
         names = [message(f"worker.part.{part.kind}", name=part.name, line=part.line) for part in parts]
         return message("worker.left_out", parts=", ".join(dict.fromkeys(names))) if names else None
 
-    def _behind_failures(
-        self, analysis: Analysis, path: str, files: Mapping[str, str], roots: tuple[str, ...]
+    def _supposed(
+        self,
+        analysis: Analysis,
+        path: str,
+        files: Mapping[str, str],
+        roots: tuple[str, ...],
+        observed: Observations | None,
     ) -> dict[Place, Sighting]:
-        """The sightings where layers that do not fit are taken to be given what they are made for: so the hints go on behind
-        them. Nothing is found in that way."""
+        """The sightings where layers that do not fit are taken to be given what they are made for, so that the hints go on
+        behind them, and what is unknown is what a run has seen there. Nothing is found in that way."""
         trace = analysis.trace
-        if trace.incomplete or trace.overdue or not any(fitting_operand(one.operation) for one in trace.failures):
+        misfits = any(fitting_operand(one.operation) for one in trace.failures)
+        if trace.incomplete or trace.overdue or not (misfits or observed):
             return {}
         budget = Budget(seconds=BEHIND_SECONDS)
         interpreter = Execution(self.oracle, Workspace(files, roots), budget, self.progress)
         interpreter.fitting = True
+        interpreter.observed = observed or Observations()
         try:
             with self._bounded.limit(budget.seconds + GRACE_SECONDS):
                 supposed = interpreter.run_document(SourceText(path, files[path]))

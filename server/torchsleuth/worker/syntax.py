@@ -16,7 +16,7 @@ from torchsleuth.interp.trace import Trace
 from torchsleuth.messages import message
 from torchsleuth.repair.verify import Checked, Found, T, Trials, together, verified_fixes
 from torchsleuth.rules.rule import Analysis, Candidates, Rule, load_rule
-from torchsleuth.schema import Diagnostic, FileAnalysis, Fix
+from torchsleuth.schema import Diagnostic, FileAnalysis, Fix, Json
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 
@@ -40,6 +40,7 @@ class SyntaxEngine:
         roots: tuple[str, ...] = (),
         verify: bool = True,
         codes: Sequence[str] | None = None,
+        observed: Sequence[Json] = (),
     ) -> FileAnalysis:
         rules = [rule for code, rule in self._rules.items() if (rule.fault.default if codes is None else code in codes)]
         analysis = _unknown(path, text)
