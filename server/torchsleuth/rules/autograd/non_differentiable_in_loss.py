@@ -54,6 +54,7 @@ from torchsleuth.values.graph import Cut, GraphNode, cut_of, flat_step, node_of,
 
 CODE = "TS407"
 _CHOICES = (".argmin", ".argmax")
+_AS_NUMBERS = (".tolist", ".item")
 _SUMS = frozenset({"add", "sub", "iadd", "isub"})
 _LATER = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.DictComp)
 """What is not computed with the statement that it stands in, or not always."""
@@ -90,6 +91,15 @@ def _within(analysis: Analysis) -> Iterator[Finding]:
         for operation in analysis.trace.operations
         if operation.target.endswith(_CHOICES) and operation.nodes and operation.nodes[0] is not None
     ]
+    # A choice that leaves PyTorch as numbers, for slices or branches, is meant as one.
+    used = {
+        operand.origin.site.span
+        for operation in analysis.trace.operations
+        if choices and not operation.target.endswith(_AS_NUMBERS)
+        for operand in operation.operands
+        if operand.origin is not None
+    }
+    choices = [(operation, scores) for operation, scores in choices if operation.site.span in used]
     seen: set[Span] = set()
     for event in passes_back:
         nodes = event.node.reachable(passes) if event.node is not None and event.certain else ()
