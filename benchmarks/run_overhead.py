@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--steps", type=int, default=30)
     options = parser.parse_args()
-    ConstructorRegistry(lambda path: path == "benchmark.py").install(torch.nn.Module)
+    ConstructorRegistry(lambda path: path == "benchmark.py").install(torch)
     print(
         f"torch {torch.__version__}, Python {sys.version.split()[0]}, {os.cpu_count()} CPUs, {torch.get_num_threads()} threads"
     )

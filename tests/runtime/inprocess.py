@@ -17,7 +17,7 @@ from torchsleuth.runtime.crash import CrashReporter
 from torchsleuth.runtime.recorder import Recorder
 from torchsleuth.runtime.registry import ConstructorRegistry
 from torchsleuth.runtime.report import Collector, RunReport, read_sources
-from torchsleuth.runtime.rewrite import LOSS, RECORDER, Site, rewrite
+from torchsleuth.runtime.rewrite import IMPORTED, LOSS, RECORDER, Site, rewrite
 from torchsleuth.runtime.watch import TrainingWatch
 from torchsleuth.schema import Diagnostic
 
@@ -67,11 +67,13 @@ def recording(
 ) -> Iterator[None]:
     setattr(builtins, RECORDER, record)
     setattr(builtins, LOSS, see_loss)
+    setattr(builtins, IMPORTED, lambda: None)
     try:
         yield
     finally:
         delattr(builtins, RECORDER)
         delattr(builtins, LOSS)
+        delattr(builtins, IMPORTED)
 
 
 def execute(path: Path, text: str, *, careful: bool = False) -> Observed:
@@ -86,8 +88,7 @@ def execute(path: Path, text: str, *, careful: bool = False) -> Observed:
 
     recorder = Recorder(sites, observed.stream)  # type: ignore[arg-type]
     registry = ConstructorRegistry(owns)
-    original = torch.nn.Module.__init__
-    registry.install(torch.nn.Module)
+    registry.install(torch)
     watch = TrainingWatch()
     watch.install(torch, sys.modules["torch.optim.optimizer"])
     try:
@@ -100,7 +101,7 @@ def execute(path: Path, text: str, *, careful: bool = False) -> Observed:
         observed.stream.send("crash", **reporter.report(error, traceback))
     finally:
         watch.remove()
-        torch.nn.Module.__init__ = original  # type: ignore[method-assign]
+        registry.remove()
         recorder.flush()
     observed.training = watch.result()
     return observed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import select
 import signal
@@ -181,7 +182,7 @@ class Rows(Dataset):
 
     def __getitem__(self, index):
         row = torch.zeros(3)
-        assert builtins._torchsleuth_record.__name__ == "unrecorded"
+        assert builtins._torchsleuth_record.func.__name__ == "unrecorded"
         if index == 5:
             return index, row + torch.zeros(4)
         return index, row
@@ -323,3 +324,36 @@ def test_an_interpreter_that_cannot_be_started_is_an_error(tmp_path: Path) -> No
     script = write(tmp_path / "script.py", "")
     with pytest.raises(OSError):
         run(str(script), (), interpreter=str(tmp_path / "no-python"))
+
+
+SAFE = "-P -m pack" if sys.version_info >= (3, 11) else "-s -m pack"
+FOLDER = {
+    "pack/__init__.py": "",
+    "pack/__main__.py": "import sys, traceback\nfrom pack import deep\nprint(sys.argv, sys.orig_argv[1:], sys.path[0], __name__,\n"
+    "      __file__, __package__, __spec__.name, __debug__, sorted(vars()))\ntraceback.print_stack()\ndeep.dig(sys.argv[-1])\n",
+    "pack/deep.py": "import sys, traceback\ndef dig(text):\n    traceback.print_stack()\n    if text == 'exit':\n        sys.exit(5)\n"
+    "    return 1 / len(text[1:])\n",
+}
+
+
+@pytest.mark.parametrize("last", ["x", "exit", "long"])
+@pytest.mark.parametrize("command", ["-m pack", "-O -X utf8 -m pack.__main__ --report a", "pack", SAFE, "-m none.such"])
+def test_a_module_and_a_folder_run_as_with_python(tmp_path: Path, command: str, last: str) -> None:
+    for name, text in FOLDER.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write(tmp_path / name, text)
+    arguments = [*command.split(), last]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    given: dict[str, Any] = {"capture_output": True, "text": True, "cwd": tmp_path, "env": environment}
+    plain = subprocess.run([sys.executable, *arguments], **given)
+    flags = list(itertools.takewhile(lambda item: item not in ("-m", "pack"), arguments))
+    module = "-m" in arguments
+    target, *rest = arguments[len(flags) + module :]
+    job = Run(
+        target, tuple(rest), sys.executable, str(tmp_path), environment=environment, module=module, flags=tuple(flags)
+    )
+    output: list[str] = []
+    job.on_output = output.append
+    report = job.execute()
+    assert report.exit_code == plain.returncode
+    assert sorted("".join(output).splitlines()) == sorted((plain.stdout + plain.stderr).splitlines())

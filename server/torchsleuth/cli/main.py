@@ -121,18 +121,28 @@ def explain(
 @app.command(context_settings=_PASS_ON)
 def run(
     context: typer.Context,
-    script: Script,
+    script: Annotated[
+        str, typer.Argument(help="A script, notebook or folder; everything behind it is passed on to it.")
+    ],
+    module: Annotated[bool, typer.Option("-m", help="SCRIPT is the name of a module, as for python -m.")] = False,
     report: Annotated[Path | None, typer.Option(help="Write the run's report to this file, as JSON.")] = None,
     output_format: Format = OutputFormat.text,
     python: Python = None,
+    optimize: Annotated[int, typer.Option("-O", count=True, help="Passed on to the interpreter, as -X and -W.")] = 0,
+    implementation: Annotated[list[str] | None, typer.Option("-X", help="Passed on to the interpreter.")] = None,
+    warnings: Annotated[list[str] | None, typer.Option("-W", help="Passed on to the interpreter.")] = None,
 ) -> None:
     """Run a script under instrumentation and map what fails to the source.
 
     The diagnosis goes to standard error, and the exit status is the script's own; 2 where it could not be started.
     """
+    from torchsleuth.cli.run import Options
     from torchsleuth.cli.run import run as start
 
-    raise typer.Exit(start(script, context.args, report, output_format.value, python))
+    flags = ["-O"] * optimize
+    flags += [item for value in implementation or () for item in ("-X", value)]
+    flags += [item for value in warnings or () for item in ("-W", value)]
+    raise typer.Exit(start(script, context.args, Options(report, output_format.value, python, module, tuple(flags))))
 
 
 @app.command(context_settings=_PASS_ON)

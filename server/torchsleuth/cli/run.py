@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from torchsleuth.cli.files import PathNames, is_script
@@ -11,21 +12,33 @@ from torchsleuth.cli.output import Output, complain, data
 from torchsleuth.cli.render import print_diagnostic, source_reader, to_json
 from torchsleuth.cli.writing import Unwritable, check_private, write_private
 from torchsleuth.messages import message
-from torchsleuth.runtime.session import RunReport
-from torchsleuth.runtime.session import run as execute
+from torchsleuth.runtime.session import Run, RunReport
 
 
-def run(script: Path, arguments: list[str], report: Path | None, output_format: str, python: str | None) -> int:
+@dataclass(frozen=True)
+class Options:
+    """The command line's; see `cli.main`."""
+
+    report: Path | None
+    output_format: str
+    python: str | None
+    module: bool = False
+    flags: tuple[str, ...] = ()
+
+
+def run(script: str, arguments: list[str], options: Options) -> int:
     """The script's exit status; 2 where it could not be started or the report could not be written."""
-    if not is_script(script) or report is not None and not _can_write(report):
+    report = options.report
+    if not options.module and not _can_run(Path(script)) or report is not None and not _can_write(report):
         return 2
-    interpreter = python or sys.executable
+    interpreter = options.python or sys.executable
+    job = Run(script, tuple(arguments), interpreter, module=options.module, flags=options.flags)
     try:
-        result = execute(str(script), tuple(arguments), interpreter=interpreter)
+        result = job.execute()
     except OSError as error:
         complain(message("cli.cannot_start", python=interpreter, error=error.strerror or error))
         return 2
-    _show(script, result, output_format)
+    _show(script, result, options.output_format)
     if report is not None:
         try:
             write_private(report, json.dumps(result.to_json(), indent=2) + "\n")
@@ -34,6 +47,10 @@ def run(script: Path, arguments: list[str], report: Path | None, output_format: 
             return 2
     code = result.exit_code
     return 128 - code if code < 0 else code
+
+
+def _can_run(script: Path) -> bool:
+    return (script / "__main__.py").is_file() or is_script(script)
 
 
 def _can_write(report: Path) -> bool:
@@ -46,9 +63,9 @@ def _can_write(report: Path) -> bool:
     return True
 
 
-def _show(script: Path, result: RunReport, output_format: str) -> None:
+def _show(script: str, result: RunReport, output_format: str) -> None:
     """The diagnosis on standard error: the script's own output stays untouched."""
-    names = PathNames([str(script)])
+    names = PathNames([script])
     diagnostics = [names.diagnostic(diagnostic) for diagnostic in result.diagnostics]
     if output_format == "json":
         data(to_json(diagnostics), sys.stderr)

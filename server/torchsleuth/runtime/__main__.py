@@ -1,4 +1,6 @@
-"""``python …/torchsleuth/runtime/__main__.py SCRIPT ARGS…``: makes the package importable, and only the package.
+"""``python FLAGS… …/torchsleuth/runtime/__main__.py SCRIPT ARGS…`` (or ``-m MODULE ARGS…``): starts a run.
+
+Makes the package importable, and only the package.
 
 It is started as a file, so that the user's interpreter needs nothing installed and no environment variable changes. The
 folder that holds the package does not become importable: it may be the site-packages of another environment.
@@ -7,7 +9,8 @@ folder that holds the package does not become importable: it may be the site-pac
 import sys
 
 if __name__ == "__main__":
-    del sys.path[0]  # this folder, or with -m the working folder: neither may shadow the standard library
+    if not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
+        del sys.path[0]  # this folder, which may not shadow the standard library
     if "torchsleuth" not in sys.modules:
         import importlib.util
         import os
@@ -19,6 +22,6 @@ if __name__ == "__main__":
         assert _spec is not None and _spec.loader is not None
         sys.modules["torchsleuth"] = importlib.util.module_from_spec(_spec)
         _spec.loader.exec_module(sys.modules["torchsleuth"])
-    from torchsleuth.runtime.launch import main
+    from torchsleuth.runtime.prepare import main
 
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
+    main(sys.argv[1:])

@@ -1,65 +1,69 @@
-"""Rewrites modules of the user's project as they are imported, and tells when torch has been."""
+"""Rewrites modules of the user's project as they are imported.
+
+Only what a source file's loader gives as a module's code is exchanged: finders, loaders, bytecode caches and the messages of
+the compiler stay those of Python, and tracebacks show no frame of ours, because `get_code` carries the file name of the
+import system, whose frames Python leaves out.
+"""
 
 from __future__ import annotations
 
-import contextlib
-import importlib.abc
-import importlib.machinery
 import sys
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from importlib.machinery import SourceFileLoader
 from typing import Any
 
-Compile = Callable[[bytes, str], types.CodeType]
+Rewrite = Callable[[bytes, str, types.CodeType], types.CodeType]
+_FILE_OF_IMPORTS = "<frozen importlib._bootstrap_external>"
 
 
-class ProjectLoader(importlib.machinery.SourceFileLoader):
-    """Loads a module of the user's project rewritten; never from or to a bytecode cache."""
+class ImportHook:
+    """`rewrite` gets the source, path and plain code of each module that `owns` says is the user's; `before` has functions
+    that are called before modules of these names are executed."""
 
-    def __init__(self, fullname: str, path: str, compile_source: Compile) -> None:
-        super().__init__(fullname, path)
-        self._compile = compile_source
-
-    def get_code(self, fullname: str) -> types.CodeType:
-        path = self.get_filename(fullname)
-        return self._compile(self.get_data(path), path)
-
-
-class ImportHook(importlib.abc.MetaPathFinder):
-    """First in ``sys.meta_path``; asks the finders behind it, so that editable installs are found too."""
-
-    def __init__(
-        self, owns: Callable[[str], bool], compile_source: Compile, after: Mapping[str, Callable[[Any], None]]
-    ) -> None:
+    def __init__(self, owns: Callable[[str], bool], rewrite: Rewrite, before: Mapping[str, Callable[[], None]]) -> None:
         self._owns = owns
-        self._compile = compile_source
-        self._after = after
+        self._rewrite = rewrite
+        self._before = before
+        self._original: Any = None
 
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None) -> Any:
-        spec = self._find(fullname, path, target)
-        loader = getattr(spec, "loader", None)
-        if fullname in self._after and loader is not None:
-            _call_after(loader, self._after[fullname])
-        elif type(loader) is importlib.machinery.SourceFileLoader and self._owns(loader.path):
-            spec.loader = ProjectLoader(fullname, loader.path, self._compile)
-        return spec
+    def install(self) -> None:
+        original = self._original = SourceFileLoader.get_code
+        owns, rewritten, before = self._owns, self._rewritten, self._before
 
-    def _find(self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None) -> Any:
-        for finder in list(sys.meta_path):
-            if finder is not self and hasattr(finder, "find_spec"):
-                spec = finder.find_spec(fullname, path, target)
-                if spec is not None:
-                    return spec
-        return None
+        def get_code(self: SourceFileLoader, fullname: str) -> types.CodeType | None:
+            code = original(self, fullname)
+            if fullname in before:
+                before[fullname]()
+            elif code is not None and type(self) is SourceFileLoader and owns(self.path):
+                code = rewritten(self, code)
+            return code
+
+        get_code.__code__ = get_code.__code__.replace(co_filename=_FILE_OF_IMPORTS)
+        SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
+
+    def remove(self) -> None:
+        if self._original is not None:
+            del SourceFileLoader.get_code  # it is inherited
+            self._original = None
+
+    def _rewritten(self, loader: SourceFileLoader, code: types.CodeType) -> types.CodeType:
+        path = str(loader.path)
+        try:
+            return self._rewrite(loader.get_data(path), path, code)
+        except Exception:  # what cannot be watched must not keep the script from running
+            return code
 
 
-def _call_after(loader: Any, told: Callable[[Any], None]) -> None:
-    execute = loader.exec_module
-
-    def exec_module(module: types.ModuleType) -> None:
-        del loader.exec_module
-        execute(module)
-        with contextlib.suppress(Exception):  # what we cannot watch must not keep the script from running
-            told(module)
-
-    loader.exec_module = exec_module
+def silently(compile_source: Callable[[], Any]) -> Any:
+    """Its result; what the compiler warns of has been said. The list is exchanged, because whoever changes the filters makes
+    Python forget which warnings it has shown."""
+    warnings: Any = sys.modules.get("warnings")
+    if warnings is None:
+        return compile_source()
+    filters = warnings.filters
+    warnings.filters = [("ignore", None, Warning, None, 0)]
+    try:
+        return compile_source()
+    finally:
+        warnings.filters = filters

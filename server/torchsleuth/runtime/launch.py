@@ -1,30 +1,35 @@
-"""Runs the user's script in this process as ``python SCRIPT ARGS…`` would, and reports what it does.
+"""Second half of a run: puts the instrumentation in place, in the process that the script is about to run in, and reports
+what it does.
 
 The script's standard streams, arguments, working directory, environment and exit status are its own.
 """
 
 from __future__ import annotations
 
+import _warnings
+import atexit
 import builtins
-import importlib.machinery
-import io
+import functools
 import os
 import sys
 import types
 from collections.abc import Callable
+from importlib.machinery import BuiltinImporter, SourceFileLoader
 from types import TracebackType
 from typing import Any
 
 from torchsleuth.runtime.crash import CrashReporter
-from torchsleuth.runtime.events import DESCRIPTOR, EventStream
-from torchsleuth.runtime.imports import ImportHook
+from torchsleuth.runtime.events import EventStream
+from torchsleuth.runtime.imports import ImportHook, silently
 from torchsleuth.runtime.project import Project
 from torchsleuth.runtime.recorder import Recorder, unrecorded
 from torchsleuth.runtime.registry import ConstructorRegistry
-from torchsleuth.runtime.rewrite import LOSS, RECORDER, Site, rewrite
+from torchsleuth.runtime.rewrite import IMPORTED, LEAVE, LOSS, RECORDER, Site, Span, rewrite
+from torchsleuth.runtime.tracing import TracerWatch
 from torchsleuth.runtime.watch import TrainingWatch
 
 _OWN_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
+_TRACERS_OF_TORCH = ("torch._dynamo", "torch.fx.experimental.symbolic_shapes")
 
 
 class Launch:
@@ -40,18 +45,26 @@ class Launch:
         self.registry = ConstructorRegistry(self.project.owns)
         self.watch = TrainingWatch()
         self.crash = CrashReporter(self.project.owns, self.registry, self.recorder, self.texts)
+        before = dict.fromkeys(_TRACERS_OF_TORCH, self._tracer_imported)
+        self.imports = ImportHook(self.project.owns, self.compile, before)
+        self.tracers = TracerWatch(self.suspend)
+        self.suspended = False
+        self._watched = False
+        self._careful = False
         self._process = os.getpid()
         self._ended = False
 
     def install(self) -> None:
-        set_record(unrecorded)
-        setattr(builtins, LOSS, self.watch.see_loss)
-        after: dict[str, Callable[[Any], None]] = {
-            "torch": self._torch_imported,
-            "torch._dynamo": self._tracers_imported,
-            "torch.fx.experimental.symbolic_shapes": self._tracers_imported,
+        set_record(self._record_when_imported)
+        names: dict[str, Any] = {
+            RECORDER: _RECORD,
+            LOSS: functools.partial(self.watch.see_loss),
+            LEAVE: self.leave,
+            IMPORTED: self._imported,
         }
-        sys.meta_path.insert(0, ImportHook(self.project.owns, self.compile, after))
+        vars(builtins).update(names)
+        self.imports.install()
+        self.tracers.install()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=lambda: set_record(unrecorded))
         leave = os._exit
@@ -61,22 +74,72 @@ class Launch:
             leave(status)
 
         os._exit = _exit  # type: ignore[assignment]
+        atexit.register(self.end)
 
-    def compile(self, source: bytes, path: str) -> types.CodeType:
-        """The rewritten code of one of the user's files."""
+    def start(self) -> None:
+        self.stream.send("started", pid=os.getpid(), script=self.path, python=sys.version.split()[0])
+
+    def loaded(self, path: str, source: bytes) -> None:
         self.texts[path] = source
         self.stream.send("loaded", path=path)
-        return rewrite(source, path, self.sites)
 
-    def _torch_imported(self, torch: Any) -> None:
-        self.registry.install(torch.nn.Module)
+    def compile(self, source: bytes, path: str, plain: types.CodeType) -> types.CodeType:
+        """The rewritten code of a module of the user's."""
+        self.loaded(path, source)
+        return silently(lambda: rewrite(source, path, self.sites))
+
+    def _imported(self) -> None:
+        """Called after import statements."""
+        if self.suspended:
+            return
+        self.tracers.imported()
+        self._look_for_torch()
+
+    def _look_for_torch(self) -> bool:
+        torch = sys.modules.get("torch")
+        if torch is None or self._watched or getattr(torch.__spec__, "_initializing", False):
+            return self._watched
+        self._watched = True
+        self.registry.install(torch)
         self.watch.install(torch, sys.modules["torch.optim.optimizer"])
-        careful = "torch.fx.experimental.symbolic_shapes" in sys.modules or "torch._dynamo" in sys.modules
-        set_record(self.recorder.make_record(torch, careful=careful))
+        self._be_careful()
+        return True
 
-    def _tracers_imported(self, module: Any) -> None:
-        if getattr(builtins, RECORDER) is not unrecorded:
-            set_record(self.recorder.make_record(sys.modules["torch"], careful=True))
+    def _be_careful(self) -> None:
+        """Choose how to record, again when a tracer of torch's is about to be imported."""
+        if self._watched and not self.suspended:
+            careful = self._careful or not sys.modules.keys().isdisjoint(_TRACERS_OF_TORCH)
+            set_record(self.recorder.make_record(sys.modules["torch"], careful=careful))
+
+    def _tracer_imported(self) -> None:
+        self._careful = True
+        self._be_careful()
+
+    def _record_when_imported(self, site: int, value: Any) -> Any:
+        """Records nothing before torch is imported."""
+        return _RECORD(site, value) if not self._watched and self._look_for_torch() else value
+
+    def suspend(self) -> None:
+        """Nothing of ours runs any more, because a debugger, tracer or profiler would see it. Rewritten code calls functions
+        in C that give back what they get."""
+        self.suspended = True
+        nothing: Any = {}
+        set_record(nothing.get)
+        vars(builtins)[LOSS].__setstate__((nothing.get, (None,), {}, None))
+        vars(builtins)[IMPORTED] = dict
+        self.imports.remove()
+        self.registry.remove()
+        self.watch.remove()
+
+    def leave(self) -> None:
+        """Called with an exception that leaves the main program."""
+        error = sys.exc_info()[1]
+        if error is not None:
+            _hide_own_frames(error.__traceback__)
+        if isinstance(error, SystemExit):
+            _report_hidden(self, error)
+        elif error is not None and not isinstance(error, KeyboardInterrupt):
+            self.report(error, error.__traceback__)
 
     def end(self) -> None:
         """Send what has not been sent; once, and not from a forked child."""
@@ -101,48 +164,68 @@ class Launch:
             return  # the script's own error is what has to reach the user
 
 
+_RECORD: Any = functools.partial(unrecorded)
+"""What rewritten code calls: in C, so that no profiler sees it, and exchanged by its state, so that a call whose arguments are
+being evaluated is changed too."""
+
+
 def set_record(record: Callable[[int, Any], Any]) -> None:
-    setattr(builtins, RECORDER, record)
+    _RECORD.__setstate__((record, (), {}, None))
 
 
-def main(script: str, arguments: list[str]) -> int:
-    descriptor = int(os.environ.pop(DESCRIPTOR))
+def begin(
+    descriptor: int,
+    kind: str,
+    target: str,
+    flags: tuple[str, ...],
+    arguments: tuple[str, ...],
+    source: bytes,
+    warned: tuple[tuple[str, str, int], ...],
+    sites: tuple[tuple[Span, tuple[str, Span] | None], ...] = (),
+) -> None:
+    """First statement of what `prepare` made: afterwards everything is as the interpreter leaves it for a main program.
+
+    `target` is the name of a module, or the path of a folder or of a script, to which `source`, `warned` and `sites` belong.
+    """
     os.set_inheritable(descriptor, False)
+    _forget_the_compiled_file(sys.argv[0])
+    sys.orig_argv = [sys.orig_argv[0], *flags, *arguments]
+    sys.argv[0] = arguments[0]
+    main = vars(sys.modules["__main__"])
+    own_folder = not (sys.flags.isolated or getattr(sys.flags, "safe_path", False))
+    if own_folder:
+        del sys.path[0]
+    script = os.path.join(os.getcwd() if kind == "module" else target, "__main__.py")
+    if kind == "module":
+        if own_folder:
+            sys.path.insert(0, os.getcwd())
+    elif kind == "folder":
+        sys.path.insert(0, target)
+    else:
+        script = target
+        main["__file__"], main["__loader__"] = script, SourceFileLoader("__main__", script)
+        sys.path_importer_cache.setdefault(script, None)
+        if own_folder:
+            sys.path.insert(0, os.path.dirname(os.path.realpath(arguments[0])))
+    if kind != "script":
+        main["__loader__"] = BuiltinImporter
+        del main["__file__"], main["__cached__"]
     launch = Launch(script, descriptor)
-    try:
-        with io.open_code(launch.path) as file:
-            source = file.read()
-    except OSError as error:
-        reason = f"[Errno {error.errno}] {error.strerror}"
-        print(f"{sys.executable}: can't open file {launch.path!r}: {reason}", file=sys.stderr)
-        return 2
-    module = _main_module(launch.path)
-    sys.argv = [script, *arguments]
-    sys.orig_argv = [sys.executable, script, *arguments]
-    sys.path.insert(0, os.path.dirname(os.path.realpath(script)))
-    launch.stream.send("started", pid=os.getpid(), script=launch.path, python=sys.version.split()[0])
+    launch.sites += [Site(script, *site) for site in sites]
+    launch.start()
+    if kind == "script":
+        launch.loaded(script, source)
     launch.install()
-    try:
-        exec(launch.compile(source, launch.path), module.__dict__)
-    except SystemExit as stop:
-        _report_hidden(launch, stop)
-        raise
-    except BaseException as error:
-        return _uncaught(launch, error)
-    finally:
-        launch.end()
-    return 0
+    for message, category, line in warned:
+        _warnings.warn_explicit(message, getattr(builtins, category), script, line)
 
 
-def _main_module(path: str) -> types.ModuleType:
-    """``__main__`` as the interpreter makes it for a script."""
-    module = types.ModuleType("__main__")
-    loader = importlib.machinery.SourceFileLoader("__main__", path)
-    module.__dict__.update({"__builtins__": builtins, "__file__": path, "__cached__": None, "__loader__": loader})
-    if sys.version_info < (3, 14):
-        module.__dict__["__annotations__"] = {}
-    sys.modules["__main__"] = module
-    return module
+def _forget_the_compiled_file(path: str) -> None:
+    sys.path_importer_cache.pop(path, None)
+    if path.startswith("/proc/self/fd/"):
+        os.close(int(os.path.basename(path)))
+    else:
+        os.unlink(path)
 
 
 def _report_hidden(launch: Launch, stop: SystemExit) -> None:
@@ -153,44 +236,11 @@ def _report_hidden(launch: Launch, stop: SystemExit) -> None:
         launch.report(cause, cause.__traceback__)
 
 
-def _uncaught(launch: Launch, error: BaseException) -> int:
-    """Handle an exception that nobody caught as the interpreter does."""
-    traceback = error.__traceback__ = _without_own_frames(error.__traceback__)
-    if not isinstance(error, KeyboardInterrupt):
-        launch.report(error, traceback)
-    launch.end()
-    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, traceback
-    if sys.version_info >= (3, 12):
-        sys.last_exc = error
-    try:
-        sys.excepthook(type(error), error, traceback)
-    except SystemExit:
-        raise
-    except BaseException as second:
-        print("Error in sys.excepthook:", file=sys.stderr)
-        sys.__excepthook__(type(second), second, _without_own_frames(second.__traceback__))
-        print("\nOriginal exception was:", file=sys.stderr)
-        sys.__excepthook__(type(error), error, traceback)
-    if isinstance(error, KeyboardInterrupt):
-        # The interpreter ends itself with SIGINT after its clean-up; it shall not print the traceback again.
-        sys.excepthook = lambda *_: None
-        raise KeyboardInterrupt
-    return 1
-
-
-def _without_own_frames(traceback: TracebackType | None) -> TracebackType | None:
-    """A traceback without the frames of this package, and without those of the import system that led to them."""
-    entries = []
+def _hide_own_frames(traceback: TracebackType | None) -> None:
+    """A signal's handler may raise while something is recorded."""
     while traceback is not None:
-        entries.append(traceback)
-        traceback = traceback.tb_next
-    kept: list[TracebackType] = []
-    for entry in entries:
-        if entry.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER):
-            while kept and kept[-1].tb_frame.f_code.co_filename.startswith("<frozen importlib"):
-                kept.pop()
+        following = traceback.tb_next
+        if following is None or not following.tb_frame.f_code.co_filename.startswith(_OWN_FOLDER):
+            traceback = following
         else:
-            kept.append(entry)
-    for entry, following in zip(kept, [*kept[1:], None]):
-        entry.tb_next = following
-    return kept[0] if kept else None
+            traceback.tb_next = following.tb_next

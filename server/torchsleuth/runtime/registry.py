@@ -1,12 +1,11 @@
 """Remembers where each module was constructed: the exact characters of ``nn.Linear(10, h)``, also in a Sequential.
 
-One patch of ``nn.Module.__init__``. Per module it keeps code objects and instruction offsets only; columns are looked
+One function that ``nn.Module.__init__`` calls is exchanged. Per module it keeps code objects and instruction offsets only; columns are looked
 up after a crash.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
 import sys
 import weakref
@@ -53,18 +52,30 @@ class ConstructorRegistry:
     def __init__(self, owns: Callable[[str], bool]) -> None:
         self._owns = owns
         self._known: dict[int, tuple[weakref.ref[Any], _Construction]] = {}
+        self._torch: Any = None
+        self._original: Any = None
         self._built: Counter[tuple[CodeType, int]] = Counter()
 
-    def install(self, module_class: Any) -> None:
-        original = module_class.__init__
-        remember = self._remember
+    def install(self, torch: Any) -> None:
+        """Nothing is wrapped, so that no frame of ours stands between a constructor and that of ``nn.Module``: what the latter
+        calls first is exchanged."""
+        self._torch, self._original = torch._C, torch._C._log_api_usage_once
+        original, remember, compiling = self._original, self._remember, torch.compiler.is_compiling
+        code = torch.nn.Module.__init__.__code__
 
-        @functools.wraps(original)
-        def __init__(module: Any, *args: Any, **kwargs: Any) -> None:
-            remember(module, sys._getframe(1))
-            original(module, *args, **kwargs)
+        def _log_api_usage_once(event: str) -> None:
+            if not compiling() and event == "python.nn_module":
+                frame = sys._getframe(1)
+                if frame.f_code is code:
+                    remember(frame.f_locals["self"], frame.f_back)
+            original(event)
 
-        module_class.__init__ = __init__
+        torch._C._log_api_usage_once = _log_api_usage_once
+
+    def remove(self) -> None:
+        if self._torch is not None:
+            self._torch._log_api_usage_once = self._original
+            self._torch = None
 
     def _remember(self, module: Any, frame: FrameType | None) -> None:
         """Skips the module's own constructors, the user's included: wanted is the call that made it."""

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 RECORDER = "_torchsleuth_record"
 """A builtin while the script runs. One leading underscore only: two would be mangled inside classes."""
 
 LOSS = "_torchsleuth_loss"
 """A builtin too: gets what ``backward()`` is called on."""
+
+LEAVE = "_torchsleuth_leave"
+"""A builtin too: called with an exception that leaves the main program."""
+
+IMPORTED = "_torchsleuth_imported"
+"""A builtin too: called after each import statement."""
 
 _COMPILERS = {"jit", "script", "compile", "triton", "numba", "njit", "vectorize"}
 _NEVER_TENSORS = frozenset(
@@ -100,6 +106,18 @@ class Rewriter(ast.NodeTransformer):
         self.generic_visit(node.value)
         self._see_loss(node.value)
         return node
+
+    def visit_Import(self, node: Any) -> Any:
+        if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+            return node
+        return [node, self._statement(IMPORTED, node)]
+
+    visit_ImportFrom = visit_Import
+
+    def _statement(self, name: str, at: ast.AST) -> ast.stmt:
+        """A call of one of the builtins without arguments, located at a statement."""
+        call = ast.Call(ast.copy_location(ast.Name(name, ast.Load()), at), [], [])
+        return ast.copy_location(ast.Expr(ast.copy_location(call, at)), at)
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """The value carries the binding of a single target; names in tuples are reported after the assignment."""
@@ -221,12 +239,74 @@ def _compiled_elsewhere(node: Any) -> bool:
     return not words.isdisjoint(_COMPILERS)
 
 
-def rewrite(source: bytes | str, path: str, sites: list[Site]) -> Any:
-    """The code object of a file with recording. Raises SyntaxError as compiling the file itself does."""
-    tree = compile(source, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+def _parsed(source: bytes | str, path: str) -> ast.Module:
+    tree: Any = compile(source, path, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
+    return cast(ast.Module, tree)
+
+
+def _rewritten(source: bytes | str, path: str, sites: list[Site]) -> ast.Module | None:
+    """The tree of a file with recording; None where it is too deep for this."""
+    tree = _parsed(source, path)
     known = len(sites)
     try:
-        return compile(Rewriter(path, sites).visit(tree), path, "exec", dont_inherit=True)
+        visited: ast.Module = Rewriter(path, sites).visit(tree)
+    except RecursionError:
+        del sites[known:]
+        return None
+    return visited
+
+
+def rewrite(source: bytes | str, path: str, sites: list[Site]) -> Any:
+    """The code object of a file with recording. Raises SyntaxError as compiling the file itself does."""
+    tree = _rewritten(source, path, sites)
+    known = len(sites)
+    try:
+        return compile(source if tree is None else tree, path, "exec", dont_inherit=True)
     except RecursionError:
         del sites[known:]
         return compile(source, path, "exec", dont_inherit=True)
+
+
+def main_code(source: bytes, path: str, begin: str, given: tuple[Any, ...]) -> Any:
+    """The code object of a main program with recording. First of all it executes the text `begin`, with `given` and the sites
+    as the variable ``given``; exceptions that leave it are shown to `LEAVE`, and go on."""
+    sites: list[Site] = []
+    tree = _rewritten(source, path, sites) or _parsed(source, path)
+    first = 0
+    while first < len(tree.body) and (_is_docstring(tree.body[first]) or _is_future(tree.body[first])):
+        first += 1
+    body = tree.body[first:]
+    told: Any = (*given, tuple((site.span, site.binding) for site in sites))
+    tree.body[first:] = [beginning(begin, told, body[0] if body else None)]
+    if body:
+        tree.body.append(guarded(body))
+    return compile(tree, path, "exec", dont_inherit=True)
+
+
+def beginning(text: str, given: Any, at: ast.stmt | None) -> ast.stmt:
+    """A statement that executes a text, with the variable ``given``."""
+    variables = ast.Dict([ast.Constant("given")], [ast.Constant(given)])
+    call = ast.Call(ast.Name("exec", ast.Load()), [ast.Constant(text), variables], [])
+    statement: ast.stmt = located(ast.Expr(call), at)
+    return statement
+
+
+def guarded(body: list[ast.stmt]) -> ast.Try:
+    """Statements that show `LEAVE` the exceptions that leave them. A bare ``raise`` adds nothing to a traceback."""
+    call = ast.Expr(ast.Call(ast.Name(LEAVE, ast.Load()), [], []))
+    last = body[-1]
+    handler = ast.ExceptHandler(None, None, [located(call, last), located(ast.Raise(None, None), last)])
+    handler = ast.copy_location(handler, last)
+    return ast.copy_location(ast.Try(body, [handler], [], []), body[0])
+
+
+def located(node: Any, at: ast.AST | None) -> Any:
+    """A tree that stands where a statement stands, or at the beginning of the file."""
+    for part in ast.walk(node):
+        if at is not None:
+            ast.copy_location(part, at)
+    return node if at is not None else ast.fix_missing_locations(node)
+
+
+def _is_future(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.module == "__future__"

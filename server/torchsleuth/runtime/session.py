@@ -48,7 +48,8 @@ class Run:
     """A run that may be cancelled from another thread. Use `run` unless you need that.
 
     `on_event` gets every event of the run as it comes (see `runtime.events`), `on_output` standard output and error
-    as text, both from a thread of the run. `environment` is the script's, this process's own by default.
+    as text, both from a thread of the run. `environment` is the script's, this process's own by default. `script` is a
+    file, a folder with a ``__main__.py``, or, with `module`, the name of a module; `flags` are options of the interpreter.
     """
 
     script: str
@@ -58,6 +59,8 @@ class Run:
     on_event: Listener | None = None
     on_output: Callable[[str], None] | None = None
     environment: dict[str, str] | None = None
+    module: bool = False
+    flags: tuple[str, ...] = ()
     _process: subprocess.Popen[bytes] | None = None
     _cancelled: threading.Event = field(default_factory=threading.Event)
     _interrupts: int = 0
@@ -96,8 +99,8 @@ class Run:
         seconds = round(time.monotonic() - began, 3)
         if self.on_event is not None:
             self.on_event({"event": "finished", "exit_code": code, "seconds": seconds})
-        script = os.path.join(self.cwd or os.getcwd(), self.script)
-        return collector.report(os.path.abspath(script), code, self._cancelled.is_set(), seconds)
+        script = os.path.abspath(os.path.join(self.cwd or os.getcwd(), self.script))
+        return collector.report(self.script if self.module else script, code, self._cancelled.is_set(), seconds)
 
     def cancel(self) -> None:
         """End the script and everything it started: SIGINT first, SIGKILL after a grace period."""
@@ -137,7 +140,8 @@ class Run:
         if captured is not None:
             environment.setdefault("PYTHONUNBUFFERED", "1")  # so that output comes as it is written
         reader, lifeline = os.pipe()
-        command = [self.interpreter, _ENTRY, self.script, *self.arguments]
+        target = ("-m", self.script) if self.module else (self.script,)
+        command = [self.interpreter, *self.flags, _ENTRY, *target, *self.arguments]
         try:
             process = subprocess.Popen(
                 [sys.executable, "-I", "-S", _SUPERVISOR, str(reader), str(writer)],

@@ -1,0 +1,173 @@
+"""First half of a run, in the user's interpreter: compiles what is to run, rewritten, and becomes the interpreter that runs
+it as its main program.
+
+The rewritten code is handed over as a compiled file, because only what the interpreter itself starts has no frame below it:
+``traceback.print_stack()``, ``inspect.stack()``, the recursion limit and uncaught exceptions are those of a plain run. Its
+first statement (`rewrite.main_code`) calls `launch.begin`, which puts everything else in place.
+"""
+
+from __future__ import annotations
+
+import ast
+import fcntl
+import importlib.util
+import io
+import marshal
+import os
+import runpy
+import sys
+import tempfile
+import types
+import warnings
+from typing import Any, NoReturn
+
+from torchsleuth.runtime.events import DESCRIPTOR
+from torchsleuth.runtime.rewrite import beginning, guarded, located, main_code
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_HIGH_DESCRIPTOR = 200
+"""Events go out on one that a script does not count to."""
+_BEGIN = f"""
+import sys
+if "torchsleuth" not in sys.modules:
+    import importlib.util
+    import os
+    spec = importlib.util.spec_from_file_location(
+        "torchsleuth", {os.path.join(_PACKAGE, "__init__.py")!r}, submodule_search_locations=[{_PACKAGE!r}]
+    )
+    sys.modules["torchsleuth"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sys.modules["torchsleuth"])
+from torchsleuth.runtime.launch import begin
+begin(*given)
+"""
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """`arguments` are those of ``python``, without its own flags: SCRIPT or ``-m MODULE``, and what follows."""
+    descriptor = _moved(int(os.environ.pop(DESCRIPTOR)))
+    flags = _interpreter_flags()
+    if arguments[0] == "-m" and len(arguments) > 1:
+        _become(_module_code(arguments[1], True, descriptor, flags, arguments), flags, arguments[2:])
+    script = arguments[0]
+    if os.path.isdir(script) or _is_archive(script):
+        _become(_module_code(None, False, descriptor, flags, arguments), flags, arguments[1:])
+    _become(_script_code(script, descriptor, flags, arguments), flags, arguments[1:])
+
+
+def _script_code(script: str, descriptor: int, flags: list[str], arguments: list[str]) -> types.CodeType:
+    """The rewritten code of a script. What cannot be read or compiled is left to the interpreter, for its message."""
+    path = os.path.abspath(script)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            with io.open_code(path) as file:
+                source = file.read()
+            if source[:2] == importlib.util.MAGIC_NUMBER[:2]:  # compiled before
+                _plainly(flags, arguments)
+            compile(source, path, "exec", dont_inherit=True)
+        except SyntaxError as error:
+            _report(descriptor, path, source, error)
+            _plainly(flags, arguments)
+        except (OSError, ValueError, RecursionError, MemoryError):
+            _plainly(flags, arguments)
+    said = tuple((str(item.message), item.category.__name__, item.lineno) for item in warned)
+    given = (descriptor, "script", path, tuple(flags), tuple(arguments), source, said)
+    return main_code(source, path, _BEGIN, given)
+
+
+def _report(descriptor: int, path: str, source: bytes, error: SyntaxError) -> None:
+    from torchsleuth.runtime.launch import Launch
+
+    launch = Launch(path, descriptor)
+    launch.start()
+    launch.loaded(path, source)
+    launch.report(error, None)
+
+
+def _module_code(
+    module: str | None, alter_argv: bool, descriptor: int, flags: list[str], arguments: list[str]
+) -> types.CodeType:
+    """What the interpreter calls for ``-m`` and for folders, `runpy._run_module_as_main`, as the code of a main program: with
+    its name, file and lines, so that the frames are the same."""
+    function = runpy._run_module_as_main  # type: ignore[attr-defined]
+    with open(os.path.join(os.path.dirname(os.__file__), "runpy.py"), encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    (definition,) = (
+        item for item in tree.body if isinstance(item, ast.FunctionDef) and item.name == "_run_module_as_main"
+    )
+    values = {"mod_name": module or "__main__", "alter_argv": alter_argv}
+    target = ("folder", os.path.abspath(arguments[0])) if module is None else ("module", module)
+    given = (descriptor, *target, tuple(flags), tuple(arguments), b"", ())
+    return module_code(definition, values, function.__code__, given)
+
+
+def module_code(
+    definition: ast.FunctionDef, values: dict[str, Any], like: types.CodeType, given: tuple[Any, ...]
+) -> types.CodeType:
+    """The body of `definition` with values given to its parameters and the globals of runpy reached through it."""
+    outer = {name for name in vars(runpy) if not name.startswith("__")}
+
+    class Freed(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            if node.id in outer:
+                called = ast.Call(ast.Name("__import__", ast.Load()), [ast.Constant("runpy")], [])
+                reached = ast.copy_location(ast.Attribute(called, node.id, ast.Load()), node)
+                return ast.fix_missing_locations(reached)
+            return node
+
+        def visit_arguments(self, node: ast.arguments) -> ast.arguments:
+            return ast.arguments([], [], None, [], [], None, [])
+
+    begin = beginning(_BEGIN, given, definition.body[0])
+    freed = Freed().visit(definition)
+    assert isinstance(freed, ast.FunctionDef)
+    first, *body = freed.body  # its docstring
+    given_values = [ast.parse(f"{name} = {value!r}").body[0] for name, value in values.items()]
+    freed.body = [begin, *(located(statement, first) for statement in given_values), guarded(body)]
+    module = ast.Module([freed], [])
+    code = compile(ast.fix_missing_locations(module), like.co_filename, "exec", dont_inherit=True)
+    (inner,) = (item for item in code.co_consts if isinstance(item, types.CodeType))
+    return inner
+
+
+def _become(code: types.CodeType, flags: list[str], arguments: list[str]) -> NoReturn:
+    """The interpreter again, with this code as its main program."""
+    compiled = importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(code)
+    if hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd"):
+        descriptor = os.memfd_create("torchsleuth", 0)
+        path = f"/proc/self/fd/{descriptor}"
+    else:
+        descriptor, path = tempfile.mkstemp(".pyc", "torchsleuth")
+        os.set_inheritable(descriptor, True)
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(compiled)
+    os.execv(sys.executable, [sys.executable, *flags, path, *arguments])
+
+
+def _plainly(flags: list[str], arguments: list[str]) -> NoReturn:
+    """The interpreter again, and nothing of ours."""
+    os.execv(sys.executable, [sys.executable, *flags, *arguments])
+
+
+def _interpreter_flags() -> list[str]:
+    """The interpreter's own options: what stands before the file that started this process."""
+    given = sys.orig_argv[1:]
+    own = os.path.join(_PACKAGE, "runtime", "__main__.py")
+    return given[: next(index for index, item in enumerate(given) if os.path.realpath(item) == os.path.realpath(own))]
+
+
+def _is_archive(path: str) -> bool:
+    import zipfile
+
+    return not path.endswith(".py") and os.path.isfile(path) and zipfile.is_zipfile(path)
+
+
+def _moved(descriptor: int) -> int:
+    """The same channel under a number out of the way, inheritable."""
+    try:
+        high = fcntl.fcntl(descriptor, fcntl.F_DUPFD, _HIGH_DESCRIPTOR)
+    except OSError:  # so many are not allowed here
+        return descriptor
+    os.close(descriptor)
+    os.set_inheritable(high, True)
+    return high
