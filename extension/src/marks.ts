@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { MARKS, type Mark, type Marks } from "./protocol";
 import type { Server } from "./server";
+import { runSettings } from "./settings";
 
 const MAX_TEXT = 220;
 
@@ -14,7 +15,7 @@ const icon = (colour: string, path: string): vscode.Uri =>
 const CROSS = "M4 4 L12 12 M12 4 L4 12";
 const ARROW = "M3 8 H12 M8 4 L12 8 L8 12";
 
-type Look = "failed" | "called" | "stale";
+type Look = "failed" | "called" | "value" | "stale";
 
 const LOOKS: Readonly<Record<Look, vscode.DecorationRenderOptions>> = {
   failed: {
@@ -27,6 +28,9 @@ const LOOKS: Readonly<Record<Look, vscode.DecorationRenderOptions>> = {
     gutterIconPath: icon("#e5a000", ARROW),
     gutterIconSize: "80%",
     overviewRulerColor: new vscode.ThemeColor("editorOverviewRuler.warningForeground"),
+  },
+  value: {
+    after: { margin: "0 0 0 3ch", color: new vscode.ThemeColor("editorCodeLens.foreground") },
   },
   stale: {
     after: { margin: "0 0 0 3ch", color: new vscode.ThemeColor("disabledForeground"), fontStyle: "italic" },
@@ -49,10 +53,11 @@ export function createMarks(server: Server): vscode.Disposable {
     if (found === undefined || document.isClosed || document.version !== version) {
       return; // what was typed meanwhile moves them, and the server says so where it matters
     }
+    const marks = found.marks.filter(({ kind }) => kind !== "value" || runSettings(document.uri).values);
     for (const [look, type] of looks) {
       editor.setDecorations(
         type,
-        found.marks.filter((mark) => lookOf(mark) === look).map((mark) => decoration(mark, document)),
+        marks.filter((mark) => lookOf(mark) === look).map((mark) => decoration(mark, document)),
       );
     }
   };
@@ -67,7 +72,12 @@ export function createMarks(server: Server): vscode.Disposable {
   const seen = vscode.window.onDidChangeVisibleTextEditors((editors) => {
     editors.forEach((editor) => void show(editor));
   });
-  return vscode.Disposable.from(changed, seen, ...looks.map(([, type]) => type));
+  const configured = vscode.workspace.onDidChangeConfiguration((event) => {
+    if (event.affectsConfiguration("torchsleuth.run")) {
+      vscode.window.visibleTextEditors.forEach((editor) => void show(editor));
+    }
+  });
+  return vscode.Disposable.from(changed, seen, configured, ...looks.map(([, type]) => type));
 }
 
 async function ask(server: Server, uri: vscode.Uri): Promise<Marks | undefined> {

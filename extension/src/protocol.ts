@@ -64,9 +64,9 @@ export interface Failure {
   fix: string | null;
 }
 
-/** What a run left beside a line: where it failed, or a call that led there. */
+/** What a run left beside a line: where it failed, a call that led there, or the values that its names had at last. */
 export interface Mark {
-  kind: "failed" | "called";
+  kind: "failed" | "called" | "value";
   range: Place;
   /** Goes behind the line. */
   text: string;

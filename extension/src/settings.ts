@@ -33,6 +33,8 @@ export interface RunSettings {
   options: RunOptions;
   saveFirst: boolean;
   reveal: boolean;
+  /** Whether values stand behind the lines. */
+  values: boolean;
 }
 
 export function runSettings(script: vscode.Uri): RunSettings {
@@ -56,6 +58,7 @@ export function runSettings(script: vscode.Uri): RunSettings {
     },
     saveFirst: configuration.get<boolean>("saveFirst", true),
     reveal: configuration.get<boolean>("reveal", true),
+    values: configuration.get<boolean>("values", true),
   };
 }
 

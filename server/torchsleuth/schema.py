@@ -159,6 +159,43 @@ class Cause:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """The values of a tensor at one time: range and mean of the finite elements, None where there are none, and how many are not
+    finite."""
+
+    low: float | None
+    high: float | None
+    mean: float | None
+    bad: int
+
+    def to_json(self) -> Json:
+        return {"low": self.low, "high": self.high, "mean": self.mean, "bad": self.bad}
+
+
+@dataclass(frozen=True)
+class Values:
+    """The values at one place of a run, as far as they were looked at: `count` times. `low` and `high`: of all of these; `bad`:
+    the most elements that were not finite at one time."""
+
+    count: int
+    first: Sample
+    last: Sample
+    low: float | None
+    high: float | None
+    bad: int
+
+    def to_json(self) -> Json:
+        return {
+            "count": self.count,
+            "first": self.first.to_json(),
+            "last": self.last.to_json(),
+            "low": self.low,
+            "high": self.high,
+            "bad": self.bad,
+        }
+
+
+@dataclass(frozen=True)
 class TensorFact:
     """Knowledge about the tensor value of one expression, statically or from a run.
 
@@ -171,7 +208,7 @@ class TensorFact:
     where nothing calls the code: so it is with arguments such as the code declares, or its first layers are made for; behind
     a layer that does not fit, with its stated sizes; and where sizes, those of the dimensions `demanded`, are nothing but what
     something executed later needs. The `device` is ``cuda?`` where it is the accelerator if the machine has one. `causes`: why the
-    shape or a size is not known, as in an `Explanation`.
+    shape or a size is not known, as in an `Explanation`. `values`: those that a run looked at.
     """
 
     path: str
@@ -190,9 +227,12 @@ class TensorFact:
     dtypes: tuple[str | None, ...] = ()
     demanded: tuple[int, ...] = ()
     causes: tuple[Cause, ...] = ()
+    values: Values | None = None
 
     def to_json(self) -> Json:
         later: Json = {} if self.later is None else {"later": list(self.later)}
+        if self.values is not None:
+            later["values"] = self.values.to_json()
         if self.variants:
             later["variants"] = [list(shape) for shape in self.variants]
             later["dtypes"] = list(self.dtypes)

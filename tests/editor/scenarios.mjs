@@ -306,6 +306,7 @@ print(loss)
 `;
 /** What stands behind the lines on the screen. */
 const behindLines = () =>
+  /* global document, getComputedStyle -- in the page */
   editor.page.evaluate(() =>
     [...document.querySelectorAll(".view-line span")]
       .map((part) => getComputedStyle(part, "::after").content)
@@ -317,7 +318,7 @@ const toast = (text) => editor.page.locator(".notification-toast", { hasText: te
 
 scenario(
   "a crash takes the user to its line, is told beside it, and repaired with one click",
-  async ({ ask, page, write }) => {
+  async ({ ask, write }) => {
     const path = write("crash.py", CRASH);
     await ask("show", { path });
     await lens(path);
@@ -339,6 +340,7 @@ scenario(
     );
     const result = await ask("command", { id: "torchsleuth.runAgain" });
     assert.deepEqual([result.exitCode, result.failure], [0, null], JSON.stringify(result));
+    await isBehindALine("loss "); // its value, without its shape: that stands behind the name
   },
 );
 

@@ -131,7 +131,7 @@ async def test_a_crash_is_marked_beside_its_line_and_where_it_was_called(editor:
     await editor.diagnostics(uri)
     result = await editor.command("runAndDiagnose", uri)
     await editor.until(lambda: uri in editor.client.marked)
-    failed, called = await editor.marks(uri)
+    failed, called = [mark for mark in await editor.marks(uri) if mark.kind != "value"]
     assert (failed.kind, failed.range.start.line, failed.stale) == ("failed", 13, False)
     assert failed.text.startswith("✗ x [5, 3] · model.fc.weight [2, 4] — ")
     assert f"[marked.py:19]({uri}#L19,11)" in failed.details
@@ -142,9 +142,36 @@ async def test_a_crash_is_marked_beside_its_line_and_where_it_was_called(editor:
     editor.client.marked.clear()
     editor.replace(uri, "self.fc(x)", "self.fc(x) ")
     await editor.until(lambda: uri in editor.client.marked)
-    assert {mark.stale for mark in await editor.marks(uri)} == {True}
+    assert {mark.stale for mark in await editor.marks(uri) if mark.kind != "value"} == {True}
     await editor.command("clearResults", uri)
     assert await editor.marks(uri) == []
+
+
+VALUES = """import torch
+
+w = torch.zeros(3, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=1.0)
+for step in range(5):
+    x = torch.tensor([1.0, 2.0, float("inf") if step == 4 else 3.0])
+    loss = (w - x[:2].mean()).pow(2).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+async def test_values_stand_beside_the_lines_and_their_history_in_the_hover(editor: Editor) -> None:
+    uri = editor.open("values.py", VALUES)
+    await editor.diagnostics(uri)
+    await editor.command("runAndDiagnose", uri)
+    await editor.until(lambda: uri in editor.client.marked)
+    shown = {mark.range.start.line: mark.text for mark in await editor.marks(uri)}
+    assert shown[5] == "x 1 … 2 (1 not finite)" and shown[6].startswith("loss 6.75")
+    text = await editor.hover(uri, 5, 4)
+    assert "values 1 … 3, 1 not finite; looked at 4×" in text
+    assert "first 1 … 3, mean 2 · last 1 … 2, mean 1.5" in text
+    editor.replace(uri, "x = torch", "x =  torch")
+    assert 5 not in {mark.range.start.line for mark in await editor.marks(uri)}
 
 
 async def test_the_fix_of_a_crash_is_made_by_a_command(editor: Editor) -> None:

@@ -91,6 +91,7 @@ def execute(path: Path, text: str, *, careful: bool = False) -> Observed:
     registry.install(torch)
     watch = TrainingWatch()
     watch.install(torch, sys.modules["torch.optim.optimizer"])
+    recorder.install(torch, sys.modules["torch.optim.optimizer"])
     try:
         with recording(recorder.make_record(torch, careful=careful), watch.see_loss):
             exec(rewrite(text, str(path), sites), observed.namespace)
@@ -101,6 +102,7 @@ def execute(path: Path, text: str, *, careful: bool = False) -> Observed:
         observed.stream.send("crash", **reporter.report(error, traceback))
     finally:
         watch.remove()
+        recorder.samples.remove()
         registry.remove()
         recorder.flush()
     observed.training = watch.result()

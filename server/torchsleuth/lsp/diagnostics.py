@@ -14,7 +14,7 @@ from torchsleuth.lsp.convert import to_range
 from torchsleuth.lsp.documents import Documents
 from torchsleuth.lsp.store import Finding, Note
 from torchsleuth.messages import message
-from torchsleuth.schema import Diagnostic, Related, Severity
+from torchsleuth.schema import Diagnostic, Related, Severity, TensorFact
 
 # Information, not Hint: VS Code shows a Hint as three faint dots and leaves it out of the list of problems.
 _SEVERITY: dict[Severity, types.DiagnosticSeverity] = {
@@ -31,8 +31,8 @@ class Publisher:
         self._client = client
         self._published: dict[str, tuple[list[types.Diagnostic], int | None]] = {}
         """By URI, what the client shows."""
-        self._marked: dict[str, list[Finding]] = {}
-        """By URI, the failures of runs that the client was told of."""
+        self._marked: dict[str, tuple[list[Finding], list[TensorFact]]] = {}
+        """By URI, the failures of runs and the values in the file that the client was told of."""
 
     def publish(self, path: str) -> None:
         """Send everything that is to be shown in one file. A client that minds versions is told once for each of them."""
@@ -53,8 +53,9 @@ class Publisher:
 
     def _publish_marks(self, path: str, uri: str) -> None:
         """Say that what runs left beside the lines is to be asked for again: something of it has changed."""
-        shown = self._client.store.failures()
-        if (shown or uri in self._marked) and self._marked.get(uri) != shown:
+        seen = [fact for fact in self._client.store.observed() if fact.path == path and fact.values is not None]
+        shown = (self._client.store.failures(), seen)
+        if (any(shown) or uri in self._marked) and self._marked.get(uri) != shown:
             self._marked[uri] = shown
             self._client.protocol.notify(protocol.MARKS_CHANGED, {"uri": uri})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lsprotocol import types
@@ -14,7 +14,7 @@ from torchsleuth.lsp import protocol
 from torchsleuth.lsp.convert import from_position, to_range
 from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.messages import message
-from torchsleuth.schema import Cause, Position, TensorFact
+from torchsleuth.schema import Cause, Position, Sample, TensorFact, Values
 
 _CODE_SECTIONS = frozenset({"Example", "Use instead"})
 
@@ -100,10 +100,36 @@ def fact_text(facts: Sequence[TensorFact], markup: Markup) -> str:
         origin = "observed" if fact.layer == "run" else "supposed" if fact.supposed else "inferred"
         parts = [*known, *([grad] if grad else []), markup.mild(message(f"editor.{origin}"))]
         lines.append(" · ".join(parts))
+    if facts[0].values is not None:
+        lines += _history(facts[0].values)
     causes = next((fact.causes for fact in facts if fact.layer == "static" and len(facts) == 1), ())
     if causes:
         lines.append(markup.mild(message("editor.why")) + " " + _why(causes))
     return "\n\n".join(lines)
+
+
+def _history(values: Values) -> Iterator[str]:
+    """The values that a run looked at: all of them together, then the first and the last."""
+    overall = Sample(values.low, values.high, None, values.bad)
+    yield message("editor.values", span=span_text(overall), count=values.count, bad=values.bad)
+    if values.count > 1:
+        first, last = (
+            message("editor.values.one", span=span_text(one), mean=number_text(one.mean))
+            for one in (values.first, values.last)
+        )
+        yield message("editor.values.change", first=first, last=last)
+
+
+def span_text(sample: Sample) -> str:
+    """``−2.1 … 3.4``; one number where all are the same."""
+    if sample.low is None or sample.high is None:
+        return message("editor.values.none")
+    low, high = number_text(sample.low), number_text(sample.high)
+    return low if low == high else f"{low} … {high}"
+
+
+def number_text(number: float | None) -> str:
+    return "?" if number is None else f"{number:.4g}".replace("-", "−", 1) if number < 0 else f"{number:.4g}"
 
 
 def _why(causes: Sequence[Cause]) -> str:

@@ -11,14 +11,16 @@ from torchsleuth.lsp import protocol
 from torchsleuth.lsp.client import Client
 from torchsleuth.lsp.convert import range_json, to_range
 from torchsleuth.lsp.diagnostics import text_of
-from torchsleuth.lsp.hover import Markup
+from torchsleuth.lsp.hover import Markup, fact_text, span_text
 from torchsleuth.lsp.requests import wrong
 from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.lsp.store import Finding
 from torchsleuth.messages import message
-from torchsleuth.schema import Json, Position, Related
+from torchsleuth.schema import Json, Position, Related, TensorFact
 
-Kind = Literal["failed", "called"]
+Kind = Literal["failed", "called", "value"]
+MAX_NAMES = 3
+"""Names of a line whose values stand behind it."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,7 @@ def marks_of(client: Client, path: str) -> list[Mark]:
 
 
 def _marks(client: Client, path: str) -> Iterator[Mark]:
+    yield from _values(client, path)
     called: set[int] = set()
     for finding in client.store.failures():
         diagnostic = finding.diagnostic
@@ -79,6 +82,30 @@ def _marks(client: Client, path: str) -> Iterator[Mark]:
             if place.call and place.path == path and place.start.line not in called:
                 called.add(place.start.line)
                 yield Mark("called", place.start, place.end, "", details, finding.stale)
+
+
+def _values(client: Client, path: str) -> Iterator[Mark]:
+    """The values that the names of each line were given at last."""
+    failed = {finding.diagnostic.start.line for finding in client.store.failures() if finding.diagnostic.path == path}
+    lines: dict[int, list[TensorFact]] = {}
+    for fact in client.store.facts(path):
+        if fact.layer == "run" and fact.binding is not None and fact.values is not None:
+            lines.setdefault(fact.start.line, []).append(fact)
+    for line, facts in lines.items():
+        if line not in failed:
+            named = {fact.binding: fact for fact in facts}
+            texts = [values_beside(fact) for fact in named.values()][:MAX_NAMES]
+            details = "\n\n".join(fact_text([fact], Markup(markdown=True)) for fact in named.values())
+            yield Mark("value", facts[0].start, facts[-1].end, "   ".join(texts), details, False)
+
+
+def values_beside(fact: TensorFact) -> str:
+    """``x −2.1 … 3.4``, ``loss 0.693``; with the shape where the last one was another than the first."""
+    assert fact.values is not None
+    last = fact.values.last
+    shape = f" [{', '.join(map(str, fact.later))}]" if fact.later is not None else ""
+    bad = " " + message("editor.values.bad", bad=last.bad) if last.bad else ""
+    return f"{fact.binding}{shape} {span_text(last)}{bad}".rstrip()
 
 
 def _details(client: Client, finding: Finding) -> str:

@@ -40,7 +40,7 @@ Notifications to the client:
     ``torchsleuth/marksChanged`` {uri}: what runs left beside the lines of a file is to be asked for again
 Request to the server:
     ``torchsleuth/marks``        {uri} → {version, marks: [{kind, range, text, details, stale}]}, for an open document; kind: failed,
-                                 called (a call that led there). `text` goes behind the line, `details`, Markdown, into its hover
+                                 called (a call that led there), value. `text` goes behind the line, `details`, Markdown, into its hover
 Notification to the server:
     ``torchsleuth/runInput``     {text}: for the script's standard input
 

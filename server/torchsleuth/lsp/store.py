@@ -100,7 +100,8 @@ class ResultStore:
                 entry = _unsure(_moved_entry(entry, path, changes))
         numbered = self._numbered(layer, owner, entry.findings, pending)
         self._entries[layer, owner] = replace(entry, findings=numbered, places=_shown_in(diagnostics))
-        self._publish_all(before | self._places(layer, owner) | {owner})
+        observed = {fact.path for fact in facts} if layer == "run" else set()
+        self._publish_all(before | self._places(layer, owner) | observed | {owner})
         return self._generation
 
     def _numbered(self, layer: Layer, owner: str, findings: Sequence[Finding], pending: bool) -> tuple[Finding, ...]:
@@ -136,6 +137,8 @@ class ResultStore:
         """Forget a layer, of one owner or of all."""
         keys = [key for key in self._entries if key[0] == layer and owner in (None, key[1])]
         places = {place for key in keys for place in self._places(*key)} | ({owner} if owner is not None else set())
+        if layer == "run":
+            places |= {fact.path for key in keys for fact in self._entries[key].facts}
         for key in keys:
             del self._entries[key]
         self._publish_all(places)
@@ -162,7 +165,7 @@ class ResultStore:
                 continue
             moved = _moved_entry(entry, path, changes)
             if key[0] == "run" and _standing(moved) != _standing(entry):
-                republish |= self._places(*key)
+                republish |= self._places(*key) | {path}
             self._entries[key] = moved if key == ("static", path) else _unsure(moved)
         self._publish_all(republish)
 
@@ -331,9 +334,9 @@ def _parts(findings: Sequence[Finding]) -> int:
     return sum(1 + len(finding.diagnostic.related) + len(finding.diagnostic.fixes) for finding in findings)
 
 
-def _standing(entry: _Entry) -> list[bool]:
-    """The properties of findings that an edit may change besides their places: how many there are, and which are stale."""
-    return [finding.stale for finding in entry.findings]
+def _standing(entry: _Entry) -> tuple[list[bool], int]:
+    """The properties that an edit may change besides places: how many findings there are, which are stale, and how many facts."""
+    return [finding.stale for finding in entry.findings], len(entry.facts)
 
 
 def _moved_finding(finding: Finding, path: str, changes: Sequence[TextChange]) -> Finding | None:

@@ -102,6 +102,7 @@ class Launch:
         self._watched = True
         self.registry.install(torch)
         self.watch.install(torch, sys.modules["torch.optim.optimizer"])
+        self.recorder.install(torch, sys.modules["torch.optim.optimizer"])
         self._be_careful()
         return True
 
@@ -130,6 +131,7 @@ class Launch:
         self.imports.remove()
         self.registry.remove()
         self.watch.remove()
+        self.recorder.samples.remove()
 
     def leave(self) -> None:
         """Called with an exception that leaves the main program."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from torchsleuth.runtime.events import EventStream
 from torchsleuth.runtime.rewrite import Site
+from torchsleuth.runtime.samples import Samples
 
 FLUSH_SECONDS = 0.5
 _HEAP_TYPE = 1 << 9
@@ -63,10 +64,17 @@ class Recorder:
     def __init__(self, sites: list[Site], stream: EventStream) -> None:
         self.sites = sites
         self._stream = stream
+        self.samples = Samples()
         self._last: dict[int, Any] = {}
+        """The shape at each place, since the last round of samples began."""
+        self._shapes: dict[int, Any] = {}
         self._facts: dict[int, dict[str, Any]] = {}
         self._pending: set[int] = set()
         self._sent = 0.0
+
+    def install(self, torch: Any, optimizers: Any) -> None:
+        """Look at values too. `optimizers` is the module torch.optim.optimizer."""
+        self.samples.install(torch, optimizers, self._last.clear)
 
     def make_record(self, torch: Any, *, careful: bool = False) -> Record:
         """The function that rewritten code calls with every value, once torch is imported. The common paths take some
@@ -128,11 +136,10 @@ class Recorder:
         known = self._facts.get(site)
         if known is None:
             self._facts[site] = {**describe(value), "later": None}
-        elif self._last[site] == shape:
-            return
-        else:
+        elif self._shapes[site] != shape:
             known["later"] = sizes
-        self._last[site] = shape
+        self._last[site] = self._shapes[site] = shape
+        self.samples.take(site, value)
         self._pending.add(site)
         self._flush_soon()
 
@@ -140,7 +147,7 @@ class Recorder:
         """The latest value of the expression at a span of a file, for the crash report."""
         for number, site in enumerate(self.sites):
             if site.span == span and site.path == path and number in self._facts:
-                return {**self._facts[number], "shape": [int(size) for size in self._last[number]]}
+                return {**self._facts[number], "shape": [int(size) for size in self._shapes[number]]}
         return None
 
     def _flush_soon(self) -> None:
@@ -154,6 +161,7 @@ class Recorder:
         for number in numbers:
             site = self.sites[number]
             facts.append({"path": site.path, "span": site.span, "binding": site.binding, **self._facts[number]})
+            facts[-1]["values"] = self.samples.of(number)
         if facts and self._stream.send("facts", facts=facts):
             self._pending.difference_update(numbers)
             self._sent = time.monotonic()

@@ -8,7 +8,7 @@ from typing import Any
 
 from torchsleuth.errors.diagnose import crash_diagnostic
 from torchsleuth.runtime.secrets import Secrets
-from torchsleuth.schema import Diagnostic, Json, TensorFact
+from torchsleuth.schema import Diagnostic, Json, Sample, TensorFact, Values
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
 
@@ -119,6 +119,14 @@ def read_sources(known: Mapping[str, str | None] | None = None) -> Sources:
     return read
 
 
+def _values(item: Json | None) -> Values | None:
+    if item is None:
+        return None
+    return Values(
+        item["count"], Sample(**item["first"]), Sample(**item["last"]), item["low"], item["high"], item["bad"]
+    )
+
+
 def observed_facts(item: Json, sources: Sources) -> list[TensorFact]:
     """The fact about an expression, and the one about the name or attribute that it is assigned to."""
     source = sources(item["path"])
@@ -141,6 +149,7 @@ def observed_facts(item: Json, sources: Sources) -> list[TensorFact]:
                 binding,
                 "run",
                 None if item["later"] is None else tuple(item["later"]),
+                values=_values(item.get("values")),
             )
         )
     return found

@@ -60,7 +60,7 @@ class TrainingWatch:
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """Copies parameters before the steps 1, 2, 4, 8, … until one has changed them."""
         torch = self._torch
-        if torch.compiler.is_compiling():
+        if self._change or torch.compiler.is_compiling():
             return
         try:
             if self._would_be_seen():
@@ -98,8 +98,7 @@ class TrainingWatch:
                 self._change = change if math.isnan(change) else max(self._change or 0.0, change)
                 if math.isnan(change):
                     break
-        if self._change:
-            self.remove()
+        # The hooks stay: PyTorch iterates over them now.
 
     def remove(self) -> None:
         """No hook of ours is left."""
