@@ -217,7 +217,12 @@ def covers_entries(whole: Any, part: Any, bound: Bindings) -> bool:
         key is OTHERS or isinstance(value, Maybe) or (key in part and not isinstance(part[key], Maybe))
         for key, value in whole.items()
     )
-    return certain and all(key in whole and covers(entry(whole[key]), entry(part[key]), bound) for key in part)
+    # That the size of an entry which may be missing equals another one is true in both orders, but not kept in both: the entry is
+    # joined with nothing first in the one, and with a size in the other.
+    return certain and all(
+        key in whole and covers(entry(whole[key]), entry(part[key]), {} if isinstance(whole[key], Maybe) else bound)
+        for key in part
+    )
 
 
 def facts(value: Value) -> frozenset[Any]:
