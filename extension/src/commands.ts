@@ -28,6 +28,7 @@ export function registerCommands(
     }),
     register(COMMANDS.runAndDiagnose, runner.run),
     register(COMMANDS.runWithArguments, runner.runWithArguments),
+    register(COMMANDS.runModule, runner.runModule),
     register(COMMANDS.runConfiguration, runner.runConfiguration),
     register(COMMANDS.runAgain, runner.runAgain),
     register(COMMANDS.stopRun, runner.stop),

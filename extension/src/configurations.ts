@@ -10,6 +10,7 @@ export interface Configuration {
   type?: unknown;
   request?: unknown;
   program?: unknown;
+  module?: unknown;
   args?: unknown;
   cwd?: unknown;
   env?: unknown;
@@ -17,16 +18,17 @@ export interface Configuration {
 }
 
 export interface Launch {
-  program: string;
+  /** The script; undefined where a module runs. */
+  program?: string;
   options: RunOptions;
 }
 
-/** Whether it starts a Python file. */
-export function isPython({ type, request, program }: Configuration): boolean {
+/** Whether it starts a Python file or module. */
+export function isPython({ type, request, program, module }: Configuration): boolean {
   return (
     (type === "debugpy" || type === "python") &&
     (request ?? "launch") === "launch" &&
-    typeof program === "string"
+    (typeof program === "string" || typeof module === "string")
   );
 }
 
@@ -44,7 +46,7 @@ export function launch(
   };
   const absolute = (path: string): string =>
     isAbsolute(path) ? path : join(surroundings.workspaceFolder ?? "", path);
-  const { args, cwd, env, envFile, program } = configuration;
+  const { args, cwd, env, envFile, program, module } = configuration;
   const options: RunOptions = {};
   if (typeof args === "string") {
     options.args = expand(args);
@@ -71,8 +73,21 @@ export function launch(
   if (Object.keys(environment).length > 0) {
     options.env = environment;
   }
-  const started = absolute(expand(String(program)));
+  const launched: Launch = { options };
+  if (typeof module === "string") {
+    options.module = expand(module);
+  } else {
+    launched.program = absolute(expand(String(program)));
+  }
   return unknown.size > 0
     ? { problem: `only the debugger can fill in ${[...unknown].join(", ")}` }
-    : { program: started, options };
+    : launched;
+}
+
+/** The name of the module in a file, seen from the folder that it is relative to. */
+export function moduleName(path: string): string {
+  return path
+    .replace(/\.py$/, "")
+    .replace(/[\\/]__(main|init)__$/, "")
+    .replace(/[\\/]/g, ".");
 }

@@ -7,6 +7,7 @@ export const COMMANDS = {
   installPyTorch: "torchsleuth.installPyTorch",
   runAndDiagnose: "torchsleuth.runAndDiagnose",
   runWithArguments: "torchsleuth.runWithArguments",
+  runModule: "torchsleuth.runModule",
   runConfiguration: "torchsleuth.runConfiguration",
   runAgain: "torchsleuth.runAgain",
   stopRun: "torchsleuth.stopRun",

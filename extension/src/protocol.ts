@@ -53,6 +53,8 @@ export interface RunOptions {
   args?: string | string[];
   cwd?: string;
   env?: Record<string, string | null>;
+  /** The name of a module that runs instead of the script, as with `python -m`. */
+  module?: string;
 }
 
 /** What a run showed first, and the title of the fix that is offered first. */

@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import * as vscode from "vscode";
 import { watchAttention } from "./attention";
 import { activeFolder } from "./choose";
-import { isPython, launch, type Configuration } from "./configurations";
+import { isPython, launch, moduleName, type Configuration } from "./configurations";
 import { visible } from "./lines";
 import { RUNNING } from "./names";
 import {
@@ -29,6 +29,9 @@ const PLAIN = "\x1b[0m";
 /** Key of what was typed as arguments, by script. */
 const ARGUMENTS = "torchsleuth.arguments";
 
+/** Key of the module that was run last, with its arguments. */
+const MODULE = "torchsleuth.module";
+
 type Target = string | vscode.Uri | undefined;
 
 export interface Runner {
@@ -36,6 +39,8 @@ export interface Runner {
   run(this: void, target?: Target): Promise<RunResult | undefined>;
   /** The same, with arguments that the user is asked for. */
   runWithArguments(this: void, target?: Target): Promise<RunResult | undefined>;
+  /** Runs a module, as `python -m` does, whose name and arguments the user is asked for. */
+  runModule(this: void): Promise<RunResult | undefined>;
   /** Runs a configuration of launch.json that the user chooses. */
   runConfiguration(this: void): Promise<RunResult | undefined>;
   /** Runs what was run last, in the same way. */
@@ -108,7 +113,7 @@ export function createRunner(server: Server, memory: vscode.Memento): Runner {
       return undefined;
     }
     last = request;
-    const name = visible(basename(request.script.fsPath));
+    const name = visible(request.options.module ?? basename(request.script.fsPath));
     running = name;
     await vscode.commands.executeCommand("setContext", RUNNING, true);
     const attention = watchAttention();
@@ -148,13 +153,16 @@ export function createRunner(server: Server, memory: vscode.Memento): Runner {
           ? undefined
           : { script, options: { ...options, args: typed } };
       }),
+    runModule: () => start(() => askForModule(memory)),
     runConfiguration: () => start(chooseConfiguration),
     runAgain: () =>
       start(async () => {
         if (last === undefined) {
           void vscode.window.showInformationMessage("TorchSleuth: nothing has been run yet.");
         }
-        return last && (await savedScript(last.script)) && last;
+        const ready =
+          last !== undefined && (last.options.module !== undefined || (await savedScript(last.script)));
+        return ready ? last : undefined;
       }),
     stop,
     dispose: () => {
@@ -238,6 +246,30 @@ async function askForArguments(
   return typed;
 }
 
+/** A module of the active folder, and its arguments: at first the one that is in the editor. */
+async function askForModule(memory: vscode.Memento): Promise<Request | undefined> {
+  const folder = activeFolder();
+  if (folder === undefined) {
+    void vscode.window.showInformationMessage("TorchSleuth: open the folder that the module is in first.");
+    return undefined;
+  }
+  const active = vscode.window.activeTextEditor?.document.uri;
+  const module = active === undefined ? "" : moduleName(vscode.workspace.asRelativePath(active, false));
+  const typed = await vscode.window.showInputBox({
+    title: "TorchSleuth: run a module",
+    prompt: "Its name, and arguments as in a shell: pkg.train --epochs 3",
+    value: memory.get<string>(MODULE, module),
+    ignoreFocusOut: true,
+  });
+  const [, name, args] = /^\s*(\S+)\s*(.*)$/.exec(typed ?? "") ?? [];
+  if (name === undefined) {
+    return undefined;
+  }
+  await memory.update(MODULE, typed);
+  const { options } = runSettings(folder.uri);
+  return { script: active ?? folder.uri, options: { ...options, args: args ?? "", module: name } };
+}
+
 /** A configuration of launch.json that the user chooses; the only one there is. */
 async function chooseConfiguration(): Promise<Request | undefined> {
   const folder = activeFolder();
@@ -248,7 +280,7 @@ async function chooseConfiguration(): Promise<Request | undefined> {
   const items = usable.map((configuration) => ({ label: String(configuration.name), configuration }));
   if (items.length === 0) {
     void vscode.window.showInformationMessage(
-      "TorchSleuth: launch.json has no configuration that starts a Python file.",
+      "TorchSleuth: launch.json has no configuration that starts a Python program.",
     );
     return undefined;
   }
@@ -269,6 +301,9 @@ async function chooseConfiguration(): Promise<Request | undefined> {
   if ("problem" in launched) {
     void vscode.window.showWarningMessage(`TorchSleuth: ${visible(`${chosen.label}: ${launched.problem}`)}.`);
     return undefined;
+  }
+  if (launched.program === undefined) {
+    return folder && { script: folder.uri, options: launched.options };
   }
   const script = await savedScript(vscode.Uri.file(launched.program));
   return script && { script, options: launched.options };

@@ -1,7 +1,7 @@
 // What launch.json and the settings of runs mean.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isPython, launch } from "../src/configurations";
+import { isPython, launch, moduleName } from "../src/configurations";
 import { expandVariables } from "../src/variables";
 
 const surroundings = {
@@ -64,6 +64,15 @@ void test("a configuration gives program, arguments, folder and environment", ()
     program: "/work/models/net.py",
     options: { args: "--n 'a b'" },
   });
+});
+
+void test("a module runs by its name", () => {
+  assert.ok(isPython({ type: "debugpy", request: "launch", module: "pkg.train" }));
+  assert.deepEqual(launch({ module: "pkg.train", args: ["-x"] }, surroundings, noFile), {
+    options: { args: ["-x"], module: "pkg.train" },
+  });
+  assert.equal(moduleName("pkg/train.py"), "pkg.train");
+  assert.equal(moduleName("pkg\\sub\\__main__.py"), "pkg.sub");
 });
 
 void test("what only a debugger knows is said", () => {

@@ -33,7 +33,7 @@ void test("menus use declared commands and our context key", () => {
 
 void test("a run is offered in a trusted workspace only", () => {
   const runs = Object.values<string>(COMMANDS).filter((command) => /\.run[A-Z]/.test(command));
-  assert.equal(runs.length, 4);
+  assert.equal(runs.length, 5);
   for (const name of runs) {
     const run = manifest.contributes.commands.find(({ command }) => command === name);
     assert.equal(run?.enablement, "isWorkspaceTrusted");
@@ -41,7 +41,7 @@ void test("a run is offered in a trusted workspace only", () => {
   const offers = Object.values(manifest.contributes.menus)
     .flat()
     .filter(({ command }) => runs.includes(command));
-  assert.equal(offers.length, 6);
+  assert.equal(offers.length, 7);
   for (const { when } of offers) {
     assert.match(when, /(^| && )isWorkspaceTrusted($| && )/);
   }

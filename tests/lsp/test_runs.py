@@ -192,6 +192,22 @@ async def test_environment_and_one_line_of_arguments(editor: Editor) -> None:
     assert editor.client.output == "['--name', 'a b', '--n=3'] 中 False\n"
 
 
+async def test_a_module_runs_by_its_name(editor: Editor) -> None:
+    editor.write("pkg_of_run/__init__.py", "")
+    editor.write("pkg_of_run/shapes.py", "import torch\ndef bad(x):\n    return x @ torch.ones(7)\n")
+    text = (
+        "import sys\nimport torch\nfrom .shapes import bad\nprint(sys.argv[1:], __name__)\neval('bad')(torch.ones(3))\n"
+    )
+    uri = editor.open("pkg_of_run/train.py", text)
+    await editor.diagnostics(uri)
+    result = await editor.command("runAndDiagnose", uri, {"module": "pkg_of_run.train", "args": "--n 1"})
+    assert result["exitCode"] == 1 and editor.client.output.startswith("['--n', '1'] __main__\n")
+    assert (
+        result["failure"]["uri"].endswith("/pkg_of_run/shapes.py") and result["failure"]["range"]["start"]["line"] == 2
+    )
+    await editor.command("clearResults")
+
+
 async def test_taking_the_fix_settles_the_run_too(editor: Editor) -> None:
     uri = editor.open("settled.py", KNOWN)
     await editor.diagnostics(uri)

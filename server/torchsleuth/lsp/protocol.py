@@ -22,8 +22,10 @@ where the interpreter is another. Until PyTorch is imported, where there is none
 the rules that need only syntax are asked, in a process of the server's own Python.
 
 Commands of the server (the client's own have other names):
-    ``torchsleuth.server.runAndDiagnose`` [uri, {"args": [string…] | string, "cwd": string, "env": {name: string | null}}?]
+    ``torchsleuth.server.runAndDiagnose`` [uri, {"args": [string…] | string, "cwd": string, "env": {name: string | null},
+            "module": string}?]
         Runs the file on disk (save it first) under instrumentation, and answers when it has ended:
+        `module`: the name of a module that runs instead, in the workspace folder that holds the file. The answer is
         {ok, summary, runId?, exitCode?, cancelled?, failure?}; `ok` false: it was not run, `summary` says why. `args` as one string
         are split as a shell does. `failure`: {number, uri, range, message, fix?}, what it showed; `fix`: the title of the fix that
         is offered first.

@@ -29,28 +29,31 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True)
 class RunOptions:
     """How a script is run. `cwd` None: in the workspace folder that holds it. `environment`: put over the server's own; a
-    variable that is None is taken away."""
+    variable that is None is taken away. `module`: the name of what runs instead of the script, as with ``python -m``."""
 
     arguments: tuple[str, ...] = ()
     cwd: str | None = None
     environment: Mapping[str, str | None] = field(default_factory=dict)
+    module: str | None = None
 
     @classmethod
     def of(cls, options: Any) -> RunOptions:
         """What a client says. Raises ValueError, with the form that is expected."""
         given = options if isinstance(options, dict) else {"args": 0}
         arguments, cwd, environment = given.get("args") or [], given.get("cwd") or None, given.get("env") or {}
+        module = given.get("module") or None
         if isinstance(arguments, str):
             arguments = shlex.split(arguments)
         if (
             isinstance(arguments, list)
             and all(isinstance(one, str) for one in arguments)
             and isinstance(cwd, str | None)
+            and isinstance(module, str | None)
             and isinstance(environment, dict)
             and all(isinstance(value, str | None) for value in environment.values())
         ):
-            return cls(tuple(arguments), cwd, environment)
-        raise ValueError('{"args": [string…] | string, "cwd": string, "env": {name: string | null}}')
+            return cls(tuple(arguments), cwd, environment, module)
+        raise ValueError('{"args": [string…] | string, "cwd": string, "env": {name: string | null}, "module": string}')
 
     def variables(self) -> dict[str, str]:
         """The environment of the script."""
@@ -71,13 +74,12 @@ class Runs:
 
     async def run(self, uri: str, options: RunOptions | None = None) -> Json:
         """Run a script to its end. See `protocol` for the answer."""
-        path = path_of(uri)
-        refusal = self._refusal(path)
+        path, options = path_of(uri), options or RunOptions()
+        refusal = self._refusal(path, options)
         if refusal is not None:
             return {"ok": False, "summary": refusal}
-        options = options or RunOptions()
         self._count += 1
-        number, name = self._count, os.path.basename(path)
+        number, name = self._count, options.module or os.path.basename(path)
         interpreter = self._client.settings_of(path).interpreter or sys.executable
         loop = asyncio.get_running_loop()
 
@@ -85,12 +87,13 @@ class Runs:
             loop.call_soon_threadsafe(self._notify, protocol.RUN_OUTPUT, {"runId": number, "text": text})
 
         run = self._current = Run(
-            path,
+            options.module or path,
             options.arguments,
             interpreter,
             options.cwd or self._folder(path),
             on_output=on_output,
             environment=options.variables(),
+            module=options.module is not None,
         )
         # A client with a command of its own for runs shows there that one goes on.
         progress = WorkDone(self._client, self.stop) if self._client.settings.run_command is None else None
@@ -149,19 +152,19 @@ class Runs:
             self._current.kill()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _refusal(self, path: str) -> str | None:
+    def _refusal(self, path: str, options: RunOptions) -> str | None:
         if not self._client.settings.trusted:
             return message("editor.untrusted")
         if self._current is not None:
             return message("editor.run.busy", script=os.path.basename(self._current.script))
-        if not os.path.isfile(path):
+        if options.module is None and not os.path.isfile(path):
             return message("editor.run.missing", path=path)
         return None
 
     def _folder(self, path: str) -> str:
         """The workspace folder that holds the script, as a terminal in the editor would have it; else its own folder."""
         roots = [root for root in self._client.roots() if Path(path).is_relative_to(root)]
-        return max(roots, key=len, default=os.path.dirname(path))
+        return max(roots, key=len, default=path if os.path.isdir(path) else os.path.dirname(path))
 
     def _show(self, path: str, report: RunReport, texts: dict[str, SourceText]) -> None:
         """The file on disk is what ran; what was typed since, or not saved, moves or outdates the results."""
