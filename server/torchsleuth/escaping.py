@@ -19,7 +19,7 @@ _STEERING = re.compile(
 )
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _COMMAND = re.compile(r"(?<=#)#(?=\[|vso\[)|\A(?P<margin>\s*):(?=:)")
-"""What the runner of a workflow takes for a command: ``::`` where a line begins, ``##[`` and ``##vso[`` anywhere."""
+"""Texts that the runner of a workflow takes for a command: ``::`` where a line begins, ``##[`` and ``##vso[`` anywhere."""
 
 
 def escape(text: str, keep: str = "") -> str:

@@ -14,7 +14,7 @@ from torchsleuth.syntax.files import Unreadable, check
 
 _SKIPPED = frozenset({"node_modules", "build", "dist", "__pycache__", "site-packages", "venv"})
 _NOTES = (".#", "._")
-"""What Emacs and macOS lay beside a file, under its name: a link that leads nowhere, and no Python."""
+"""Files that Emacs and macOS lay beside a file, under its name: a link that leads nowhere, and no Python."""
 
 
 def is_script(path: Path) -> bool:

@@ -65,7 +65,7 @@ _TENSORS_ONLY = ("torch.nn.functional.", "operator.sub", "operator.add", "operat
 _DEVICE_FREE = frozenset(
     "pack_padded_sequence PackedSequence load_state_dict from_numpy copy_ expand_as view_as reshape_as tensor_split".split()
 )
-"""What takes tensors of several devices: copies between them, and what only asks for the sizes of the second."""
+"""Operators that take tensors of several devices: copies between them, and what only asks for the sizes of the second."""
 _DROPPED_KEYWORDS = frozenset({"generator", "pin_memory", "non_blocking", "memory_format", "layout"})
 MAX_SIGHTINGS = 12
 """Different tensors that are kept for one expression; beyond that they are joined."""
@@ -74,7 +74,7 @@ _ERRORS_OF_KINDS = (
     "unsupported operand type", "must be torch.dtype, not", "must be int, not", "must be bool, not", "must be Number, not",
     "expected Tensor as element", "expected np.ndarray", "invalid data type 'str'", "0-d tensor", "format string", "of a single element", "cannot assign",
 )  # fmt: skip
-"""What is said of arguments that are no tensors; believed where they are all known."""
+"""Messages about arguments that are no tensors; believed where they are all known."""
 
 
 class TensorOperations(Questions):

@@ -1,4 +1,4 @@
-"""What is known about one client: its settings, its documents, what was found in them, and what it can do."""
+"""The state of one client: its settings, its documents, what was found in them, and what it can do."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Documents:
     def __init__(self) -> None:
         self._open: dict[str, Document] = {}
         self.encoding: Encoding = "utf-16"
-        """What the client counts columns in."""
+        """The unit in which the client counts columns."""
 
     def __iter__(self) -> Iterator[Document]:
         return iter(list(self._open.values()))

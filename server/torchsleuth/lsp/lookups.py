@@ -49,7 +49,7 @@ class Lookups:
 
 
 async def _answer(asked: bytes) -> bytes:
-    """What the search prints; nothing where it cannot be started or takes too long."""
+    """The output of the search; nothing where it cannot be started or takes too long."""
     pipe = asyncio.subprocess.PIPE
     try:
         process = await asyncio.create_subprocess_exec(*command(), stdin=pipe, stdout=pipe, stderr=pipe)

@@ -38,7 +38,7 @@ class RunOptions:
 
     @classmethod
     def of(cls, options: Any) -> RunOptions:
-        """What a client says. Raises ValueError, with the form that is expected."""
+        """The options that a client asks for. Raises ValueError, with the form that is expected."""
         given = options if isinstance(options, dict) else {"args": 0}
         arguments, cwd, environment = given.get("args") or [], given.get("cwd") or None, given.get("env") or {}
         module = given.get("module") or None

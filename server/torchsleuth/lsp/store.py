@@ -14,7 +14,7 @@ from torchsleuth.lsp.documents import TextChange
 from torchsleuth.schema import Diagnostic, Edit, Fix, Layer, Position, Related, TensorFact
 
 _UNNAMED = ("TS199", "TS918")
-"""What a run reports for an exception that nothing in its catalogue explains."""
+"""Codes that a run reports for an exception that nothing in its catalogue explains."""
 
 
 @dataclass(frozen=True)

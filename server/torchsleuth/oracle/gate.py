@@ -29,7 +29,7 @@ KNOWN_PACKAGES = frozenset({"torch", "math", "operator", "einops"})
 
 _FORBIDDEN = ("torch.utils.cpp_extension", "torch.distributed.", "torch._C.", "torch.hub.", "torch.multiprocessing.")
 _OPTIONAL = ("math", "operator", "einops", "einops.layers.torch")
-"""What is imported when the process starts, where it is installed."""
+"""Packages that are imported when the process starts, where it is installed."""
 _LATER = frozenset(
     "torch.onnx torch.utils.tensorboard torch.utils.flop_counter torch.utils.model_zoo torch.utils.mobile_optimizer "
     "torch.utils.benchmark torch.cuda.comm torch.quantization torch.quantization.quantize_fx torch.ao.quantization "

@@ -133,7 +133,7 @@ class Oracle:
         self.hits = 0
         self.misses = 0
         self.internal_errors: list[str] = []
-        """What was asked of the process on the way that it may not do, with the operator that asked, since `told`."""
+        """Requests to the process that were refused on the way, each with the operator that asked, since `told`."""
         self.version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
         torch.set_num_threads(1)
 

@@ -35,17 +35,17 @@ _APART = (
     (r"TS2", r"TS[1357]"),
     (r"TS30[127]", r"TS[1257]"),  # a conversion changes no size
 )
-"""What a repair does not cause: codes of repairs, and of the findings that it can only uncover."""
+"""Findings that a repair does not cause: codes of repairs, and of the findings that it can only uncover."""
 
 _OF_ALL_KINDS = frozenset({"TS199", "TS825"})
 """Codes whose findings have nothing in common."""
 
 Place = tuple[str, str, int]
-"""What is said, of which file, and of which offset in it."""
+"""The message, its file, and the offset in it."""
 
 
 Found = tuple[Diagnostic, Candidates]
-"""What was found, with the candidates for it."""
+"""A finding, with the candidates for it."""
 
 
 @dataclass(frozen=True)

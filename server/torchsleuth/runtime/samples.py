@@ -18,7 +18,7 @@ MAX_ELEMENTS = 4_000_000
 
 
 class Samples:
-    """What the values at each place were. `of` gives it for the report: the numbers are None where they are not finite."""
+    """The values at each place. `of` gives them for the report: the numbers are None where they are not finite."""
 
     def __init__(self) -> None:
         self._torch: Any = None

@@ -15,7 +15,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _MISSING = frozenset(
     "ImportError ModuleNotFoundError AttributeError RuntimeError TypeError Exception BaseException".split()
 )
-"""What is raised where a library lacks something."""
+"""The exceptions that are raised where a library lacks something."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 

@@ -11,7 +11,7 @@ from torchsleuth.syntax.edits import indentation
 from torchsleuth.syntax.text import SourceText
 
 _GOES_ON = re.compile(r"(?:elif|else|except|finally)\b|[#)\]}]")
-"""What begins at the margin, and goes on with the statement before."""
+"""Clauses that begin at the margin, and go on with the statement before."""
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _OPENS_BLOCK = re.compile(r"\s*(?:if|elif|else|for|while|def|class|with|try|except|finally|match|case|async)\b")
 MAX_KEPT = 200_000

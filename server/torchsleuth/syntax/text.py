@@ -11,7 +11,7 @@ from typing import Literal
 from torchsleuth.schema import Edit, Position, Span
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
-"""What an editor counts columns in: bytes, units of 16 bits, or code points."""
+"""The unit in which an editor counts columns: bytes, units of 16 bits, or code points."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 

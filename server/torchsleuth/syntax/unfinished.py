@@ -18,7 +18,7 @@ from torchsleuth.syntax.parse import parse_with_errors
 from torchsleuth.syntax.text import SourceText
 
 Unfinished = Literal["same", "broken", "unbound"]
-"""What a change of a text amounts to that gives an analysis nothing new.
+"""The effect of a change of a text that gives an analysis nothing new.
 
 same: only space, comments, docstrings or the words of what is printed. broken: one statement does not parse. unbound: a name
 is read that nothing binds, or an attribute that nothing sets or is known to have, as the first letters of another one, or

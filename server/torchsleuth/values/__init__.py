@@ -26,7 +26,7 @@ from torchsleuth.values.unknown import owners as owners
 Value = Any
 Slots = dict[Any, Any]
 Tags = frozenset[Any]
-"""What is true of the values of a tensor, and survives its reshaping: words such as "softmax", and `Bounds`."""
+"""Properties of the values of a tensor that survive its reshaping: words such as "softmax", and `Bounds`."""
 
 
 @dataclass(frozen=True)
@@ -407,9 +407,9 @@ class Function:
     setter: Value = None
     """Of a property: what sets it."""
     memo: Slots | None = None
-    """What it has given for arguments that are known, where it keeps that: under ``lru_cache``, or as a cached property."""
+    """The results that it has given for arguments that are known, where it keeps that: under ``lru_cache``, or as a cached property."""
     attributes: Slots = field(default_factory=dict)
-    """What was set on it."""
+    """Attributes that were set on it."""
 
 
 class OpenArguments(dict[str, Value]):

@@ -1,4 +1,4 @@
-"""What a branch has changed."""
+"""The changes that a branch has made."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ Slots = dict[Any, Any]
 
 
 class Change(NamedTuple):
-    """What stands in a slot."""
+    """The value in a slot."""
 
     slots: Slots
     key: Any

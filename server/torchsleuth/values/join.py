@@ -44,7 +44,7 @@ from torchsleuth.values.conditions import Condition, Conditions, Fact
 from torchsleuth.values.graph import Cut
 
 MISSING: Any = object()
-"""What a name is bound to that is not bound. It covers nothing: using it would have failed."""
+"""The value of a name that is not bound. It covers nothing: using it would have failed."""
 MAX_KINDS = 4
 """Different elements that stand for those of a list of unknown length; beyond that they are joined into one."""
 
@@ -245,7 +245,7 @@ class Joins:
     # -- tensors and arrays ----------------------------------------------------------------------------
 
     def join_specs(self, left: TensorSpec, right: TensorSpec) -> TensorSpec:
-        """What is true of both."""
+        """The properties that both have."""
         if left == right:
             return left
         shape = None
@@ -304,7 +304,7 @@ class Joins:
         return either
 
     def _join_attributes(self, left: dict[Any, Value], right: dict[Any, Value]) -> dict[Any, Value]:
-        """What was set on a module in the one case and in the other."""
+        """The attributes that were set on a module in the one case and in the other."""
         both = left.keys() & right.keys()
         keys = {**left, **right}
         return {key: self.join_values(left[key], right[key]) if key in both else UNKNOWN for key in keys}

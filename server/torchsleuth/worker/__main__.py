@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 4)
 METHODS = frozenset({"analyze", "repair", "explain"})
-"""What the worker can be asked."""
+"""The methods of the worker."""
 
 
 @dataclass(frozen=True)

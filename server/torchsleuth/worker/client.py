@@ -63,7 +63,7 @@ class WorkerClient:
         self.search_path: tuple[str, ...] = ()
         """Where the interpreter looks for modules."""
         self.problem: str | None = None
-        """What is wrong with the interpreter, where it says so itself: the name of the message, such as ``no_torch``."""
+        """The problem of the interpreter, where it says so itself: the name of the message, such as ``no_torch``."""
         self.site: tuple[str, ...] = ()
         """Where libraries are installed in such an interpreter."""
         self._command = command or bootstrap.command(self.interpreter, "torchsleuth.worker.__main__")

@@ -39,7 +39,7 @@ class Record:
     def __init__(self) -> None:
         """Raises OSError where there is no memory to share."""
         self.descriptors: tuple[int, ...] = ()
-        """What the worker has to inherit."""
+        """The descriptors that the worker has to inherit."""
         if sys.platform == "win32":
             self.name = f"torchsleuth-{secrets.token_hex(16)}"
             self._memory = mmap.mmap(-1, SIZE, tagname=self.name)

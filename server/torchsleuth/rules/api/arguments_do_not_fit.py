@@ -60,7 +60,7 @@ _OTHER_WORDS = {
     "l2": "weight_decay",
     "gamma_decay": "gamma",
 }
-"""What other libraries call these, and people therefore."""
+"""Names that other libraries have for these, and people therefore."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:

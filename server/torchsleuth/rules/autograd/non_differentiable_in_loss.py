@@ -57,7 +57,7 @@ _CHOICES = (".argmin", ".argmax")
 _AS_NUMBERS = (".tolist", ".item")
 _SUMS = frozenset({"add", "sub", "iadd", "isub"})
 _LATER = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.DictComp)
-"""What is not computed with the statement that it stands in, or not always."""
+"""Expressions that are not computed with the statement that they stand in, or not always."""
 _FACTORS = frozenset({"mul", "truediv", "div", "neg", "imul"})
 
 

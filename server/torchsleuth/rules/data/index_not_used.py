@@ -34,11 +34,11 @@ _CONVERSIONS = frozenset(
     "float double half long int clone detach contiguous unsqueeze squeeze view reshape flatten permute transpose to item "
     "astype copy tensor as_tensor from_numpy".split()
 )
-"""What is called on data without choosing among them."""
+"""Methods that are called on data without choosing among them."""
 
 
 _HELD = (Tensor, Array, ListValue, str, int, float)
-"""What gives the same whenever it is looked at."""
+"""Calls that give the same whenever they are made."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:

@@ -28,7 +28,7 @@ _NOT_A_LEAF = "TS413"
 _TARGETS = ("TS302", "TS307")
 _DTYPES = "TS30"
 _BY_LOSS = ("TS303", "TS304", "TS305", "TS306")
-"""What is said of the activation before a loss: where the loss is one object, that is what is wrong."""
+"""Findings about the activation before a loss: where the loss is one object, that is what is wrong."""
 _RANKS = ("error", "warning", "hint")
 
 

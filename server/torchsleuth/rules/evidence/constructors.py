@@ -19,9 +19,9 @@ from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject,
 from torchsleuth.values.frames import Scene
 
 _LITERALS = (ast.Constant, ast.Tuple, ast.List)
-"""What a number, or a list of them, is written as."""
+"""Expressions as which a number, or a list of them, is written."""
 _SUBSCRIPTED = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Tuple, ast.List)
-"""What an index can stand behind."""
+"""Expressions that an index can stand behind."""
 _SIZED = ("Linear", "Conv1d", "Conv2d", "Conv3d", "Embedding", "LSTM", "GRU", "RNN", "Norm", "Norm1d", "Norm2d")
 """Ends of the names of layers whose first arguments are sizes."""
 _ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {

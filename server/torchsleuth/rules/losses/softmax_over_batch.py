@@ -54,7 +54,7 @@ _KEEPS = (
     "detach",
     "div",
 )
-"""What may come between the softmax and its use without moving a dimension."""
+"""Calls that may come between the softmax and its use without moving a dimension."""
 _PREDICTIONS = tuple(
     "CrossEntropyLoss NLLLoss BCELoss MSELoss KLDivLoss cross_entropy nll_loss binary_cross_entropy mse_loss "
     "kl_div".split()
