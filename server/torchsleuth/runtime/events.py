@@ -22,12 +22,15 @@ class EventStream:
         self._descriptor = descriptor
         self._process = os.getpid()
         self._writing = threading.Lock()
+        self._channel = self._identity()
 
     def send(self, kind: str, **fields: Any) -> bool:
         """Whether the event was sent. False while another thread, or the code that a signal interrupted, is writing."""
         if os.getpid() != self._process or not self._writing.acquire(blocking=False):
             return False
         try:
+            if self._channel is None or self._identity() != self._channel:
+                return False  # the script has closed it, and the number may be that of a file of its own
             line = json.dumps({"event": kind, **fields}, default=str).encode() + b"\n"
             while line:
                 line = line[os.write(self._descriptor, line) :]
@@ -36,3 +39,10 @@ class EventStream:
         finally:
             self._writing.release()
         return True
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            found = os.fstat(self._descriptor)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino

@@ -32,7 +32,12 @@ class ImportHook:
         owns, rewritten, before = self._owns, self._rewritten, self._before
 
         def get_code(self: SourceFileLoader, fullname: str) -> types.CodeType | None:
-            code = original(self, fullname)
+            try:
+                code = original(self, fullname)
+            except BaseException as error:
+                if error.__traceback__ is not None:
+                    error.__traceback__ = error.__traceback__.tb_next  # without this frame
+                raise
             if fullname in before:
                 before[fullname]()
             elif code is not None and type(self) is SourceFileLoader and owns(self.path):

@@ -72,7 +72,9 @@ def _script_code(script: str, descriptor: int, flags: list[str], arguments: list
             _plainly(flags, arguments)
     said = tuple((str(item.message), item.category.__name__, item.lineno) for item in warned)
     given = (descriptor, "script", path, tuple(flags), tuple(arguments), source, said)
-    return main_code(source, path, _BEGIN, given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return main_code(source, path, _BEGIN, given)
 
 
 def _report(descriptor: int, path: str, source: bytes, error: SyntaxError) -> None:

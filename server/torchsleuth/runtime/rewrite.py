@@ -10,16 +10,17 @@ import ast
 from dataclasses import dataclass
 from typing import Any, cast
 
-RECORDER = "_torchsleuth_record"
-"""A builtin while the script runs. One leading underscore only: two would be mangled inside classes."""
+RECORDER = "torchsleuth_record"
+"""A builtin while the script runs. No leading underscore: two would be mangled inside classes, and names with one are the
+first that go when the interpreter ends."""
 
-LOSS = "_torchsleuth_loss"
+LOSS = "torchsleuth_loss"
 """A builtin too: gets what ``backward()`` is called on."""
 
-LEAVE = "_torchsleuth_leave"
+LEAVE = "torchsleuth_leave"
 """A builtin too: called with an exception that leaves the main program."""
 
-IMPORTED = "_torchsleuth_imported"
+IMPORTED = "torchsleuth_imported"
 """A builtin too: called after each import statement."""
 
 _COMPILERS = {"jit", "script", "compile", "triton", "numba", "njit", "vectorize"}
@@ -64,10 +65,11 @@ class Rewriter(ast.NodeTransformer):
         self.generic_visit(node)
         return self._recorded(node, span, binding)
 
-    def _report(self, name: str, at: Any) -> ast.stmt:
-        """A statement that reports a variable, located at the place that bound it."""
+    def _report(self, name: str, bound: Any, at: ast.AST | None = None) -> ast.stmt:
+        """A statement that reports a variable, located at the place that bound it or, for tracers, at another one."""
+        at = at or bound
         load = ast.copy_location(ast.Name(name, ast.Load()), at)
-        return ast.copy_location(ast.Expr(self._recorded(load, span_of(at), (name, span_of(at)))), at)
+        return ast.copy_location(ast.Expr(self._recorded(load, span_of(bound), (name, span_of(bound)))), at)
 
     # expressions
 
@@ -169,10 +171,13 @@ class Rewriter(ast.NodeTransformer):
         arguments = node.args
         named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
         places = [argument for argument in named if argument.arg not in ("self", "cls")]
-        reports = [self._report(argument.arg, _name_of(argument)) for argument in places]
-        body = self._block(node.body)
-        after = 1 if _is_docstring(node.body[0]) else 0
-        node.body = [*body[:after], *reports, *body[after:]]
+        after = 0
+        while after < len(node.body) and _makes_no_code(node.body[after]):
+            after += 1
+        first = node.body[after] if after < len(node.body) else None
+        at = first.decorator_list[0] if first is not None and getattr(first, "decorator_list", None) else first
+        reports = [self._report(argument.arg, _name_of(argument), at) for argument in places] if at is not None else []
+        node.body = [*self._block(node.body[:after]), *reports, *self._block(node.body[after:])]
         return node
 
     visit_AsyncFunctionDef = visit_FunctionDef
@@ -205,6 +210,10 @@ class Rewriter(ast.NodeTransformer):
 
 def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _makes_no_code(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Global | ast.Nonlocal) or _is_docstring(statement)
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

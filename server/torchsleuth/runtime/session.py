@@ -6,8 +6,9 @@
     report = job.execute()
 
 The script gets a process group of its own, and ends with this process, as does everything that it started: see
-`supervisor`. Without `on_output` it inherits the standard streams untouched. Signals that
-end this process (Ctrl-C) are handed to the whole group when `execute` is called from the main thread.
+`supervisor`. Without `on_output` it inherits the standard streams and the terminal untouched, and is in front of it, so that
+Ctrl-C and Ctrl-Z reach it as they reach a plain one. Signals that this process gets are handed on, each time, when `execute`
+is called from the main thread: what the script does with them is its own business.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ __all__ = ["Run", "RunReport", "read_sources", "run"]
 
 _SUPERVISOR = str(Path(__file__).resolve().with_name("supervisor.py"))
 _ENTRY = str(Path(__file__).resolve().with_name("__main__.py"))
-_ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
+_FORWARDED = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGTSTP", "SIGCONT", "SIGWINCH")
 GRACE_SECONDS = 3.0
 """Time a cancelled script has to end after SIGINT before its process group is killed."""
 _POLL_SECONDS = 0.05
@@ -63,7 +64,6 @@ class Run:
     flags: tuple[str, ...] = ()
     _process: subprocess.Popen[bytes] | None = None
     _cancelled: threading.Event = field(default_factory=threading.Event)
-    _interrupts: int = 0
     _lifeline: int | None = None
     _holding: threading.Lock = field(default_factory=threading.Lock)
     _failure: OSError | None = None
@@ -144,14 +144,14 @@ class Run:
         command = [self.interpreter, *self.flags, _ENTRY, *target, *self.arguments]
         try:
             process = subprocess.Popen(
-                [sys.executable, "-I", "-S", _SUPERVISOR, str(reader), str(writer)],
+                [sys.executable, "-I", "-S", _SUPERVISOR, str(reader), str(writer), *([] if captured else ["job"])],
                 stdin=captured,
                 stdout=captured,
                 stderr=subprocess.STDOUT if captured else None,
                 cwd=self.cwd,
                 env=environment,
                 pass_fds=(reader, writer),
-                start_new_session=True,
+                start_new_session=captured is not None,
             )
         except BaseException:
             os.close(lifeline)
@@ -210,21 +210,16 @@ class Run:
 
     @contextlib.contextmanager
     def _forwarding(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
-        """While it runs, signals that would end this process go to the script's group; asked a second time, the group
-        is killed. Only the main thread may set signal handlers."""
+        """While it runs, signals go to the script. Only the main thread may set signal handlers."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
 
         def forward(number: int, frame: FrameType | None) -> None:
-            self._interrupts += 1
-            if self._interrupts == 1:
-                self._signal(number)
-            else:
-                self._let_go()
+            self._signal(number)
 
         before: dict[int, Any] = {}
-        for name in _ENDING:
+        for name in _FORWARDED:
             if hasattr(signal, name):
                 number = getattr(signal, name)
                 before[number] = signal.signal(number, forward)
@@ -239,7 +234,7 @@ class Run:
             self._let_go()
 
     def _signal(self, number: int) -> None:
-        """Send a signal to the script's process group."""
+        """Send a signal to the script."""
         with self._holding, contextlib.suppress(OSError):
             if self._lifeline is not None:
                 os.write(self._lifeline, bytes([number]))

@@ -1,10 +1,15 @@
 """Stands between a run and its script, so that the script and all it started end with the run, however that ends.
 
-    python -I -S supervisor.py LIFELINE EVENTS
+    python -I -S supervisor.py LIFELINE EVENTS [job]
 
 LIFELINE is a pipe from the one that runs the script. Its first line is the command, as JSON; each byte after that is the
-number of a signal for the script's process group; at its end, everything is killed. EVENTS is passed on to the script.
-The exit status is that of the script. What the script leaves behind lives on, unless it was sent a signal.
+number of a signal for the script, or, where a terminal would send it to all, for its process group; at its end, everything
+is killed. EVENTS is passed on to the script. The exit status is that of the script. What the script leaves behind lives on,
+unless the script was ended by a signal that was sent to it.
+
+Without ``job`` the script gets a session of its own, without a terminal. With it, the session stays, and this process does
+what a shell does for a job: the script's process group is in the foreground of the terminal while that of the command line
+would be, so that Ctrl-C, Ctrl-Z and ``/dev/tty`` reach it; when it stops, the command line stops, and goes on with it.
 
 On Linux, processes below the script are found even if they have made themselves independent of it; elsewhere, those that
 are still its descendants when it ends, and its process group.
@@ -12,6 +17,7 @@ are still its descendants when it ends, and its process group.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import errno
 import json
@@ -22,44 +28,111 @@ import sys
 import time
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_FOR_ALL = (signal.SIGINT, signal.SIGTSTP, signal.SIGCONT)
+"""Signals that a terminal or a shell sends to all processes of a job."""
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGKILL)
 PATIENCE_SECONDS = 10.0
 """Time in which killed processes are waited for."""
 
 
-def main(lifeline: int, events: int) -> int:
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+def main(lifeline: int, events: int, job: bool) -> int:
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGTSTP"):
         signal.signal(getattr(signal, name), lambda number, frame: None)  # those for the script come by the lifeline
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer)
-    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    for name in ("SIGCHLD", "SIGCONT"):
+        signal.signal(getattr(signal, name), lambda number, frame: None)
     os.set_inheritable(lifeline, False)
     command = _first_line(lifeline)
     if command is None:
         return 1
     _control(_PR_SET_CHILD_SUBREAPER, 1)
+    terminal = Terminal() if job else None
     script = os.fork()
     if script == 0:
-        _become(json.loads(command), events)
+        _become(json.loads(command), events, terminal)
     os.close(events)
+    if terminal is not None:
+        terminal.adopt(script)
     signalled = False
     while True:
         ready, _, _ = select.select([lifeline, reader], [], [])
         if reader in ready:
             os.read(reader, 1 << 10)
-            status = _ended(script)
+            status = _ended(script, terminal)
             if status is not None:
-                if signalled:
+                if signalled and status != 0:
                     _sweep(script)
+                if terminal is not None:
+                    terminal.take()
                 return _end_as(status)
+            if terminal is not None:
+                terminal.give(script)
         if lifeline in ready:
             numbers = os.read(lifeline, 1 << 10)
             if not numbers:
                 _sweep(script)
                 return _end_as(signal.SIGKILL)
-            signalled = True
             for number in numbers:
-                _signal_group(script, number)
+                signalled = signalled or number in _ENDING
+                _signal_group(script, number) if number in _FOR_ALL else _signal(script, number)
+
+
+class Terminal:
+    """The controlling terminal, if there is one, and the job that this process and the command line belong to."""
+
+    def __init__(self) -> None:
+        self._group = os.getpgrp()
+        self._stopped = False
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # a job in the background may not choose the one in front
+        try:
+            self._descriptor: int | None = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+        except OSError:
+            self._descriptor = None
+
+    def adopt(self, script: int) -> None:
+        """Make the script a process group, in front if this one is. Done on both sides of the fork: either may be first."""
+        with contextlib.suppress(OSError):
+            os.setpgid(script, script)
+        self.give(script)
+
+    def give(self, script: int) -> None:
+        """Called when something has happened: put the script in front if its job is, and let it go on after a stop."""
+        if self._is_in_front():
+            self._put_in_front(script)
+        if self._stopped:
+            self._stopped = False
+            _signal_group(script, signal.SIGCONT)
+
+    def take(self) -> None:
+        """The command line in front again."""
+        if self._descriptor is not None and not self._is_in_front():
+            self._put_in_front(self._group)
+
+    def stop(self, script: int) -> None:
+        """The script has stopped: so does its job, until somebody continues it."""
+        in_front = self._descriptor is not None and self._front() == script
+        if in_front:
+            self._put_in_front(self._group)
+        self._stopped = True
+        if os.getsid(0) == os.getppid():
+            return  # there is no shell that could continue it: it goes on
+        os.killpg(self._group, signal.SIGSTOP)
+
+    def _front(self) -> int | None:
+        try:
+            return None if self._descriptor is None else os.tcgetpgrp(self._descriptor)
+        except OSError:
+            return None
+
+    def _is_in_front(self) -> bool:
+        return self._front() == self._group
+
+    def _put_in_front(self, group: int) -> None:
+        if self._descriptor is not None:
+            with contextlib.suppress(OSError):
+                os.tcsetpgrp(self._descriptor, group)
 
 
 def _first_line(lifeline: int) -> bytes | None:
@@ -73,10 +146,14 @@ def _first_line(lifeline: int) -> bytes | None:
     return line
 
 
-def _become(command: list[str], events: int) -> None:
-    """The forked process: the script, in a session of its own."""
+def _become(command: list[str], events: int, terminal: Terminal | None) -> None:
+    """The forked process: the script, in a session or a process group of its own."""
     try:
-        os.setsid()
+        if terminal is None:
+            os.setsid()
+        else:
+            terminal.adopt(os.getpid())
+            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
         _control(_PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.set_wakeup_fd(-1)
         for name in ("SIGPIPE", "SIGXFSZ"):  # as for a program that is not started by Python
@@ -99,18 +176,28 @@ def _control(option: int, value: int) -> None:
             return
 
 
-def _ended(script: int) -> int | None:
+def _ended(script: int, terminal: Terminal | None = None) -> int | None:
     """The script's status if it has ended. Others that ended are forgotten."""
     status = None
     while True:
         try:
-            pid, found = os.waitpid(-1, os.WNOHANG)
+            pid, found = os.waitpid(-1, os.WNOHANG | (os.WUNTRACED if terminal is not None else 0))
         except ChildProcessError:
             return status
         if pid == 0:
             return status
         if pid == script:
-            status = found
+            if terminal is not None and os.WIFSTOPPED(found):
+                terminal.stop(script)
+            else:
+                status = found
+
+
+def _signal(script: int, number: int) -> None:
+    try:
+        os.kill(script, number)
+    except OSError:
+        return
 
 
 def _signal_group(script: int, number: int) -> None:
@@ -193,5 +280,5 @@ def _end_as(status: int) -> int:
 
 
 if __name__ == "__main__":
-    code = main(int(sys.argv[1]), int(sys.argv[2]))
+    code = main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:] == ["job"])
     os._exit(code)

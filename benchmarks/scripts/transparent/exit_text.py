@@ -1,0 +1,5 @@
+"""Leaves with a text."""
+import sys
+
+print("out")
+raise SystemExit("a reason, in ünïcode")

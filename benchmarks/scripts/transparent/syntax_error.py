@@ -1,0 +1,5 @@
+"""Cannot be compiled."""
+print("never")
+x = (1 +
+def f():
+    pass
