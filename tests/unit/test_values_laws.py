@@ -170,7 +170,7 @@ def covers(whole: Value, part: Value, bound: Bindings) -> bool:
     if isinstance(part, Choice):
         return all(covers(whole, option, bound) for option in part.options)
     if isinstance(whole, Choice):
-        return any(covers(option, part, dict(bound)) for option in whole.options)
+        return any(covers(option, part, {}) for option in whole.options)  # as for entries that may be missing, below
     if whole is part:
         return True
     if kind_of(whole) is None or kind_of(whole) != kind_of(part):
