@@ -28,6 +28,13 @@ class OutputFormat(str, Enum):
     json = "json"
 
 
+class Recorded(str, Enum):
+    shapes = "shapes"
+    values = "values"
+    training = "training"
+    constructors = "constructors"
+
+
 class CheckFormat(str, Enum):
     text = "text"
     concise = "concise"
@@ -128,6 +135,16 @@ def run(
     report: Annotated[Path | None, typer.Option(help="Write the run's report to this file, as JSON.")] = None,
     output_format: Format = OutputFormat.text,
     python: Python = None,
+    max_steps: Annotated[int | None, typer.Option(min=1, help="End after this many optimizer steps.")] = None,
+    smoke: Annotated[
+        bool, typer.Option("--smoke", help="2 samples a batch, 3 steps of training, 2 batches of each evaluation.")
+    ] = False,
+    timeout: Annotated[float | None, typer.Option(min=0, help="Stop after this many seconds.")] = None,
+    device: Annotated[str | None, typer.Option(help="The device for the script, such as cpu or cuda:1.")] = None,
+    every: Annotated[int, typer.Option(min=1, help="Record shapes in each such optimizer step only.")] = 1,
+    no_record: Annotated[
+        list[Recorded] | None, typer.Option("--no-record", help="Do not record this; may be repeated.")
+    ] = None,
     optimize: Annotated[int, typer.Option("-O", count=True, help="Passed on to the interpreter, as -X and -W.")] = 0,
     implementation: Annotated[list[str] | None, typer.Option("-X", help="Passed on to the interpreter.")] = None,
     warnings: Annotated[list[str] | None, typer.Option("-W", help="Passed on to the interpreter.")] = None,
@@ -142,7 +159,9 @@ def run(
     flags = ["-O"] * optimize
     flags += [item for value in implementation or () for item in ("-X", value)]
     flags += [item for value in warnings or () for item in ("-W", value)]
-    raise typer.Exit(start(script, context.args, Options(report, output_format.value, python, module, tuple(flags))))
+    limits = (max_steps, smoke, device, every, tuple(item.value for item in no_record or ()))
+    options = Options(report, output_format.value, python, module, tuple(flags), timeout, limits)
+    raise typer.Exit(start(script, context.args, options))
 
 
 @app.command(context_settings=_PASS_ON)

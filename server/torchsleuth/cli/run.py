@@ -12,6 +12,7 @@ from torchsleuth.cli.output import Output, complain, data
 from torchsleuth.cli.render import print_diagnostic, source_reader, to_json
 from torchsleuth.cli.writing import Unwritable, check_private, write_private
 from torchsleuth.messages import message
+from torchsleuth.runtime.limits import Limits
 from torchsleuth.runtime.session import Run, RunReport
 
 
@@ -24,6 +25,8 @@ class Options:
     python: str | None
     module: bool = False
     flags: tuple[str, ...] = ()
+    timeout: float | None = None
+    limits: tuple[int | None, bool, str | None, int, tuple[str, ...]] | None = None
 
 
 def run(script: str, arguments: list[str], options: Options) -> int:
@@ -32,13 +35,19 @@ def run(script: str, arguments: list[str], options: Options) -> int:
     if not options.module and not _can_run(Path(script)) or report is not None and not _can_write(report):
         return 2
     interpreter = options.python or sys.executable
-    job = Run(script, tuple(arguments), interpreter, module=options.module, flags=options.flags)
+    limits = Limits(*options.limits) if options.limits is not None else Limits()
+    job = Run(
+        script, tuple(arguments), interpreter, module=options.module, flags=options.flags, timeout=options.timeout
+    )
+    job.limits = limits if limits != Limits() else None
     try:
         result = job.execute()
     except OSError as error:
         complain(message("cli.cannot_start", python=interpreter, error=error.strerror or error))
         return 2
     _show(script, result, options.output_format)
+    if result.ended in ("timeout", "max-steps", "smoke"):
+        complain(message(f"cli.run.{result.ended}", seconds=options.timeout or 0, steps=limits.steps))
     if report is not None:
         try:
             write_private(report, json.dumps(result.to_json(), indent=2) + "\n")

@@ -1,6 +1,7 @@
 """The events of a run, one JSON object a line, on a descriptor of their own.
 
-From the script's process: ``started`` {pid, script, python}, ``loaded`` {path}, ``facts`` {facts: […]}, ``crash`` {…}.
+From the script's process: ``started`` {pid, script, python}, ``loaded`` {path}, ``facts`` {facts: […]}, ``crash`` {…},
+``ended`` {why} where a limit ends it.
 The parent adds ``finished`` {exit_code, seconds}, because only it sees how the process really ended.
 """
 

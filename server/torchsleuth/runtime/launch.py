@@ -21,6 +21,7 @@ from typing import Any
 from torchsleuth.runtime.crash import CrashReporter
 from torchsleuth.runtime.events import EventStream
 from torchsleuth.runtime.imports import ImportHook, silently
+from torchsleuth.runtime.limits import Limiter, Limits
 from torchsleuth.runtime.project import Project
 from torchsleuth.runtime.recorder import Recorder, unrecorded
 from torchsleuth.runtime.registry import ConstructorRegistry
@@ -35,7 +36,7 @@ _TRACERS_OF_TORCH = ("torch._dynamo", "torch.fx.experimental.symbolic_shapes")
 class Launch:
     """The instrumentation of this process."""
 
-    def __init__(self, script: str, descriptor: int) -> None:
+    def __init__(self, script: str, descriptor: int, limits: Limits | None = None) -> None:
         self.path = os.path.abspath(script)
         self.project = Project(script)
         self.stream = EventStream(descriptor)
@@ -45,6 +46,8 @@ class Launch:
         self.registry = ConstructorRegistry(self.project.owns)
         self.watch = TrainingWatch()
         self.crash = CrashReporter(self.project.owns, self.registry, self.recorder, self.texts)
+        self.limits = limits
+        self._recording = True
         before = dict.fromkeys(_TRACERS_OF_TORCH, self._tracer_imported)
         self.imports = ImportHook(self.project.owns, self.compile, before)
         self.tracers = TracerWatch(self.suspend)
@@ -100,21 +103,40 @@ class Launch:
         if torch is None or self._watched or getattr(torch.__spec__, "_initializing", False):
             return self._watched
         self._watched = True
-        self.registry.install(torch)
-        self.watch.install(torch, sys.modules["torch.optim.optimizer"])
-        self.recorder.install(torch, sys.modules["torch.optim.optimizer"])
-        self._be_careful()
+        without = self.limits.without if self.limits is not None else ()
+        if "constructors" not in without:
+            self.registry.install(torch)
+        if "training" not in without:
+            self.watch.install(torch, sys.modules["torch.optim.optimizer"])
+        self._recording = "shapes" not in without
+        if self._recording and "values" not in without:
+            self.recorder.install(torch, sys.modules["torch.optim.optimizer"])
+        self._choose_record()
+        if self.limits is not None:
+            Limiter(self.limits, self._ends, self._switch).install(torch)
         return True
 
-    def _be_careful(self) -> None:
+    def _ends(self, why: str) -> None:
+        self.stream.send("ended", why=why)
+
+    def _switch(self, recording: bool) -> None:
+        """Whether shapes are recorded from now on."""
+        if self.limits is None or "shapes" not in self.limits.without:
+            self._recording = recording
+            self._choose_record()
+
+    def _choose_record(self) -> None:
         """Choose how to record, again when a tracer of torch's is about to be imported."""
-        if self._watched and not self.suspended:
+        if self._watched and not self.suspended and not self._recording:
+            nothing: Any = {}
+            set_record(nothing.get)
+        elif self._watched and not self.suspended:
             careful = self._careful or not sys.modules.keys().isdisjoint(_TRACERS_OF_TORCH)
             set_record(self.recorder.make_record(sys.modules["torch"], careful=careful))
 
     def _tracer_imported(self) -> None:
         self._careful = True
-        self._be_careful()
+        self._choose_record()
 
     def _record_when_imported(self, site: int, value: Any) -> Any:
         """Records nothing before torch is imported."""
@@ -191,6 +213,7 @@ def set_record(record: Callable[[int, Any], Any]) -> None:
 
 def begin(
     descriptor: int,
+    limits: str | None,
     kind: str,
     target: str,
     flags: tuple[str, ...],
@@ -226,7 +249,7 @@ def begin(
     if kind != "script":
         main["__loader__"] = BuiltinImporter
         del main["__file__"], main["__cached__"]
-    launch = Launch(script, descriptor)
+    launch = Launch(script, descriptor, None if limits is None else Limits.of_text(limits))
     launch.sites += [Site(script, *site) for site in sites]
     launch.start()
     if kind == "script":

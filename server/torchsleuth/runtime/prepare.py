@@ -19,9 +19,10 @@ import sys
 import tempfile
 import types
 import warnings
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from torchsleuth.runtime.events import DESCRIPTOR
+from torchsleuth.runtime.limits import VARIABLE
 from torchsleuth.runtime.rewrite import beginning, guarded, located, main_code
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -42,19 +43,26 @@ begin(*given)
 """
 
 
+class Channel(NamedTuple):
+    """Where events go, and the limits of the run, as text."""
+
+    descriptor: int
+    limits: str | None
+
+
 def main(arguments: list[str]) -> NoReturn:
     """`arguments` are those of ``python``, without its own flags: SCRIPT or ``-m MODULE``, and what follows."""
-    descriptor = _moved(int(os.environ.pop(DESCRIPTOR)))
+    channel = Channel(_moved(int(os.environ.pop(DESCRIPTOR))), os.environ.pop(VARIABLE, None))
     flags = _interpreter_flags()
     if arguments[0] == "-m" and len(arguments) > 1:
-        _become(_module_code(arguments[1], True, descriptor, flags, arguments), flags, arguments[2:])
+        _become(_module_code(arguments[1], True, channel, flags, arguments), flags, arguments[2:])
     script = arguments[0]
     if os.path.isdir(script) or _is_archive(script):
-        _become(_module_code(None, False, descriptor, flags, arguments), flags, arguments[1:])
-    _become(_script_code(script, descriptor, flags, arguments), flags, arguments[1:])
+        _become(_module_code(None, False, channel, flags, arguments), flags, arguments[1:])
+    _become(_script_code(script, channel, flags, arguments), flags, arguments[1:])
 
 
-def _script_code(script: str, descriptor: int, flags: list[str], arguments: list[str]) -> types.CodeType:
+def _script_code(script: str, channel: Channel, flags: list[str], arguments: list[str]) -> types.CodeType:
     """The rewritten code of a script. What cannot be read or compiled is left to the interpreter, for its message."""
     path = os.path.abspath(script)
     with warnings.catch_warnings(record=True) as warned:
@@ -66,28 +74,28 @@ def _script_code(script: str, descriptor: int, flags: list[str], arguments: list
                 _plainly(flags, arguments)
             compile(source, path, "exec", dont_inherit=True)
         except SyntaxError as error:
-            _report(descriptor, path, source, error)
+            _report(channel, path, source, error)
             _plainly(flags, arguments)
         except (OSError, ValueError, RecursionError, MemoryError):
             _plainly(flags, arguments)
     said = tuple((str(item.message), item.category.__name__, item.lineno) for item in warned)
-    given = (descriptor, "script", path, tuple(flags), tuple(arguments), source, said)
+    given = (*channel, "script", path, tuple(flags), tuple(arguments), source, said)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return main_code(source, path, _BEGIN, given)
 
 
-def _report(descriptor: int, path: str, source: bytes, error: SyntaxError) -> None:
+def _report(channel: Channel, path: str, source: bytes, error: SyntaxError) -> None:
     from torchsleuth.runtime.launch import Launch
 
-    launch = Launch(path, descriptor)
+    launch = Launch(path, channel.descriptor)
     launch.start()
     launch.loaded(path, source)
     launch.report(error, None)
 
 
 def _module_code(
-    module: str | None, alter_argv: bool, descriptor: int, flags: list[str], arguments: list[str]
+    module: str | None, alter_argv: bool, channel: Channel, flags: list[str], arguments: list[str]
 ) -> types.CodeType:
     """What the interpreter calls for ``-m`` and for folders, `runpy._run_module_as_main`, as the code of a main program: with
     its name, file and lines, so that the frames are the same."""
@@ -99,7 +107,7 @@ def _module_code(
     )
     values = {"mod_name": module or "__main__", "alter_argv": alter_argv}
     target = ("folder", os.path.abspath(arguments[0])) if module is None else ("module", module)
-    given = (descriptor, *target, tuple(flags), tuple(arguments), b"", ())
+    given = (*channel, *target, tuple(flags), tuple(arguments), b"", ())
     return module_code(definition, values, function.__code__, given)
 
 

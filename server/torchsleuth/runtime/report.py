@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -34,6 +35,9 @@ class RunReport:
     training: Json | None = None
     environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Variables of a script that crashed; `to_json` leaves their values out."""
+    ended: str = "exit"
+    """How: ``exit``, ``signal``, ``interrupted`` (Ctrl-C), ``cancelled``, or the limit that was reached: ``timeout``,
+    ``max-steps``, ``smoke``."""
 
     @property
     def trained_soundly(self) -> bool:
@@ -49,6 +53,7 @@ class RunReport:
             "script": self.script,
             "exit_code": self.exit_code,
             "cancelled": self.cancelled,
+            "ended": self.ended,
             "seconds": self.seconds,
             "crash": secrets.without(self.crash),
             "training": self.training,
@@ -66,6 +71,7 @@ class Collector:
         self._loaded: dict[str, None] = {}
         self._crash: Json | None = None
         self._training: Json | None = None
+        self._ended: str | None = None
 
     def add(self, event: Json) -> None:
         kind = event.get("event")
@@ -77,10 +83,15 @@ class Collector:
             self._loaded[event["path"]] = None
         elif kind == "crash":
             self._crash = event
+        elif kind == "ended":
+            self._ended = event["why"]
         elif kind == "training":
             self._training = {name: value for name, value in event.items() if name != "event"}
 
-    def report(self, script: str, exit_code: int, cancelled: bool, seconds: float) -> RunReport:
+    def report(
+        self, script: str, exit_code: int, cancelled: bool, seconds: float, ended: str | None = None
+    ) -> RunReport:
+        """`ended` is what the one who ran it knows of the end."""
         crash = dict(self._crash) if self._crash is not None and not cancelled else None
         sources = read_sources(crash.pop("sources", {}) if crash else {})
         environment = crash.pop("environment", []) if crash else []
@@ -101,7 +112,16 @@ class Collector:
             tuple(self._loaded),
             self._training,
             tuple((name, value) for name, value in environment),
+            ended or self._ended or _how_it_ended(exit_code, cancelled),
         )
+
+
+def _how_it_ended(exit_code: int, cancelled: bool) -> str:
+    if cancelled:
+        return "cancelled"
+    if exit_code == -signal.SIGINT:
+        return "interrupted"
+    return "signal" if exit_code < 0 else "exit"
 
 
 def read_sources(known: Mapping[str, str | None] | None = None) -> Sources:

@@ -30,6 +30,8 @@ from types import FrameType
 from typing import IO, Any
 
 from torchsleuth.runtime.events import DESCRIPTOR
+from torchsleuth.runtime.limits import VARIABLE as VARIABLE_LIMITS
+from torchsleuth.runtime.limits import Limits
 from torchsleuth.runtime.report import Collector, RunReport, read_sources
 from torchsleuth.schema import Json
 
@@ -50,7 +52,8 @@ class Run:
 
     `on_event` gets every event of the run as it comes (see `runtime.events`), `on_output` standard output and error
     as text, both from a thread of the run. `environment` is the script's, this process's own by default. `script` is a
-    file, a folder with a ``__main__.py``, or, with `module`, the name of a module; `flags` are options of the interpreter.
+    file, a folder with a ``__main__.py``, or, with `module`, the name of a module; `flags` are options of the interpreter. After `timeout`
+    seconds it is cancelled.
     """
 
     script: str
@@ -62,6 +65,9 @@ class Run:
     environment: dict[str, str] | None = None
     module: bool = False
     flags: tuple[str, ...] = ()
+    limits: Limits | None = None
+    timeout: float | None = None
+    _timed_out: bool = False
     _process: subprocess.Popen[bytes] | None = None
     _cancelled: threading.Event = field(default_factory=threading.Event)
     _lifeline: int | None = None
@@ -88,9 +94,14 @@ class Run:
             self.cancel()
         collector = Collector()
         output = self._pump_in_background(process)
+        timer = threading.Timer(self.timeout or 0, self.time_out)
+        timer.daemon = True
+        if self.timeout is not None:
+            timer.start()
         with self._forwarding(process):
             self._read_events(process, reader, collector)
             code = process.wait()
+        timer.cancel()
         self._let_go()
         if self._failure is not None:
             raise self._failure
@@ -100,7 +111,8 @@ class Run:
         if self.on_event is not None:
             self.on_event({"event": "finished", "exit_code": code, "seconds": seconds})
         script = os.path.abspath(os.path.join(self.cwd or os.getcwd(), self.script))
-        return collector.report(self.script if self.module else script, code, self._cancelled.is_set(), seconds)
+        ended = "timeout" if self._timed_out else None
+        return collector.report(self.script if self.module else script, code, self._cancelled.is_set(), seconds, ended)
 
     def cancel(self) -> None:
         """End the script and everything it started: SIGINT first, SIGKILL after a grace period."""
@@ -112,6 +124,11 @@ class Run:
         timer = threading.Timer(GRACE_SECONDS, self._kill_if_running, (process,))
         timer.daemon = True
         timer.start()
+
+    def time_out(self) -> None:
+        """End it as when its time is over."""
+        self._timed_out = True
+        self.cancel()
 
     def kill(self) -> None:
         """End the script and everything it started, at once."""
@@ -136,6 +153,8 @@ class Run:
 
     def _start(self, writer: int) -> subprocess.Popen[bytes]:
         environment = {**(os.environ if self.environment is None else self.environment), DESCRIPTOR: str(writer)}
+        if self.limits is not None:
+            environment.update({**self.limits.environment(), VARIABLE_LIMITS: self.limits.to_text()})
         captured = subprocess.PIPE if self.on_output is not None else None
         if captured is not None:
             environment.setdefault("PYTHONUNBUFFERED", "1")  # so that output comes as it is written
