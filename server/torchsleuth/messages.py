@@ -704,6 +704,16 @@ ENGLISH: dict[str, str] = {
     "error.script": "the script stopped here: {type}: {error}",
     "error.built_here": "{layer} was built here",
     "error.called_here": "called from here, in {function}",
+    "error.comes_from": "`{name}` comes from here",
+    "error.comes_from.shape": "`{name}` {shape} comes from here",
+    "error.to_change": "to change here: {fix}",
+    "error.where": "{text} ({where})",
+    "error.where.sample": "sample {sample} of the dataset",
+    "error.where.worker": "worker {number} of the loader",
+    "error.where.rank": "rank {rank}",
+    "error.where.process": "process {process}",
+    "error.where.thread": "thread {thread}",
+    "error.observed": "{text}; this run had {seen}",
     "error.linear": "{tensor} has {last} features, but {layer} was built with in_features={attr_in_features}",
     "error.linear.flat": (
         "{tensor} has lost its batch dimension before {layer} (in_features={attr_in_features}): flatten with start_dim=1"

@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+from torchsleuth.cli.explained import Explainer
 from torchsleuth.cli.files import is_script
 from torchsleuth.cli.output import complain, line, lines
 from torchsleuth.messages import message
@@ -18,7 +19,8 @@ def fix(script: Path, arguments: list[str], copy: Path, python: str | None) -> i
         return 2
     interpreter = python or sys.executable
     try:
-        outcome = repair(script, tuple(arguments), copy, interpreter, lines)
+        with Explainer(interpreter) as explainer:
+            outcome = repair(script, tuple(arguments), copy, interpreter, lines, explainer.explain)
     except OSError as error:
         reason = error.strerror or error
         if error.filename in (None, interpreter):

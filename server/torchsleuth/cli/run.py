@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from torchsleuth.cli.explained import Explainer
 from torchsleuth.cli.files import PathNames, is_script
 from torchsleuth.cli.output import Output, complain, data
 from torchsleuth.cli.render import print_diagnostic, source_reader, to_json
@@ -45,6 +46,8 @@ def run(script: str, arguments: list[str], options: Options) -> int:
     except OSError as error:
         complain(message("cli.cannot_start", python=interpreter, error=error.strerror or error))
         return 2
+    with Explainer(interpreter) as explainer:
+        result = explainer.explain(result)
     _show(script, result, options.output_format)
     if result.ended in ("timeout", "max-steps", "smoke"):
         complain(message(f"cli.run.{result.ended}", seconds=options.timeout or 0, steps=limits.steps))

@@ -6,6 +6,7 @@ from torchsleuth.errors.case import Case, Sources
 from torchsleuth.errors.catalogue import find
 from torchsleuth.errors.constructor import related_constructor
 from torchsleuth.errors.entry import ErrorEntry
+from torchsleuth.errors.origin import related_origins
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, Fix, Json, Related
 
@@ -28,7 +29,7 @@ def crash_diagnostic(crash: Json, sources: Sources) -> Diagnostic | None:
         _text(entry, case),
         span.start,
         span.end,
-        (*related_constructor(case), *_callers(case)),
+        (*related_constructor(case), *entry.related(case), *related_origins(case), *_callers(case)),
         _distinct(entry, case),
         layer="run",
         operands=case.measured,

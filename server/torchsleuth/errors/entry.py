@@ -10,11 +10,12 @@ from functools import cached_property
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.fixes import FixBuilder, no_fix
 from torchsleuth.faults import FAULTS, Fault
+from torchsleuth.schema import Related
 
 
 @dataclass(frozen=True)
 class ErrorEntry:
-    """`expression`: what a message has to match. `text` is the id of the message or chooses one; `applies` tells whether a message that matches means this.
+    """`related`: further places that explain it. `expression`: what a message has to match. `text` is the id of the message or chooses one; `applies` tells whether a message that matches means this.
 
     `example` is a script that raises the error on the installed torch (None where that takes an accelerator); the
     tests run it.
@@ -26,6 +27,7 @@ class ErrorEntry:
     fixes: FixBuilder = no_fix
     applies: Callable[[Case], bool] = lambda case: True
     example: str | None = None
+    related: Callable[[Case], list[Related]] = lambda case: []
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -45,5 +47,6 @@ def entry(
     *,
     applies: Callable[[Case], bool] = lambda case: True,
     example: str | None = None,
+    related: Callable[[Case], list[Related]] = lambda case: [],
 ) -> ErrorEntry:
-    return ErrorEntry(code, pattern, text, fixes, applies, example)
+    return ErrorEntry(code, pattern, text, fixes, applies, example, related)

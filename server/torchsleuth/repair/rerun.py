@@ -65,24 +65,36 @@ class _Trial:
 
 
 def repair(
-    script: Path, arguments: tuple[str, ...], copy: Path, interpreter: str, say: Callable[[str], None]
+    script: Path,
+    arguments: tuple[str, ...],
+    copy: Path,
+    interpreter: str,
+    say: Callable[[str], None],
+    explain: Callable[[RunReport], RunReport] = lambda report: report,
 ) -> Outcome:
     """Repair a copy of the script's project; the user's own files are never touched. `say` gets a line for each step,
-    and at the end the output of the repaired script. Raises CopyRefused if the folder for the copy holds something
+    and at the end the output of the repaired script; `explain` may add to a report what else is known. Raises CopyRefused if the folder for the copy holds something
     else, and OSError if the interpreter cannot be started."""
-    loop = _Loop(script, arguments, copy, interpreter, say)
+    loop = _Loop(script, arguments, copy, interpreter, say, explain)
     return loop.run()
 
 
 class _Loop:
     def __init__(
-        self, script: Path, arguments: tuple[str, ...], copy: Path, interpreter: str, say: Callable[[str], None]
+        self,
+        script: Path,
+        arguments: tuple[str, ...],
+        copy: Path,
+        interpreter: str,
+        say: Callable[[str], None],
+        explain: Callable[[RunReport], RunReport],
     ) -> None:
         self.original = Path(os.path.abspath(script))
         self.arguments = arguments
         self.folder = copy
         self.interpreter = interpreter
         self.say = say
+        self.explain = explain
         self.repairs: list[Repair] = []
         self.copy = ProjectCopy(self.original.parent, copy)
 
@@ -165,7 +177,7 @@ class _Loop:
         if script != self.original and self.copy.root in [cwd.resolve(), *cwd.resolve().parents]:
             cwd = self.copy.of(cwd)
         report = run(str(script), self.arguments, interpreter=self.interpreter, cwd=str(cwd), on_output=lines.append)
-        return _Trial(report, "".join(lines))
+        return _Trial(self.explain(report), "".join(lines))
 
     def _in_copy(self, trial: _Trial) -> _Trial:
         """The first run, of the originals, as if it had been of the copy."""

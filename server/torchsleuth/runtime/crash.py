@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import Any
@@ -15,13 +14,12 @@ from typing import Any
 from torchsleuth.runtime.recorder import Recorder
 from torchsleuth.runtime.registry import ConstructorRegistry, code_span
 from torchsleuth.runtime.rewrite import Span, span_of
+from torchsleuth.runtime.unwrapped import Place, Told, innermost, place_span, told, worker_of
 from torchsleuth.runtime.values import describe_value, evaluate, is_module, is_tensor
 
 MAX_USER_FRAMES = 12
 MAX_CALLS = 8
 MAX_OPERANDS = 24
-_WORKER_FRAME = re.compile(r'^ *File "([^"]+)", line (\d+), in (\S+)\n( *)(\S.*)\n(?: *([~^]+) *\n)?', re.MULTILINE)
-
 Entry = tuple[FrameType, int, "Span | None"]
 
 
@@ -41,27 +39,52 @@ class CrashReporter:
 
     def report(self, error: BaseException, traceback: TracebackType | None) -> dict[str, Any]:
         """A JSON-able description; never raises for a strange object in a frame."""
-        entries = list(_entries(traceback))
+        around = list(_entries(traceback))
+        origin = innermost(error, self.is_of_torch)
+        entries = around if origin is error else _joined(around, list(_entries(origin.__traceback__)))
         user = [index for index, entry in enumerate(entries) if self._owns(entry[0].f_code.co_filename)]
-        innermost = user[-1] if user else -1
-        library = entries[innermost + 1 :]
+        last = user[-1] if user else -1
+        library = entries[last + 1 :]
         found: dict[str, Any] = {
-            "type": type(error).__name__,
-            "message": _text(error),
+            "type": type(origin).__name__,
+            "message": _text(origin),
             "frames": [self._user_frame(entries[index]) for index in reversed(user[-MAX_USER_FRAMES:])],
             "library": _place(library[-1]) if library else None,
             "calls": [_call(entry) for entry in reversed(library[-MAX_CALLS:])],
-            "module": self._module(entries, innermost),
+            "module": self._module(entries, last),
             "worker": False,
+            "sample": _sample(entries),
         }
-        if "Original Traceback" in found["message"]:
-            self._unwrap_worker(found)
+        if (hidden := told(origin, found["message"])) is not None:
+            self._take_over(found, hidden)
         paths = {frame["path"] for frame in found["frames"]}
         constructor = (found["module"] or {}).get("constructor") or {"frames": []}
         paths |= {frame["path"] for frame in constructor["frames"]}
         found["sources"] = {path: self._source(path) for path in paths}
         found["environment"] = self._variables()
         return found
+
+    def is_of_torch(self, error: BaseException) -> bool:
+        """Whether an exception that went through the user's code comes from torch, or from another process, rather than
+        from a ``raise`` of the user's or a look-up that failed."""
+        entries = list(_entries(error.__traceback__))
+        if isinstance(getattr(error.__cause__, "tb", None), str):
+            return True
+        if not any(self._owns(entry[0].f_code.co_filename) for entry in entries):
+            return False
+        frame, line, span = entries[-1]
+        path = frame.f_code.co_filename
+        if not self._owns(path):
+            return "/torch/" in path.replace("\\", "/")
+        if not isinstance(error, RuntimeError | ValueError | IndexError | TypeError):
+            return False
+        statement = _statement(self._tree(path), line)
+        if isinstance(statement, ast.Raise | ast.Assert):
+            return False
+        if type(error) is RuntimeError:
+            return True
+        operands = self._operands((frame, line, span))
+        return any(operand["value"]["kind"] in ("tensor", "module") for operand in operands)
 
     def _variables(self) -> list[tuple[str, str]]:
         """The environment as it was at first, and as it is: what the report must not hold (see `secrets`)."""
@@ -85,6 +108,9 @@ class CrashReporter:
             return None
 
     def _user_frame(self, entry: Entry) -> dict[str, Any]:
+        frame, line, span = entry
+        if span is not None:
+            entry = (frame, line, _header(self._tree(frame.f_code.co_filename), span))
         return {**_place(entry), "operands": self._operands(entry)}
 
     def _tree(self, path: str) -> ast.AST:
@@ -146,42 +172,40 @@ class CrashReporter:
             "constructor": self._registry.constructor(module),
         }
 
-    def _unwrap_worker(self, found: dict[str, Any]) -> None:
-        """The user's frames and the message inside "Original Traceback" of a loader's worker."""
-        text = found["message"] + "\n"
-        frames = []
-        for match in _WORKER_FRAME.finditer(text):
-            path, line = match[1], int(match[2])
-            if self._owns(path):
-                frames.append(
-                    {"path": path, "line": line, "span": self._caret_span(path, line, match), "function": match[3]}
-                )
-        last = _last_error(text)
-        found["worker"] = True
+    def _take_over(self, found: dict[str, Any], hidden: Told) -> None:
+        """The error that a message tells of, and the user's places in it, instead of the one that brought it here."""
+        frames = [
+            {"path": place.path, "line": place.line, "span": self._marked(place), "function": place.function}
+            for place in hidden.places
+            if self._owns(place.path)
+        ]
+        if not frames and not hidden.worker:
+            return
+        if hidden.worker:
+            found["worker"] = True
+            found["worker_number"] = worker_of(found["message"])
         found["module"] = None
-        if last is not None:
-            found["type"], found["message"] = last
-        if frames:
-            found["frames"] = [{**frame, "operands": []} for frame in reversed(frames)] + found["frames"]
+        found["type"], found["message"] = hidden.type, hidden.message
+        found["frames"] = [{**frame, "operands": []} for frame in reversed(frames)] + found["frames"]
+        if frames and hidden.places and not self._owns(hidden.places[-1].path):
+            last = hidden.places[-1]
+            found["library"] = {"path": last.path, "line": last.line, "span": None, "function": last.function}
+            found["calls"] = [{**found["library"], "owner": None, "inputs": {}}]
 
-    def _caret_span(self, path: str, line: int, match: re.Match[str]) -> Span | None:
-        """The columns that the carets below a traceback's line mark."""
-        marks = match[6]
-        if not marks or not match[5]:
+    def _marked(self, place: Place) -> Span | None:
+        """The expression that is marked, or that is called by what is marked."""
+        span = place_span(place, self._source(place.path) or "")
+        if span is None:
             return None
-        text = match[0].splitlines()
-        column = text[2].index(marks[0]) - len(match[4])
-        lines = (self._source(path) or "").splitlines()
-        if line > len(lines):
-            return None
-        indent = len(lines[line - 1]) - len(lines[line - 1].lstrip())
-        start = lines[line - 1][: indent + column]
-        return (
-            line,
-            len(start.encode()),
-            line,
-            len((start + lines[line - 1][len(start) : len(start) + len(marks)]).encode()),
-        )
+        spans = {span_of(node): node for node in ast.walk(self._tree(place.path)) if isinstance(node, ast.expr)}
+        for node in spans.values():
+            if isinstance(node, ast.Call) and span_of(node.func) == span:
+                return span_of(node)
+        if span in spans:
+            return span
+        # The compiler marks lines to their end, comments included.
+        inside = [known for known in spans if known[:2] == span[:2] and known[2:] <= span[2:]]
+        return max(inside, key=lambda known: known[2:], default=span)
 
 
 def callable_only(value: Any) -> bool:
@@ -201,6 +225,24 @@ def _entries(traceback: TracebackType | None) -> Iterator[Entry]:
         frame = traceback.tb_frame
         yield frame, traceback.tb_lineno, code_span(frame.f_code, traceback.tb_lasti)
         traceback = traceback.tb_next
+
+
+def _sample(entries: list[Entry]) -> int | None:
+    """The index of the sample that a loader was reading."""
+    for frame, _, _ in reversed(entries):
+        if frame.f_code.co_filename.replace("\\", "/").endswith("torch/utils/data/_utils/fetch.py"):
+            index = frame.f_locals.get("idx")
+            if type(index) is int:
+                return index
+    return None
+
+
+def _joined(around: list[Entry], inside: list[Entry]) -> list[Entry]:
+    """The frames of an exception that was caught, below those that led to where it was caught."""
+    for index, entry in enumerate(around):
+        if inside and entry[0] is inside[0][0]:
+            return [*around[:index], *inside]
+    return inside or around
 
 
 def _place(entry: Entry) -> dict[str, Any]:
@@ -231,6 +273,24 @@ def _expressions(tree: ast.AST, line: int, span: Span | None) -> Iterator[ast.ex
             inner = span_of(node)
             if within[:2] <= inner[:2] and inner[2:] <= within[2:]:
                 yield node
+
+
+def _header(tree: ast.AST, span: Span) -> Span:
+    """What a loop goes through, where the place of an error is the whole loop."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For | ast.AsyncFor) and span_of(node) == span:
+            return span_of(node.iter)
+    return span
+
+
+def _statement(tree: ast.AST, line: int) -> ast.stmt | None:
+    """The innermost statement at a line."""
+    found: ast.stmt | None = None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            if found is None or span_of(node)[:2] >= span_of(found)[:2]:
+                found = node
+    return found
 
 
 def _statement_span(tree: ast.AST, line: int) -> Span | None:
@@ -316,10 +376,3 @@ def _path_within(root: Any, module: Any) -> str | None:
             if child is not None:
                 queue.append((f"{path}.{name}" if path else name, child))
     return None
-
-
-def _last_error(text: str) -> tuple[str, str] | None:
-    """Type and message of the exception that ends the innermost traceback in a worker's report."""
-    after = text.rsplit("Traceback (most recent call last):", 1)[-1]
-    match = re.search(r"^([A-Za-z_][\w.]*)(?:: (.*))?\Z", after.strip("\n"), re.MULTILINE | re.DOTALL)
-    return (match[1].rsplit(".", 1)[-1], (match[2] or "").strip()) if match else None

@@ -9,17 +9,21 @@ from __future__ import annotations
 import _warnings
 import atexit
 import builtins
+import contextlib
 import functools
 import os
 import sys
+import time
 import types
 from collections.abc import Callable
 from importlib.machinery import BuiltinImporter, SourceFileLoader
 from types import TracebackType
 from typing import Any
 
+from torchsleuth.runtime.children import VARIABLE, ChildStream, announce, watch_what_is_passed_on
 from torchsleuth.runtime.crash import CrashReporter
 from torchsleuth.runtime.events import EventStream
+from torchsleuth.runtime.hooks import watch_hooks
 from torchsleuth.runtime.imports import ImportHook, silently
 from torchsleuth.runtime.limits import Limiter, Limits
 from torchsleuth.runtime.project import Project
@@ -36,13 +40,21 @@ _TRACERS_OF_TORCH = ("torch._dynamo", "torch.fx.experimental.symbolic_shapes")
 class Launch:
     """The instrumentation of this process."""
 
-    def __init__(self, script: str, descriptor: int, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        script: str,
+        stream: EventStream | ChildStream,
+        folder: str | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        """`folder`: where forked processes write their events."""
         self.path = os.path.abspath(script)
         self.project = Project(script)
-        self.stream = EventStream(descriptor)
+        self.stream = stream
+        self._folder = stream.folder if isinstance(stream, ChildStream) else folder
         self.sites: list[Site] = []
         self.texts: dict[str, bytes] = {}
-        self.recorder = Recorder(self.sites, self.stream)
+        self.recorder = Recorder(self.sites, self.stream)  # type: ignore[arg-type]
         self.registry = ConstructorRegistry(self.project.owns)
         self.watch = TrainingWatch()
         self.crash = CrashReporter(self.project.owns, self.registry, self.recorder, self.texts)
@@ -56,6 +68,7 @@ class Launch:
         self._careful = False
         self._process = os.getpid()
         self._ended = False
+        self._reported: set[tuple[int, str]] = set()
 
     def install(self) -> None:
         set_record(self._record_when_imported)
@@ -63,13 +76,14 @@ class Launch:
             RECORDER: _RECORD,
             LOSS: functools.partial(self.watch.see_loss),
             LEAVE: self.leave,
-            IMPORTED: self._imported,
+            IMPORTED: self.imported,
         }
         vars(builtins).update(names)
         self.imports.install()
         self.tracers.install()
+        watch_hooks(self)
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=lambda: set_record(unrecorded))
+            os.register_at_fork(after_in_child=self._forked)
         leave = os._exit
 
         def _exit(status: int) -> None:
@@ -82,6 +96,15 @@ class Launch:
     def start(self) -> None:
         self.stream.send("started", pid=os.getpid(), script=self.path, python=sys.version.split()[0])
 
+    def _forked(self) -> None:
+        """In a forked child: nothing is recorded, but its crashes are reported."""
+        set_record(unrecorded)
+        self._ended = True
+        if self._folder is not None:
+            self._process = os.getpid()
+            self.stream = ChildStream(self._folder)
+            watch_what_is_passed_on(self)
+
     def loaded(self, path: str, source: bytes) -> None:
         self.texts[path] = source
         self.stream.send("loaded", path=path)
@@ -91,7 +114,7 @@ class Launch:
         self.loaded(path, source)
         return silently(lambda: rewrite(source, path, self.sites))
 
-    def _imported(self) -> None:
+    def imported(self) -> None:
         """Called after import statements."""
         if self.suspended:
             return
@@ -192,12 +215,21 @@ class Launch:
         if trained is not None:
             self.stream.send("training", **trained)
 
-    def report(self, error: BaseException, traceback: TracebackType | None) -> None:
-        if os.getpid() != self._process:
+    def report(
+        self, error: BaseException, traceback: TracebackType | None, thread: str | None = None, ends: bool = True
+    ) -> None:
+        """Send an exception that nobody has caught; each one once. `thread`: the one that it ended. `ends`: the process
+        ends by it, rather than to hand it to its parent, who may know what to do."""
+        key = (id(error), str(type(error)))
+        if os.getpid() != self._process or key in self._reported:
             return
+        self._reported.add(key)
         try:
-            self.recorder.flush()
-            self.stream.send("crash", **self.crash.report(error, traceback))
+            if not self._ended:
+                self.recorder.flush()
+            found = self.crash.report(error, traceback)
+            if thread is None or found["frames"]:
+                self.stream.send("crash", thread=thread, ends=ends, time=time.time(), **found)
         except Exception:
             return  # the script's own error is what has to reach the user
 
@@ -249,7 +281,10 @@ def begin(
     if kind != "script":
         main["__loader__"] = BuiltinImporter
         del main["__file__"], main["__cached__"]
-    launch = Launch(script, descriptor, None if limits is None else Limits.of_text(limits))
+    folder = os.environ.pop(VARIABLE, None)
+    launch = Launch(script, EventStream(descriptor), folder, None if limits is None else Limits.of_text(limits))
+    if folder is not None:
+        announce(folder, launch.path)
     launch.sites += [Site(script, *site) for site in sites]
     launch.start()
     if kind == "script":
@@ -268,11 +303,13 @@ def _forget_the_compiled_file(path: str) -> None:
 
 
 def _report_hidden(launch: Launch, stop: SystemExit) -> None:
-    """A script that catches its crash and then exits with a failure: the crash is the context of the exit."""
+    """A script that catches its crash and then exits with a failure: the crash is the context of the exit. Errors that do
+    not come from torch are its own business."""
     failed = stop.code not in (None, 0)
     cause = stop.__context__
-    if failed and isinstance(cause, RuntimeError | ValueError | IndexError | TypeError):
-        launch.report(cause, cause.__traceback__)
+    with contextlib.suppress(Exception):
+        if failed and isinstance(cause, Exception) and launch.crash.is_of_torch(cause):
+            launch.report(cause, cause.__traceback__)
 
 
 def _hide_own_frames(traceback: TracebackType | None) -> None:

@@ -21,7 +21,8 @@ import types
 import warnings
 from typing import Any, NamedTuple, NoReturn
 
-from torchsleuth.runtime.events import DESCRIPTOR
+from torchsleuth.runtime.children import VARIABLE as FOLDER
+from torchsleuth.runtime.events import DESCRIPTOR, EventStream
 from torchsleuth.runtime.limits import VARIABLE
 from torchsleuth.runtime.rewrite import beginning, guarded, located, main_code
 
@@ -88,7 +89,7 @@ def _script_code(script: str, channel: Channel, flags: list[str], arguments: lis
 def _report(channel: Channel, path: str, source: bytes, error: SyntaxError) -> None:
     from torchsleuth.runtime.launch import Launch
 
-    launch = Launch(path, channel.descriptor)
+    launch = Launch(path, EventStream(channel.descriptor))
     launch.start()
     launch.loaded(path, source)
     launch.report(error, None)
@@ -156,6 +157,7 @@ def _become(code: types.CodeType, flags: list[str], arguments: list[str]) -> NoR
 
 def _plainly(flags: list[str], arguments: list[str]) -> NoReturn:
     """The interpreter again, and nothing of ours."""
+    os.environ.pop(FOLDER, None)
     os.execv(sys.executable, [sys.executable, *flags, *arguments])
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from torchsleuth.errors.agreement import explained
 from torchsleuth.errors.diagnose import crash_diagnostic
+from torchsleuth.runtime.crashes import in_order, located, merged
 from torchsleuth.runtime.secrets import Secrets
 from torchsleuth.schema import Diagnostic, Json, Sample, TensorFact, Values
 from torchsleuth.syntax.files import Unreadable, read_source
@@ -38,6 +40,22 @@ class RunReport:
     ended: str = "exit"
     """How: ``exit``, ``signal``, ``interrupted`` (Ctrl-C), ``cancelled``, or the limit that was reached: ``timeout``,
     ``max-steps``, ``smoke``."""
+    processes: tuple[Json, ...] = ()
+    """The processes that it started and that had something to say: {pid, parent, rank, name, time, training}."""
+    crashes: tuple[tuple[Diagnostic, str], ...] = field(default=(), repr=False)
+    """The diagnostics as they are before they say where they were: in a thread, in a process, at a sample."""
+
+    @property
+    def crashed_files(self) -> tuple[str, ...]:
+        """The user's files that an analysis of the crash would have to look at, the one that raised first."""
+        paths = [diagnostic.path for diagnostic in self.diagnostics]
+        return tuple(dict.fromkeys([*paths, self.script])) if paths else ()
+
+    def explained(self, analysis: Iterable[Diagnostic]) -> RunReport:
+        """The report with what the analysis of those files says about the crash."""
+        known = list(analysis)
+        found = tuple(located(explained(diagnostic, known), where) for diagnostic, where in self.crashes)
+        return replace(self, diagnostics=found)
 
     @property
     def trained_soundly(self) -> bool:
@@ -60,6 +78,7 @@ class RunReport:
             "diagnostics": [secrets.without(diagnostic.to_json()) for diagnostic in self.diagnostics],
             "facts": [fact.to_json() for fact in self.facts],
             "loaded": list(self.loaded),
+            "processes": list(self.processes),
         }
 
 
@@ -69,7 +88,8 @@ class Collector:
     def __init__(self) -> None:
         self._facts: dict[tuple[Any, ...], Json] = {}
         self._loaded: dict[str, None] = {}
-        self._crash: Json | None = None
+        self._crashes: list[Json] = []
+        self._processes: list[Json] = []
         self._training: Json | None = None
         self._ended: str | None = None
 
@@ -82,20 +102,32 @@ class Collector:
         elif kind == "loaded":
             self._loaded[event["path"]] = None
         elif kind == "crash":
-            self._crash = event
+            self._crashes.append({**event, "process": None})
         elif kind == "ended":
             self._ended = event["why"]
         elif kind == "training":
             self._training = {name: value for name, value in event.items() if name != "event"}
 
+    def add_process(self, events: list[Json]) -> None:
+        """The events of a process that the script has started; the first one says which it is."""
+        process = {name: value for name, value in events[0].items() if name != "event"}
+        self._processes.append(process)
+        for event in events[1:]:
+            if event.get("event") == "crash":
+                self._crashes.append({**event, "process": process})
+            elif event.get("event") == "training":
+                process["training"] = {name: value for name, value in event.items() if name != "event"}
+            else:
+                self.add(event)
+
     def report(
         self, script: str, exit_code: int, cancelled: bool, seconds: float, ended: str | None = None
     ) -> RunReport:
         """`ended` is what the one who ran it knows of the end."""
-        crash = dict(self._crash) if self._crash is not None and not cancelled else None
-        sources = read_sources(crash.pop("sources", {}) if crash else {})
-        environment = crash.pop("environment", []) if crash else []
-        found = crash_diagnostic(crash, sources) if crash is not None else None
+        crashes = [] if cancelled else in_order(self._crashes, exit_code)
+        sources = read_sources({path: text for crash in crashes for path, text in crash.pop("sources", {}).items()})
+        environment = [item for crash in crashes for item in crash.pop("environment", [])]
+        found = merged([(crash, crash_diagnostic(crash, sources)) for crash in crashes])
         facts = {
             (fact.path, fact.start, fact.end): fact
             for item in self._facts.values()
@@ -105,14 +137,16 @@ class Collector:
             script,
             exit_code,
             cancelled,
-            crash,
-            () if found is None else (found,),
+            crashes[0] if crashes else None,
+            tuple(located(diagnostic, where) for diagnostic, where in found),
             tuple(facts[key] for key in sorted(facts)),
             seconds,
             tuple(self._loaded),
             self._training,
-            tuple((name, value) for name, value in environment),
+            tuple(dict.fromkeys((name, value) for name, value in environment)),
             ended or self._ended or _how_it_ended(exit_code, cancelled),
+            tuple(self._processes),
+            tuple(found),
         )
 
 

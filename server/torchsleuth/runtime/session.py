@@ -21,6 +21,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -29,6 +30,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
+from torchsleuth.runtime.children import VARIABLE, read_events
 from torchsleuth.runtime.events import DESCRIPTOR
 from torchsleuth.runtime.limits import VARIABLE as VARIABLE_LIMITS
 from torchsleuth.runtime.limits import Limits
@@ -77,10 +79,14 @@ class Run:
 
     def execute(self) -> RunReport:
         """Run to the end. Raises OSError if the interpreter cannot be started."""
+        with tempfile.TemporaryDirectory(prefix="torchsleuth-", ignore_cleanup_errors=True) as folder:
+            return self._execute(folder)
+
+    def _execute(self, folder: str) -> RunReport:
         began = time.monotonic()
         reader, writer = os.pipe()
         try:
-            process = self._start(writer)
+            process = self._start(writer, folder)
         except BaseException:
             os.close(reader)
             raise
@@ -107,6 +113,8 @@ class Run:
             raise self._failure
         if output is not None:
             output.join(timeout=GRACE_SECONDS)  # a child that outlives the script may hold the stream open
+        for events in read_events(folder):
+            collector.add_process(events)
         seconds = round(time.monotonic() - began, 3)
         if self.on_event is not None:
             self.on_event({"event": "finished", "exit_code": code, "seconds": seconds})
@@ -151,8 +159,9 @@ class Run:
                 process.stdin.write(text.encode())
                 process.stdin.flush()
 
-    def _start(self, writer: int) -> subprocess.Popen[bytes]:
-        environment = {**(os.environ if self.environment is None else self.environment), DESCRIPTOR: str(writer)}
+    def _start(self, writer: int, folder: str) -> subprocess.Popen[bytes]:
+        given = os.environ if self.environment is None else self.environment
+        environment = {**given, DESCRIPTOR: str(writer), VARIABLE: folder}
         if self.limits is not None:
             environment.update({**self.limits.environment(), VARIABLE_LIMITS: self.limits.to_text()})
         captured = subprocess.PIPE if self.on_output is not None else None

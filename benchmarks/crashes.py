@@ -1,0 +1,317 @@
+"""Scripts that crash: is each crash found where it happened, explained by the line to change, named and repaired?
+
+    python -m benchmarks.crashes [NAME…] [--show] [--no-fixes] [--cold]
+
+A run starts as a fork of a process that has imported torch, which saves seconds; with `--cold`, as ``torchsleuth run``
+starts it, and so it does for scripts in several ranks.
+
+The scripts are in `benchmarks/scripts/crashes/`, a file each, or a folder with a `main.py`. Comments in them say what is right:
+
+- ``# raises CODE[/CODE…] at EXPRESSION``: the expression that raises (several, separated by `` or ``, where either is right),
+- ``# cause``, also at the end of the other one: a line that an expert would change; one of them has to be shown,
+- ``# run MODULE ARGUMENTS``: the script is run by ``python -m MODULE ARGUMENTS main.py``.
+
+A fix counts as a repair if the script with it runs to its end under plain Python, and does not if it only moves the error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import builtins
+import contextlib
+import importlib
+import json
+import multiprocessing.util
+import os
+import re
+import runpy
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import types
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
+
+from torchsleuth.cli.explained import Explainer
+from torchsleuth.runtime import prepare
+from torchsleuth.runtime.children import VARIABLE, read_events
+from torchsleuth.runtime.report import Collector, RunReport
+from torchsleuth.runtime.session import Run
+from torchsleuth.schema import Diagnostic, Fix
+from torchsleuth.syntax.text import SourceText
+
+SCRIPTS = Path(__file__).parent / "scripts" / "crashes"
+_RAISES = re.compile(r"# raises (TS\d+(?:/TS\d+)*) at (.+?)(?:, cause)?$")
+_CAUSE = re.compile(r"(?:# |, )cause$")
+_RUN = re.compile(r"^# run (.+)$", re.MULTILINE)
+GENERIC = {"TS199", "TS918"}
+"""Codes that claim nothing: an error of an operator, an error of the script."""
+SECONDS = 120
+TRIED = 3
+"""Fixes that are tried, as by ``torchsleuth fix``."""
+COLUMNS = ("reported", "file", "line", "columns", "cause", "name", "first fix", "fixed")
+
+
+@dataclass
+class Script:
+    """A script and what its comments say about it."""
+
+    name: str
+    files: dict[str, str]
+    raising: list[tuple[str, int, int, int]] = field(default_factory=list)
+    """File, line, and the columns where an expression starts and ends."""
+    codes: set[str] = field(default_factory=set)
+    causes: set[tuple[str, int]] = field(default_factory=set)
+    command: tuple[str, ...] = ()
+
+    @property
+    def main(self) -> str:
+        return "main.py" if "main.py" in self.files else next(iter(self.files))
+
+
+@dataclass
+class Result:
+    """What became of one script."""
+
+    script: Script
+    marks: dict[str, bool]
+    wrong: bool
+    shown: list[str]
+
+
+def scripts(wanted: list[str]) -> list[Script]:
+    found = []
+    for path in sorted(SCRIPTS.rglob("*.py")):
+        folder = path.parent
+        if path.name == "main.py":
+            files = {str(file.relative_to(folder)): file.read_text() for file in sorted(folder.rglob("*.py"))}
+            name = str(folder.relative_to(SCRIPTS))
+        elif any((parent / "main.py").exists() for parent in path.parents if parent.is_relative_to(SCRIPTS)):
+            continue
+        else:
+            files, name = {path.name: path.read_text()}, str(path.relative_to(SCRIPTS).with_suffix(""))
+        if not wanted or any(part in name for part in wanted):
+            found.append(_read(name, files))
+    return found
+
+
+def _read(name: str, files: dict[str, str]) -> Script:
+    script = Script(name, files)
+    for file, text in files.items():
+        if (command := _RUN.search(text)) is not None:
+            script.command = tuple(command[1].split())
+        for number, line in enumerate(text.splitlines(), 1):
+            if _CAUSE.search(line):
+                script.causes.add((file, number))
+            if (match := _RAISES.search(line)) is not None:
+                script.codes |= set(match[1].split("/"))
+                for expression in match[2].split(" or "):
+                    start = line.find(expression) + 1
+                    assert 0 < start < match.start() + 1, f"{name}:{number}: no {expression!r}"
+                    script.raising.append((file, number, start, start + len(expression)))
+    assert script.raising and script.causes, f"{name}: nothing expected"
+    return script
+
+
+def measure(script: Script, explainer: Explainer, fixes: bool, cold: bool) -> Result:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(os.path.realpath(folder)) / "project"
+        _write(root, script.files)
+        report, output = _execute(root, script, cold)
+        report = explainer.explain(report)
+        first = report.diagnostics[0] if report.diagnostics else None
+        marks = dict.fromkeys(COLUMNS, False)
+        if first is None:
+            return Result(script, marks, False, ["nothing reported", *output.strip().splitlines()[-3:]])
+        places = [place for place in script.raising if place[0] == os.path.relpath(first.path, root)]
+        lines = [place for place in places if place[1] == first.start.line]
+        marks["reported"] = True
+        marks["file"] = bool(places)
+        marks["line"] = bool(lines)
+        marks["columns"] = (first.start.column, first.end.column) in [(start, end) for _, _, start, end in lines]
+        marks["cause"] = any(place in script.causes for place in _places(first, root))
+        marks["name"] = first.code in script.codes
+        if fixes:
+            for number, fix in enumerate(first.fixes[:TRIED]):
+                if _runs_with(root, script, fix):
+                    marks["first fix"], marks["fixed"] = number == 0, True
+                    break
+        return Result(script, marks, first.code not in script.codes | GENERIC, _described(first, root))
+
+
+def _write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+def _execute(root: Path, script: Script, cold: bool) -> tuple[RunReport, str]:
+    if cold or script.command:
+        output: list[str] = []
+        target, *arguments = [*script.command, script.main]
+        job = Run(target, tuple(arguments), sys.executable, str(root), on_output=output.append)
+        job.module = bool(script.command)
+        report = job.execute()
+        return report, "".join(output)
+    reader, writer = os.pipe()
+    collector = Collector()
+
+    def start() -> int:
+        os.close(reader)
+        os.environ[VARIABLE] = str(folder)
+        code = prepare._script_code(script.main, writer, [], [script.main])
+        main = types.ModuleType("__main__")
+        main.__dict__.update(__builtins__=builtins, __file__="", __cached__=None, __loader__=None, __annotations__={})
+        sys.modules["__main__"] = main
+        _, sys.argv[0] = tempfile.mkstemp()  # the compiled file, which is forgotten
+        sys.path.insert(0, "")
+        exec(code, main.__dict__)
+        return 0
+
+    folder = root.parent / "events"
+    folder.mkdir()
+    child = _Fork(start, root)
+    os.close(writer)
+    with open(reader, encoding="utf-8") as events:
+        for line in events:
+            collector.add(json.loads(line))
+    code = child.wait()
+    for found in read_events(str(folder)):
+        collector.add_process(found)
+    return collector.report(str(root / script.main), code, False, 0.0), child.output()
+
+
+class _Fork:
+    """A function in a process of its own, in a folder, with its output kept; what it started ends with it."""
+
+    def __init__(self, function: Callable[[], int], folder: Path) -> None:
+        self._kept = tempfile.TemporaryFile("w+")  # noqa: SIM115  # read when the process has ended
+        sys.stdout.flush()
+        self._pid = os.fork()
+        if self._pid == 0:
+            self._become(function, folder)
+
+    def _become(self, function: Callable[[], int], folder: Path) -> None:
+        code: object = 1
+        try:
+            atexit._clear()  # the folders of the parent are not this process's to remove
+            atexit.register(multiprocessing.util._exit_function)  # type: ignore[attr-defined]
+            os.setsid()
+            for stream in (1, 2):
+                os.dup2(self._kept.fileno(), stream)
+            os.chdir(folder)
+            signal.alarm(SECONDS)
+            code = function()
+        except SystemExit as stop:
+            code = stop.code
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            _at_exit()
+            os._exit(code if isinstance(code, int) else 1 if code else 0)
+
+    def wait(self) -> int:
+        code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        with contextlib.suppress(OSError):
+            os.killpg(self._pid, signal.SIGKILL)
+        return code
+
+    def output(self) -> str:
+        self._kept.seek(0)
+        return self._kept.read()
+
+
+def _at_exit() -> None:
+    """What the interpreter does at its end, for a process that does not come to it."""
+    with contextlib.suppress(BaseException):
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+
+
+def _places(diagnostic: Diagnostic, root: Path) -> set[tuple[str, int]]:
+    """The lines that a diagnostic shows."""
+    spans = [diagnostic, *diagnostic.related]
+    return {
+        (os.path.relpath(span.path, root), line) for span in spans for line in range(span.start.line, span.end.line + 1)
+    }
+
+
+def _runs_with(root: Path, script: Script, fix: Fix) -> bool:
+    copy = root.parent / "repaired"
+    shutil.rmtree(copy, ignore_errors=True)
+    files = dict(script.files)
+    for name, text in files.items():
+        path = str(root / name)
+        if edits := tuple(edit for edit in fix.edits if edit.path == path):
+            files[name] = SourceText(path, text).apply(edits)
+    _write(copy, files)
+    if not script.command:
+        return _Fork(lambda: _run_plainly(script.main), copy).wait() == 0
+    command = [sys.executable, "-m", *script.command, script.main]
+    try:
+        return subprocess.run(command, cwd=copy, capture_output=True, timeout=SECONDS).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def _run_plainly(name: str) -> int:
+    sys.argv = [name]
+    sys.path.insert(0, os.getcwd())
+    runpy.run_path(name, run_name="__main__")
+    return 0
+
+
+def _described(diagnostic: Diagnostic, root: Path) -> list[str]:
+    def place(span: object) -> str:
+        return f"{os.path.relpath(span.path, root)}:{span.start.line}:{span.start.column}-{span.end.column}"  # type: ignore[attr-defined]
+
+    return [
+        f"{place(diagnostic)} {diagnostic.code} {diagnostic.message}",
+        *(f"  note {place(related)} {related.message}" for related in diagnostic.related),
+        *(f"  fix  {fix.title}" for fix in diagnostic.fixes),
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", nargs="*", help="only scripts with this in their name")
+    parser.add_argument("--show", action="store_true", help="what is said of every script")
+    parser.add_argument("--no-fixes", action="store_true", help="try no fix")
+    parser.add_argument("--cold", action="store_true", help="start every run as the command line does")
+    options = parser.parse_args()
+    for module in ("numpy", "torch", "torch._dynamo", "torch.utils.data"):  # for the forks
+        importlib.import_module(module)
+    began, total, wrong = time.monotonic(), Counter[str](), 0
+    chosen = scripts(options.name)
+    explainer = Explainer(sys.executable)
+    for script in chosen:
+        with explainer if script is chosen[-1] else contextlib.nullcontext():
+            result = measure(script, explainer, not options.no_fixes, options.cold)
+        total.update(name for name, right in result.marks.items() if right)
+        wrong += result.wrong
+        missed = [name for name, right in result.marks.items() if not right]
+        missed += ["WRONG EXPLANATION"] if result.wrong else []
+        print(f"{script.name}: {'missed ' + ', '.join(missed) if missed else 'all right'}", flush=True)
+        if options.show or missed and set(missed) != {"first fix", "fixed"}:
+            print("\n".join("    " + line for line in result.shown), flush=True)
+    print(f"\n{len(chosen)} scripts in {time.monotonic() - began:.0f} s")
+    for name in COLUMNS:
+        print(f"  {name:10} {total[name]:4}  {total[name] / max(1, len(chosen)):6.1%}")
+    print(f"  wrong explanations {wrong}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

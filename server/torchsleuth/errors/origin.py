@@ -1,0 +1,221 @@
+"""Where the operands of a failing expression were made: read from the source and the calls that led there.
+
+The analysis follows values further (`agreement.py` prefers its notes); this holds for every crash, also where sizes came from
+files, and shows the nearest place that an expert would look at.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.errors.case import Case, CrashFrame, shape_text, written_argument
+from torchsleuth.messages import message
+from torchsleuth.schema import Json, Related
+from torchsleuth.syntax.text import SourceText
+
+MAX_ORIGINS = 4
+MAX_STEPS = 4
+"""Assignments and calls that one operand is followed through."""
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def related_origins(case: Case) -> list[Related]:
+    """The assignments, loops and arguments that gave the operands their values, and the layers that made them."""
+    frame = case.frame
+    found: dict[tuple[str, int], Related] = {}
+    for node in _operands(case):
+        value = frame.value(node)
+        for source, place in _Followed(case.frames).of(node, 0):
+            span = source.span(place)
+            if span.start.line == frame.span.start.line and span.path == frame.path:
+                continue
+            found.setdefault((span.path, span.start.line), _note(frame, node, value, source, place))
+    return list(found.values())[:MAX_ORIGINS]
+
+
+def _operands(case: Case) -> list[ast.expr]:
+    """Operands of the failing expression whose making explains it: tensors, and calls of layers."""
+    frame = case.frame
+    wanted = [node for node in frame.operands() if not isinstance(node, ast.Constant)]
+    if isinstance(frame.node, ast.Call) and case.module is None and not wanted:
+        wanted = [frame.node.func]
+    if isinstance(frame.node, ast.Attribute) or not wanted:
+        wanted = [node for node, _ in frame.tensors()][:2] or wanted
+    statement = frame.statement
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and frame.node is None:
+        wanted.append(statement.targets[0])
+    return wanted
+
+
+def _note(frame: CrashFrame, node: ast.expr, value: Json | None, source: SourceText, place: ast.AST) -> Related:
+    span = source.span(place)
+    text = " ".join(frame.text(node).split())[:40]
+    if value is not None and value["kind"] == "tensor":
+        return Related(
+            span.path, span.start, span.end, message("error.comes_from.shape", name=text, shape=shape_text(value))
+        )
+    return Related(span.path, span.start, span.end, message("error.comes_from", name=text))
+
+
+class _Followed:
+    """A value on its way back through assignments, parameters and the calls of the traceback."""
+
+    def __init__(self, frames: list[CrashFrame]) -> None:
+        self.frames = frames
+        self.steps = 0
+
+    def of(self, node: ast.expr, depth: int) -> Iterator[tuple[SourceText, ast.AST]]:
+        """Places that made the value of an expression in the frame of that depth, the nearest first."""
+        self.steps += 1
+        if self.steps > MAX_STEPS or depth >= len(self.frames):
+            return
+        frame = self.frames[depth]
+        root = _root(node)
+        if isinstance(root, ast.Attribute):
+            yield from self._attribute(root, frame)
+        elif isinstance(root, ast.Name):
+            yield from self._name(root, depth)
+        elif isinstance(root, ast.Call):
+            yield from self._call(root, frame, depth)
+        elif isinstance(root, ast.BinOp):
+            yield from self.of(root.left, depth)
+            yield from self.of(root.right, depth)
+
+    def _name(self, name: ast.Name, depth: int) -> Iterator[tuple[SourceText, ast.AST]]:
+        frame = self.frames[depth]
+        scope = frame.enclosing
+        bound = _binding(scope, name.id, frame.line)
+        if bound is None and isinstance(scope, _Function):
+            passed = self._passed(scope, name.id, depth)
+            if passed is not None:
+                yield self.frames[depth + 1].source, passed
+                if not isinstance(passed, ast.Constant):
+                    yield from self.of(passed, depth + 1)
+                return
+            bound = _binding(frame.tree, name.id, 1 << 30)
+        if bound is None:
+            return
+        place, value = bound
+        yield frame.source, place
+        if value is not None and _root(value) is not name:
+            yield from self.of(value, depth)
+
+    def _passed(self, function: _Function, name: str, depth: int) -> ast.expr | None:
+        """The argument of the call in the next frame that a parameter got."""
+        names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+        known = {*names, *(argument.arg for argument in function.args.kwonlyargs)}
+        if name not in known or depth + 1 >= len(self.frames):
+            return None
+        call = self.frames[depth + 1].node
+        if not isinstance(call, ast.Call):
+            return None
+        method = names[:1] in (["self"], ["cls"])
+        position = names.index(name) - method if name in names else -1
+        return written_argument(call, position, name)
+
+    def _attribute(self, node: ast.Attribute, frame: CrashFrame) -> Iterator[tuple[SourceText, ast.AST]]:
+        """``self.mask`` → the assignment in the class."""
+        if not (isinstance(node.value, ast.Name) and node.value.id == "self"):
+            return
+        for part in ast.walk(_class_around(frame) or frame.tree):
+            if isinstance(part, ast.Assign | ast.AnnAssign):
+                targets = part.targets if isinstance(part, ast.Assign) else [part.target]
+                if any(isinstance(target, ast.Attribute) and target.attr == node.attr for target in targets):
+                    if part.value is not None and part.lineno != frame.line:
+                        yield frame.source, part.value
+                        return
+            if isinstance(part, ast.Call) and getattr(part.func, "attr", None) == "register_buffer" and part.args:
+                if getattr(part.args[0], "value", None) == node.attr:
+                    yield frame.source, part
+                    return
+
+    def _call(self, call: ast.Call, frame: CrashFrame, depth: int) -> Iterator[tuple[SourceText, ast.AST]]:
+        """A layer: where it was built. A function of the same file: what it returns. Another: its first argument."""
+        function = call.func
+        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self":
+            yield from self._attribute(function, frame)
+        elif isinstance(function, ast.Name):
+            for part in ast.walk(frame.tree):
+                if isinstance(part, _Function) and part.name == function.id:
+                    returned = [node for node in ast.walk(part) if isinstance(node, ast.Return) and node.value]
+                    yield from ((frame.source, node) for node in returned[-1:])
+                    return
+        if call.args and not isinstance(function, ast.Name):
+            yield from self.of(call.args[0], depth)
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """``x`` of ``x.view(-1)[0].T``, ``self.mask`` of ``self.mask[:3]``; a call that is no method of a value stays."""
+    while True:
+        if isinstance(node, ast.Subscript | ast.Starred):
+            node = node.value
+        elif isinstance(node, ast.Attribute):
+            if isinstance(node.value, ast.Name) and node.value.id == "self":
+                return node
+            node = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            owner = node.func.value
+            if isinstance(owner, ast.Name) and owner.id in ("self", "torch", "F", "nn", "np"):
+                return node
+            if isinstance(owner, ast.Attribute) and isinstance(_root(owner), ast.Name):
+                return node
+            node = owner
+        else:
+            return node
+
+
+def _binding(scope: ast.AST, name: str, line: int) -> tuple[ast.AST, ast.expr | None] | None:
+    """The nearest statement above a line that binds a variable in a function or module, and the value it gets; else the
+    last one below, which a loop may have reached before."""
+    found: list[tuple[int, ast.AST, ast.expr | None]] = []
+    for node in _inside(scope):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if _binds(target, name):
+                    found.append((node.lineno, node, _part(target, node.value, name)))
+        elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and _binds(node.target, name):
+            found.append((node.lineno, node, node.value))
+        elif isinstance(node, ast.For | ast.AsyncFor) and _binds(node.target, name):
+            found.append((node.lineno, node.iter, node.iter))
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            for item in node.items:
+                if item.optional_vars is not None and _binds(item.optional_vars, name):
+                    found.append((node.lineno, item.context_expr, item.context_expr))
+    above = [item for item in found if item[0] < line]
+    best = max(above, key=lambda item: item[0], default=None) or max(found, key=lambda item: item[0], default=None)
+    return best[1:] if best is not None else None
+
+
+def _part(target: ast.expr, value: ast.expr, name: str) -> ast.expr:
+    """The part of ``x, y = a, b`` that a name gets."""
+    if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+        if len(target.elts) == len(value.elts):
+            for part, given in zip(target.elts, value.elts):
+                if _binds(part, name):
+                    return given
+    return value
+
+
+def _binds(target: ast.expr, name: str) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(target)) and not isinstance(
+        target, ast.Subscript | ast.Attribute
+    )
+
+
+def _inside(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function or module without those of the functions and classes in it."""
+    waiting: list[ast.AST] = list(ast.iter_child_nodes(scope))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, _Function | ast.ClassDef | ast.Lambda):
+            waiting.extend(ast.iter_child_nodes(node))
+
+
+def _class_around(frame: CrashFrame) -> ast.ClassDef | None:
+    found: ast.ClassDef | None = None
+    for node in ast.walk(frame.tree):
+        if isinstance(node, ast.ClassDef) and node.lineno <= frame.line <= (node.end_lineno or 0):
+            found = node
+    return found

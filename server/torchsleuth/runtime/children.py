@@ -1,0 +1,217 @@
+"""The recorder in the processes that a script starts: forked ones, Python programs of its own, workers and ranks.
+
+A run has a folder (``TORCHSLEUTH_RUN``). Each process writes its events to a file of its own there, once it has something to
+say; the parent reads them (`read_events`). A forked process has the recorder of the one it comes from. A Python interpreter
+that is started gets it by `start/sitecustomize.py`. Neither ``os.environ`` nor ``sys.path`` of anybody shows it: the variables
+are added to the environment of a Python program in the moment in which it is started.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from importlib.machinery import SourceFileLoader
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torchsleuth.runtime.launch import Launch
+
+VARIABLE = "TORCHSLEUTH_RUN"
+"""The folder of the run; in the environment of a process only until its recorder has started."""
+_SEARCH = "PYTHONPATH"
+_START = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start")
+_SCRIPT = "script"
+"""A file of the folder: the path of the script that was run, for processes without one of their own."""
+_SUFFIX = ".events"
+_ENDING = ("multiprocessing.process", "_bootstrap")
+_PASSING = {
+    _ENDING,
+    ("multiprocessing.pool", "__init__"),
+    ("concurrent.futures.process", "__init__"),
+    ("torch.multiprocessing.spawn", "_wrap"),
+    ("torch._utils", "__init__"),
+}
+"""Modules and functions that turn an exception into text, because the process ends, or sends it to another one."""
+
+
+def announce(folder: str, script: str) -> None:
+    """Have Python programs that this process starts from now on find the folder."""
+    name = os.path.join(folder, _SCRIPT)
+    if not os.path.exists(name):
+        with open(name, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(script)
+    _pass_on(folder)
+
+
+def _pass_on(folder: str) -> None:
+    try:
+        import _posixsubprocess
+    except ImportError:
+        return
+    fork_exec = _posixsubprocess.fork_exec
+
+    def starting(arguments: Any, executables: Any, *rest: Any) -> Any:
+        # rest: close_fds, pass_fds, cwd, environment, …
+        if len(rest) > 3 and any(_is_python(item) for item in executables):
+            rest = (*rest[:3], _with_folder(rest[3], folder), *rest[4:])
+        return fork_exec(arguments, executables, *rest)
+
+    _posixsubprocess.fork_exec = starting
+    subprocess = sys.modules.get("subprocess")
+    if subprocess is not None and getattr(subprocess, "_fork_exec", None) is fork_exec:
+        subprocess._fork_exec = starting  # type: ignore[attr-defined]
+
+
+def _is_python(executable: Any) -> bool:
+    """Whether a program is a Python interpreter, or a script for one such as torchrun."""
+    path = os.fsencode(executable)
+    if os.path.basename(os.path.realpath(path)).startswith(b"python"):
+        return True
+    try:
+        with open(path, "rb") as file:
+            first = file.readline(200)
+    except OSError:
+        return False
+    return first.startswith(b"#!") and b"python" in first
+
+
+def _with_folder(environment: Any, folder: str) -> list[bytes]:
+    """An environment for ``execve`` in which the interpreter finds `start/sitecustomize.py` first."""
+    if environment is None:
+        environment = [name + b"=" + value for name, value in os.environb.items()]
+    search, run = os.fsencode(_SEARCH) + b"=", os.fsencode(VARIABLE) + b"="
+    before = next((item[len(search) :] for item in environment if item.startswith(search)), b"")
+    kept = [item for item in environment if not item.startswith((search, run))]
+    found = os.fsencode(_START) + (os.fsencode(os.pathsep) + before if before else b"")
+    return [*kept, run + os.fsencode(folder), search + found]
+
+
+def enter(folder: str) -> None:
+    """Start the recorder in this process, which an instrumented one has started."""
+    from torchsleuth.runtime.launch import Launch
+
+    with open(os.path.join(folder, _SCRIPT), encoding="utf-8", errors="surrogateescape") as file:
+        script = file.read()
+    own = next((item for item in sys.orig_argv[1:] if item.endswith(".py") and os.path.isfile(item)), None)
+    launch = Launch(own or script, ChildStream(folder))
+    launch.install()
+    _tell_of_torch(launch)
+    _pass_on(folder)
+    watch_what_is_passed_on(launch)
+
+    def end() -> None:
+        error = getattr(sys, "last_value", None)
+        if isinstance(error, Exception):
+            launch.report(error, error.__traceback__, ends=False)
+        launch.end()
+
+    atexit.register(end)
+
+
+def _tell_of_torch(launch: Launch) -> None:
+    """The main program of a child is not rewritten, and so does not say when it has imported torch."""
+    execute = SourceFileLoader.exec_module
+
+    def exec_module(self: SourceFileLoader, module: ModuleType) -> None:
+        execute(self, module)
+        if module.__name__ == "torch":
+            sys.modules["torch"].__spec__._initializing = False  # type: ignore[union-attr]  # as it is in a moment
+            launch.imported()
+
+    exec_module.__code__ = exec_module.__code__.replace(co_filename="<frozen importlib._bootstrap_external>")
+    SourceFileLoader.exec_module = exec_module  # type: ignore[method-assign, assignment]
+
+
+class ChildStream:
+    """Events of a process into a file of the run's folder, made with the first one."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._process = 0
+        self._descriptor = -1
+        self._writing = threading.Lock()
+
+    def send(self, kind: str, **fields: Any) -> bool:
+        """Whether the event was sent. False while another thread, or the code that a signal interrupted, is writing."""
+        if not self._writing.acquire(blocking=False):
+            return False
+        try:
+            if self._process != os.getpid():
+                self._open()
+            self._write({"event": kind, **fields})
+        except OSError:
+            return True  # the folder is gone: nobody listens any more
+        finally:
+            self._writing.release()
+        return True
+
+    def _open(self) -> None:
+        self._process = os.getpid()
+        name = os.path.join(self.folder, f"{self._process}-{time.time_ns()}{_SUFFIX}")
+        self._descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        rank = os.environ.get("RANK", "") if type(os.environ) is os._Environ else ""
+        process = {"pid": self._process, "parent": os.getppid(), "rank": int(rank) if rank.isdigit() else None}
+        self._write({"event": "process", "time": time.time(), "name": _name(), **process})
+
+    def _write(self, event: dict[str, Any]) -> None:
+        line = json.dumps(event, default=str).encode() + b"\n"
+        while line:
+            line = line[os.write(self._descriptor, line) :]
+
+
+def _name() -> str | None:
+    """What multiprocessing calls this process."""
+    module = sys.modules.get("multiprocessing.process")
+    process = module.current_process() if module is not None else None
+    return None if process is None or process.name == "MainProcess" else str(process.name)
+
+
+def watch_what_is_passed_on(launch: Launch) -> None:
+    """In a child: report the exceptions that are turned into text to be printed at its end, or sent to its parent."""
+    import traceback
+
+    def watched(function: Callable[..., Any]) -> Callable[..., Any]:
+        def print_or_format(*args: Any, **kwargs: Any) -> Any:
+            caller = sys._getframe(1)
+            where = (caller.f_globals.get("__name__"), caller.f_code.co_name)
+            error = sys.exc_info()[1] if where in _PASSING else None
+            if isinstance(error, Exception):
+                launch.report(error, error.__traceback__, ends=where == _ENDING)
+            return function(*args, **kwargs)
+
+        print_or_format.__wrapped__ = function  # type: ignore[attr-defined]
+        return print_or_format
+
+    for name in ("print_exc", "format_exc", "format_exception"):
+        function = getattr(traceback, name)
+        if not hasattr(function, "__wrapped__"):
+            setattr(traceback, name, watched(function))
+
+
+def read_events(folder: str) -> Iterator[list[dict[str, Any]]]:
+    """The events of each process of a run that had something to say, the first to start first."""
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(_SUFFIX))
+    except OSError:
+        return
+    found = []
+    for name in names:
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            events = [event for line in file if (event := _event(line)) is not None]
+        if events and events[0].get("event") == "process":
+            found.append(events)
+    yield from sorted(found, key=lambda events: float(events[0]["time"]))
+
+
+def _event(line: str) -> dict[str, Any] | None:
+    try:
+        event = json.loads(line)
+    except ValueError:
+        return None  # the process was killed while it wrote
+    return event if isinstance(event, dict) else None

@@ -1,0 +1,96 @@
+"""The crashes of one run, in several processes and threads: which one came first, and which only passed it on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from torchsleuth.messages import message
+from torchsleuth.schema import Diagnostic, Json
+
+MAX_CRASHES = 5
+_CONSEQUENCES = frozenset(
+    "ProcessRaisedException ProcessExitedException ChildFailedError BrokenProcessPool CalledProcessError Empty"
+    " DistNetworkError DistBackendError BrokenPipeError ConnectionResetError EOFError".split()
+)
+"""Types of errors that tell that another process has failed."""
+_CONSEQUENT = ("DataLoader worker (pid", "Connection closed by peer", "Connection reset by peer")
+
+
+def in_order(crashes: Iterable[Json], exit_code: int) -> list[Json]:
+    """Copies, the one that explains the run first. What was handed to a parent that then went on is no crash."""
+    known = [dict(crash) for crash in crashes]
+    main = [crash for crash in known if crash["process"] is None]
+    others = [crash for crash in known if crash["process"] is not None]
+    others = [crash for crash in others if exit_code != 0 or main or crash.get("ends")]
+    for crash in main:
+        _complete(crash, others)
+    return sorted([*main, *others], key=_rank)[:MAX_CRASHES]
+
+
+def _rank(crash: Json) -> tuple[bool, bool, bool, float]:
+    process = crash["process"]
+    return (_is_consequence(crash), crash.get("thread") is not None, process is not None, crash.get("time") or 0.0)
+
+
+def _is_consequence(crash: Json) -> bool:
+    text = str(crash.get("message"))
+    return not crash["frames"] or crash.get("type") in _CONSEQUENCES or any(part in text for part in _CONSEQUENT)
+
+
+def _complete(crash: Json, others: list[Json]) -> None:
+    """A crash that came as text from another process, with the values that that process has reported itself."""
+    if not crash["worker"] or not crash["frames"]:
+        return
+    for other in others:
+        if other["frames"] and _place(other) == _place(crash) and other["type"] == crash["type"]:
+            known = {(frame["path"], frame["line"]) for frame in other["frames"]}
+            callers = [frame for frame in crash["frames"] if (frame["path"], frame["line"]) not in known]
+            crash.update(
+                {name: other[name] for name in ("calls", "module", "library", "sample", "message")},
+                frames=[*other["frames"], *callers],
+                sources={**crash["sources"], **other["sources"]},
+            )
+            crash["worker_name"] = other["process"]["name"]
+            others.remove(other)
+            return
+
+
+def _place(crash: Json) -> tuple[str, int]:
+    return (crash["frames"][0]["path"], crash["frames"][0]["line"])
+
+
+def merged(found: Iterable[tuple[Json, Diagnostic | None]]) -> list[tuple[Diagnostic, str]]:
+    """One diagnostic for each place, and where that was if it was not the main thread of the script."""
+    places: dict[object, tuple[Diagnostic, list[str]]] = {}
+    for crash, diagnostic in found:
+        if diagnostic is None:
+            continue
+        key = (diagnostic.path, diagnostic.start, diagnostic.end, diagnostic.code)
+        places.setdefault(key, (diagnostic, []))[1].append(_where(crash))
+    return [
+        (diagnostic, ", ".join(text for text in dict.fromkeys(where) if text)) for diagnostic, where in places.values()
+    ]
+
+
+def located(diagnostic: Diagnostic, where: str) -> Diagnostic:
+    """A diagnostic whose message says in which process, thread or sample it was."""
+    if not where:
+        return diagnostic
+    return replace(diagnostic, message=message("error.where", text=diagnostic.message, where=where))
+
+
+def _where(crash: Json) -> str:
+    process, sample = crash["process"], crash.get("sample")
+    parts = []
+    if sample is not None:
+        parts.append(message("error.where.sample", sample=sample))
+    if crash.get("worker_number") is not None:
+        parts.append(message("error.where.worker", number=crash["worker_number"]))
+    if process is not None and process["rank"] is not None:
+        parts.append(message("error.where.rank", rank=process["rank"]))
+    elif process is not None:
+        parts.append(message("error.where.process", process=process["name"] or process["pid"]))
+    if crash.get("thread"):
+        parts.append(message("error.where.thread", thread=crash["thread"]))
+    return ", ".join(parts)

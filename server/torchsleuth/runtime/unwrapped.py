@@ -1,0 +1,158 @@
+"""Looks through what hides a crash: chains and groups of exceptions, tracebacks that came as text, places in messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from torchsleuth.runtime.rewrite import Span
+
+MAX_DEPTH = 20
+"""Exceptions of a chain, and groups inside of groups."""
+_TRACEBACK = "Traceback (most recent call last):\n"
+_ENTRY = re.compile(r'^ *File "([^"]+)", line (\d+)(?:, in (\S+))?\n( *)(\S.*)\n(?: *([~^]+) *\n)?', re.MULTILINE)
+_SCRIPTED = re.compile(
+    r'^ *File "([^"]+)", line (\d+)(?:, in (\S+))?\n((?:.*\n){1,12}?)( *)(~[~.]*)( <--- HERE)', re.MULTILINE
+)
+_INSIDE = re.compile(r"got (\w+)\((['\"])(.*?)\2\)", re.DOTALL)
+_LAST = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?\Z", re.MULTILINE | re.DOTALL)
+_ITEM = re.compile(r"DataLoader worker process (\d+)")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line that a text names; with the text that carets or tildes mark in it, and how far they are indented."""
+
+    path: str
+    line: int
+    function: str
+    text: str
+    marked: tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a message tells of the error that it is about: its type, its own message, and its places, the outermost first."""
+
+    type: str
+    message: str
+    places: tuple[Place, ...]
+    worker: bool
+
+
+def innermost(error: BaseException, is_origin: Callable[[BaseException], bool]) -> BaseException:
+    """The exception that the others only pass on: of a group the first, of a chain the last that `is_origin` accepts."""
+    found = error
+    current: BaseException | None = error
+    for _ in range(MAX_DEPTH):
+        if current is None:
+            break
+        inner = getattr(current, "exceptions", None)
+        if isinstance(inner, tuple) and inner and all(isinstance(item, BaseException) for item in inner):
+            found = current = next((item for item in inner if is_origin(item)), inner[0])
+            continue
+        cause = current.__cause__
+        if cause is None and not current.__suppress_context__:
+            cause = current.__context__
+        if cause is not None and is_origin(cause):
+            found = cause
+        current = cause
+    return found
+
+
+def told(error: BaseException, message: str) -> Told | None:
+    """What the message of an error, or the text that came with it from another process, says about the real one."""
+    remote = getattr(error.__cause__, "tb", None)
+    if isinstance(remote, str) and _TRACEBACK in remote:
+        return _of_traceback(remote, error, message)
+    if _TRACEBACK in message:
+        return _of_traceback(message, error, message)
+    if " <--- HERE" in message:
+        return _of_script(error, message)
+    if "from user code:" in message:
+        return _of_compiler(error, message)
+    return None
+
+
+def _of_traceback(text: str, error: BaseException, message: str) -> Told | None:
+    """The innermost error of a printed chain: that of the first traceback, unless others happened while it was handled."""
+    blocks = text.split(_TRACEBACK)[1:]
+    block = blocks[0]
+    if "During handling of the above exception" in block:
+        block = blocks[-1]
+    block = re.split(r"\n\s*\n(?:The above exception was|During handling)", block)[0].strip().strip('"').rstrip()
+    last = _LAST.search(block)
+    if last is None:
+        return None
+    own = (last[1].rsplit(".", 1)[-1], (last[2] or "").strip())
+    inner = _of_compiler_text(own[1]) or _of_script_text(own[1])
+    if inner is not None:
+        return Told(inner.type or own[0], inner.message, (*_places(block[: last.start()]), *inner.places), True)
+    return Told(*own, tuple(_places(block)), True)
+
+
+def _places(text: str) -> Iterator[Place]:
+    for match in _ENTRY.finditer(text + "\n"):
+        marks = match[6]
+        marked = None
+        if marks:
+            column = match[0].splitlines()[2].index(marks[0]) - len(match[4])
+            marked = (column, column + len(marks))
+        yield Place(match[1], int(match[2]), match[3] or "", match[5], marked)
+
+
+def _of_script(error: BaseException, message: str) -> Told | None:
+    found = _of_script_text(message)
+    return found and Told(found.type or type(error).__name__, found.message, found.places, False)
+
+
+def _of_script_text(message: str) -> Told | None:
+    """An error of ``torch.jit.script``, or of the interpreter that runs what it made."""
+    places = []
+    for match in _SCRIPTED.finditer(message):
+        text = match[4].splitlines()[-1] if match[4].strip() else ""
+        indent = len(text) - len(text.lstrip())
+        start = len(match[5]) - indent
+        marked = (start, start + len(match[6])) if start >= 0 else None
+        places.append(Place(match[1], int(match[2]), match[3] or "", text.strip(), marked))
+    if not places:
+        return None
+    last = _LAST.search(message.strip())
+    if "Traceback of TorchScript" in message and last is not None:
+        return Told(last[1].rsplit(".", 1)[-1], (last[2] or "").strip(), tuple(places), False)
+    return Told("", message.split("\n  File ", 1)[0].strip().rstrip(":"), tuple(places), False)
+
+
+def _of_compiler(error: BaseException, message: str) -> Told | None:
+    found = _of_compiler_text(message)
+    return found and Told(found.type or type(error).__name__, found.message, found.places, False)
+
+
+def _of_compiler_text(message: str) -> Told | None:
+    """An error that ``torch.compile`` or ``torch.export`` met while it traced the user's code."""
+    if "from user code:" not in message:
+        return None
+    before, _, after = message.partition("from user code:")
+    places = tuple(_places(after))
+    inside = _INSIDE.search(before)
+    if inside is None:
+        return Told("", before.strip(), places, False)
+    return Told(inside[1], inside[3].encode().decode("unicode_escape", "replace"), places, False)
+
+
+def place_span(place: Place, source: str) -> Span | None:
+    """The columns of what is marked in a place, as `ast` counts them."""
+    lines = source.splitlines()
+    if place.marked is None or not 0 < place.line <= len(lines):
+        return None
+    line = lines[place.line - 1]
+    indent = len(line) - len(line.lstrip())
+    start, end = (len(line[: indent + column].encode()) for column in place.marked)
+    return (place.line, start, place.line, end)
+
+
+def worker_of(message: str) -> int | None:
+    """The number of the loader's worker that a message is about."""
+    found = _ITEM.search(message)
+    return int(found[1]) if found is not None else None

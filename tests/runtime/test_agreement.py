@@ -1,0 +1,53 @@
+"""A crash and the analysis of its script: one answer, in which what was measured is never contradicted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.check import engine
+from tests.runtime.inprocess import execute
+from torchsleuth.errors.agreement import explained
+from torchsleuth.schema import Diagnostic
+
+
+def both(path: Path, text: str) -> tuple[Diagnostic, Diagnostic]:
+    """The crash of a script, alone and explained."""
+    crash = execute(path, text).diagnostic
+    return crash, explained(crash, engine().analyze(str(path), text).diagnostics)
+
+
+def test_the_trail_and_the_verified_fixes_of_the_analysis_are_in_front(tmp_path: Path) -> None:
+    text = (
+        "import torch\nfrom torch import nn\n\ndef loss_of(out):\n    with torch.no_grad():\n        return out.sum()\n\n"
+        "net = nn.Linear(3, 2)\nloss = loss_of(net(torch.ones(4, 3)))\nloss.backward()\n"
+    )
+    crash, found = both(tmp_path / "script.py", text)
+    assert (found.code, found.start, found.end, found.layer) == (crash.code, crash.start, crash.end, "run")
+    assert 5 in {related.start.line for related in found.related}, "the no_grad that cut the graph"
+    assert found.fixes[0].verified and not crash.fixes
+
+
+def test_a_cause_at_another_place_is_a_note(tmp_path: Path) -> None:
+    text = (
+        "import torch\nfrom torch import nn\n\nnet = nn.Linear(3, 3)\nh = torch.sigmoid(net(torch.ones(4, 3)))\n"
+        "y = h.sum()\nh *= 2\ny.backward()\nh.sum().backward()\n"
+    )
+    crash, found = both(tmp_path / "script.py", text)
+    assert (found.code, found.start.line) == ("TS403", crash.start.line)
+    assert 7 in {related.start.line for related in found.related}
+
+
+def test_nothing_is_taken_from_an_analysis_that_supposes_other_sizes(tmp_path: Path) -> None:
+    crash = execute(tmp_path / "script.py", "import torch\nx = torch.zeros(2, 3)\nx.view(7)\n").diagnostic
+    other = engine().analyze(crash.path, "import torch\nx = torch.zeros(2, 5)\nx.view(7)\n").diagnostics
+    assert [item.code for item in other] == [crash.code]
+    assert explained(crash, other) == crash
+
+
+def test_the_name_of_the_analysis_replaces_a_generic_one(tmp_path: Path) -> None:
+    text = (
+        "import torch\nnet = torch.nn.Linear(2, 2)\np = net.parameters()\n"
+        "n = sum(q.numel() for q in p)\ntorch.optim.SGD(p, lr=0.1)\n"
+    )
+    crash, found = both(tmp_path / "script.py", text)
+    assert found.code == "TS529" and 4 in {related.start.line for related in found.related}

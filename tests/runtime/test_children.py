@@ -1,0 +1,79 @@
+"""Processes and threads that a script starts: their crashes are reported, and they see nothing of the recorder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.runtime.test_runs import execute, write
+
+MODEL = """
+import os, sys, threading
+import torch
+from torch import nn
+
+def work(size):
+    return nn.Linear(4, 2)(torch.ones(3, size))
+"""
+STARTED = {
+    "process": "import multiprocessing as mp\n"
+    "mp.set_start_method('spawn')\nchild = mp.Process(target=work, args=(5,))\nchild.start(); child.join(); sys.exit(3)",
+    "forked": "import multiprocessing as mp\n"
+    "child = mp.get_context('fork').Process(target=work, args=(5,))\nchild.start(); child.join()",
+    "fork": "if os.fork() == 0:\n    work(5)\nsys.exit(os.wait()[1] >> 8)",
+    "pool": "import multiprocessing as mp\nwith mp.get_context('fork').Pool(1) as pool:\n    pool.map(work, [5])",
+    "spawn": "import torch.multiprocessing as mp\nmp.spawn(work_of, args=([5],), nprocs=1)",
+    "program": "import subprocess\nsys.exit(subprocess.run([sys.executable, 'worker.py']).returncode)",
+    "thread": "thread = threading.Thread(target=work, args=(5,))\nthread.start(); thread.join()",
+}
+
+
+@pytest.mark.parametrize("kind", STARTED)
+def test_a_crash_is_found_wherever_it_happened(tmp_path: Path, kind: str) -> None:
+    write(tmp_path / "worker.py", MODEL + "work(5)\n")
+    body = "\n".join("    " + line for line in STARTED[kind].splitlines())
+    spawned = "\ndef work_of(rank, sizes):\n    work(sizes[rank])\n"
+    script = write(tmp_path / "main.py", f"{MODEL}{spawned}\nif __name__ == '__main__':\n{body}\n")
+    report, output = execute(script, cwd=str(tmp_path))
+    found = report.diagnostics[0]
+    assert Path(found.path).name == ("worker.py" if kind == "program" else "main.py")
+    assert (found.code, found.start.line, found.start.column, found.end.column) == ("TS101", 7, 12, 48)
+    assert len(report.diagnostics) == 1
+    assert "mat1 and mat2" in output and "torchsleuth" not in output
+
+
+def test_what_a_parent_handles_is_no_crash(tmp_path: Path) -> None:
+    text = (
+        "import multiprocessing as mp\ndef work(text):\n    return int(text)\nwith mp.get_context('fork').Pool(1) as pool:\n"
+        "    try:\n        pool.map(work, ['1', 'x'])\n    except ValueError:\n        print('handled')\n"
+    )
+    report, output = execute(write(tmp_path / "main.py", text))
+    assert (report.exit_code, output, report.diagnostics) == (0, "handled\n", ())
+
+
+def test_an_error_of_its_own_with_which_a_script_exits_is_no_crash(tmp_path: Path) -> None:
+    text = "import sys\ntry:\n    int('x')\nexcept ValueError:\n    sys.exit(4)\n"
+    report, _ = execute(write(tmp_path / "main.py", text))
+    assert (report.exit_code, report.diagnostics, report.crash) == (4, (), None)
+
+
+MIRROR = "import os, sys\nprint(sorted(os.environ.items()))\nprint(sys.path, sys.argv, sys.orig_argv, sys.flags)\n"
+
+
+def test_a_program_that_a_script_starts_sees_the_same_environment(tmp_path: Path) -> None:
+    write(tmp_path / "mirror.py", MIRROR)
+    started = (
+        "import subprocess, sys, os\nsubprocess.run([sys.executable, 'mirror.py'], check=True)\n"
+        "subprocess.run([sys.executable, 'mirror.py'], env={**os.environ, 'PYTHONPATH': 'one:two'}, check=True)\n"
+        "print(subprocess.run(['env'], capture_output=True, text=True, check=True).stdout)\n"
+    )
+    script = write(tmp_path / "main.py", started)
+    given = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    plain = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, env=given)
+    report, output = execute(script, cwd=str(tmp_path), environment=given)
+    assert report.exit_code == 0
+    assert sorted(output.splitlines()) == sorted(plain.stdout.splitlines())
