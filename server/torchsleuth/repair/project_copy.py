@@ -42,8 +42,11 @@ class ProjectCopy:
                 self.make_own(self.of(file))
 
     def of(self, original: Path) -> Path:
-        """Where a file or folder of the project lies in the copy; one outside the project stays where it is."""
+        """Where a file or folder of the project lies in the copy; one outside the project, or in the copy, stays where it
+        is."""
         path = Path(os.path.abspath(original))
+        if self.folder in path.parents:
+            return path
         for root in (self.root, Path(os.path.abspath(self.root))):
             if path == root or root in path.parents:
                 return self.folder / path.relative_to(root)

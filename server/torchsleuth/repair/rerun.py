@@ -25,6 +25,9 @@ MAX_TRIES = 3
 """Fixes tried for one error."""
 MAX_ERRORS = 10
 """Different errors repaired in one script."""
+_TRACEBACK = "Traceback (most recent call last):"
+MAX_RUNS = 30
+"""Runs of one script, however many ways its fixes open."""
 Fingerprint = tuple[str, str, str, str | None]
 """Code, path, text of the failing line, path of the failing layer. The text, because a fix above moves the number."""
 
@@ -58,6 +61,11 @@ class Outcome:
 class _Trial:
     report: RunReport
     output: str
+
+    @property
+    def sound(self) -> bool:
+        """It ended well, and nothing that ended badly was printed on the way."""
+        return self.report.trained_soundly and _TRACEBACK not in self.output
 
     @property
     def error(self) -> Diagnostic | None:
@@ -96,6 +104,9 @@ class _Loop:
         self.say = say
         self.explain = explain
         self.repairs: list[Repair] = []
+        self._runs_left = MAX_RUNS
+        self._own: dict[Path, tuple[str, str]] = {}
+        """The files that were changed, as they were before."""
         self.copy = ProjectCopy(self.original.parent, copy)
 
     def run(self) -> Outcome:
@@ -104,19 +115,50 @@ class _Loop:
         files = [Path(path) for path in first.report.loaded] or [self.original]
         self.copy = ProjectCopy(_common_folder([self.original, *files]), self.folder)
         self.copy.create([self.original, *files])
-        trial = self._in_copy(first)
-        for _ in range(MAX_ERRORS):
-            if trial.error is None:
+        return self._outcome(self._repaired(self._in_copy(first), MAX_ERRORS))
+
+    def _repaired(self, trial: _Trial, depth: int) -> _Trial:
+        """The last run of a copy that is as far repaired as can be. A fix is kept if what it leads to runs in the end, or
+        if it lets the script go on behind the line that failed; one that only moves its error elsewhere is taken back."""
+        error = trial.error
+        if error is None or depth == 0:
+            return trial
+        self._say_of(error, "repair.error", code=error.code, error=error.message)
+        halfway: tuple[Fix, _Trial] | None = None
+        for fix in error.fixes[:MAX_TRIES]:
+            if self._runs_left <= 0:
                 break
-            self._say_of(trial.error, "repair.error", code=trial.error.code, error=trial.error.message)
-            better = self._try_fixes(trial, trial.error)
-            if better is None:
-                break
-            trial = better
-        return self._outcome(trial)
+            known = len(self.repairs)
+            with self._applied(fix) as keep:
+                after = self._execute(self.copy.of(self.original))
+                if not self._is_progress(trial, after):
+                    self._say_of(error, "repair.rejected", fix=fix.title)
+                    continue
+                self._note(error, fix)
+                best = self._repaired(after, depth - 1)
+                if best.sound:
+                    keep()
+                    return best
+                if halfway is None and _goes_on(trial, after, fix):
+                    halfway = (fix, after)
+                del self.repairs[known:]
+                self._say_of(error, "repair.rejected", fix=fix.title)
+        if halfway is None:
+            return trial
+        fix, after = halfway
+        with self._applied(fix) as keep:
+            keep()
+        self._note(error, fix)
+        return self._repaired(after, depth - 1) if self._runs_left > 0 else after
+
+    def _note(self, error: Diagnostic, fix: Fix) -> None:
+        own = self._as_original(error)
+        verified = replace(self._fix_as_original(fix), verified=True)
+        self.repairs.append(Repair(own.path, own.start.line, own.message, fix.title, verified))
+        self._say_of(error, "repair.fixed", fix=fix.title)
 
     def _outcome(self, trial: _Trial) -> Outcome:
-        success = trial.report.trained_soundly
+        success = trial.sound
         if trial.output and trial.report.exit_code == 0:
             self.say(trial.output.rstrip("\n"))
         if trial.report.exit_code == 0 and not success:
@@ -132,22 +174,12 @@ class _Loop:
             trial.output,
         )
 
-    def _try_fixes(self, before: _Trial, error: Diagnostic) -> _Trial | None:
-        """The run after the first fix that removes the error, None if none does; the others are taken back."""
-        known = _fingerprint(before)
-        for fix in error.fixes[:MAX_TRIES]:
-            with self._applied(fix) as keep:
-                after = self._execute(self.copy.of(self.original))
-                if _fingerprint(after) == known or not _is_progress(before.report, after.report) or self._is_old(after):
-                    self._say_of(error, "repair.rejected", fix=fix.title)
-                    continue
-                keep()
-            own = self._as_original(error)
-            verified = replace(self._fix_as_original(fix), verified=True)
-            self.repairs.append(Repair(own.path, own.start.line, own.message, fix.title, verified))
-            self._say_of(error, "repair.fixed", fix=fix.title)
-            return after
-        return None
+    def _is_progress(self, before: _Trial, after: _Trial) -> bool:
+        """Whether a run got further: to a sound end, or to another error with at least as many values seen on the way."""
+        if after.report.cancelled or _fingerprint(after) == _fingerprint(before) or self._is_old(after):
+            return False
+        further = len(after.report.facts) >= len(before.report.facts)
+        return after.sound or (bool(after.report.diagnostics) and further)
 
     def _is_old(self, trial: _Trial) -> bool:
         """Whether an error that was repaired is back."""
@@ -156,22 +188,25 @@ class _Loop:
     @contextlib.contextmanager
     def _applied(self, fix: Fix) -> Iterator[Callable[[], None]]:
         """The copy with a fix, for the time of the block, or for good if the function it yields is called."""
-        before: dict[Path, tuple[str, str]] = {}
+        own = {path: self.copy.make_own(self.copy.of(Path(path))) for path in {edit.path for edit in fix.edits}}
+        for file in own.values():
+            self._own.setdefault(file, read_encoded(file))
+        before = {file: read_encoded(file) for file in self._own}
         kept: list[bool] = []
-        for path in {edit.path for edit in fix.edits}:
-            file = self.copy.make_own(self.copy.of(Path(path)))
-            text, encoding = read_encoded(file)
-            before[file] = (text, encoding)
+        for path, file in own.items():
+            text, encoding = before[file]
             changed = SourceText(path, text).apply(fix.edits)
             file.write_text(changed, encoding=encoding, newline="")
         try:
             yield lambda: kept.append(True)
         finally:
             if not kept:
-                for file, (text, encoding) in before.items():
+                for file, first in self._own.items():  # what is kept inside is taken back, too
+                    text, encoding = before.get(file, first)
                     file.write_text(text, encoding=encoding, newline="")
 
     def _execute(self, script: Path) -> _Trial:
+        self._runs_left -= 1
         lines: list[str] = []
         cwd = Path.cwd()
         if script != self.original and self.copy.root in [cwd.resolve(), *cwd.resolve().parents]:
@@ -199,11 +234,11 @@ class _Loop:
         self.say(message(identifier, path=path, line=at.start.line, **values))
 
 
-def _is_progress(before: RunReport, after: RunReport) -> bool:
-    """Whether a run got further: to a sound end, or to another error with at least as many values seen on the way."""
-    if after.cancelled:
-        return False
-    return after.trained_soundly or (bool(after.diagnostics) and len(after.facts) >= len(before.facts))
+def _goes_on(before: _Trial, after: _Trial, fix: Fix) -> bool:
+    """Whether the next error is another fault, rather than the same one at another place: one of another kind, or one behind
+    a fix that the analysis has found to cause no other."""
+    error, following = before.error, after.error
+    return error is not None and following is not None and (fix.verified or error.code[:3] != following.code[:3])
 
 
 def _moved(error: Diagnostic, move: Callable[[str], str]) -> Diagnostic:
