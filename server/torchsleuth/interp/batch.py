@@ -28,7 +28,10 @@ _RECURRENT = ("RNN", "LSTM", "GRU")
 
 def batch_of(tensor: Tensor) -> int | None:
     """The dimension of the samples, None where it is not known."""
-    return next((tag.axis for tag in tensor.tags if isinstance(tag, Batch)), None)
+    for tag in tensor.tags:
+        if type(tag) is Batch:
+            return tag.axis
+    return None
 
 
 def plain(tags: Tags) -> Tags:
@@ -38,10 +41,12 @@ def plain(tags: Tags) -> Tags:
 
 def after(operation: Operation, tensors: Sequence[Tensor], shape: tuple[Size, ...] | None, position: int) -> int | None:
     """The dimension of the samples in a result of an operation; `position`: which of its results."""
-    carriers = [(tensor, axis) for tensor in tensors if (axis := batch_of(tensor)) is not None]
-    if not carriers or shape is None:
+    if shape is None:
         return None
-    tensor, axis = carriers[0]
+    tensor = next((one for one in tensors if batch_of(one) is not None), None)
+    axis = None if tensor is None else batch_of(tensor)
+    if axis is None:
+        return None
     before = next((spec.shape for spec, one in zip(operation.specs, tensors) if one is tensor), None)
     return None if before is None else follow(operation, axis, before, shape, position)
 

@@ -197,9 +197,8 @@ class Calls(Choices):
     def call(self, callee: Value, call: Arguments) -> Value:
         """The value of a call; unknown where the callee is."""
         self.tick()
-        if isinstance(callee, Choice) or (
-            any(isinstance(value, Choice) for value in (*call.args, *call.kwargs.values())) and not _is_users(callee)
-        ):
+        undecided = Choice in map(type, (callee, *call.args, *call.kwargs.values()))
+        if undecided and (isinstance(callee, Choice) or not _is_users(callee)):
             return self.call_each(callee, call, self.call)
         if not call.exact and not isinstance(callee, Builtin):
             if not self._takes_unknown(callee):

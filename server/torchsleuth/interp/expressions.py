@@ -127,12 +127,12 @@ class Expressions(Calls):
 
     def eval(self, node: ast.expr, frame: Frame) -> Value:
         self.tick()
-        kind = type(node)
-        if kind not in self.evaluators:
-            self.evaluators[kind] = getattr(self, f"on_{kind.__name__}", _nothing_known)
+        evaluate = self.evaluators.get(type(node))
+        if evaluate is None:
+            evaluate = self.evaluators[type(node)] = getattr(self, f"on_{type(node).__name__}", _nothing_known)
         outer, self.first_unknown = self.first_unknown, None
         try:
-            value = self.evaluators[kind](node, frame)
+            value = evaluate(node, frame)
         except (OutOfBudget, RecursionError, Thrown):
             raise
         except MemoryError:

@@ -30,21 +30,24 @@ MAX_VALUES = 4
 def explained(value: Value, node: ast.AST, frame: Frame, cause: Unknown | None) -> tuple[Value, Unknown | None]:
     """The value that an expression gave, and the unknown in it; both with a reason. `cause`: the first part of it that is
     unknown."""
-    if type(value) is Unknown:
+    kind = type(value)
+    if kind is Unknown:
         value = reasoned(value, node, frame, cause)
         return value, value
-    if isinstance(value, Tensor) and is_obscure(value.spec):
+    if kind is Tensor and is_obscure(value.spec):
         if value.obscured is None:
             value.obscured = reasoned(UNKNOWN, node, frame, cause)
         return value, value.obscured
-    if isinstance(value, Bound) and isinstance(value.receiver, Tensor) and is_obscure(value.receiver.spec):
+    if kind is Bound and type(value.receiver) is Tensor and is_obscure(value.receiver.spec):
         return value, value.receiver.obscured
     return value, None
 
 
 def is_obscure(spec: TensorSpec) -> bool:
     """Whether the shape or one of the sizes is not known, nor has it a name."""
-    return spec.shape is None or any(isinstance(size, Dim) and dims.text(size) == "?" for size in spec.shape)
+    if spec.shape is None:
+        return True
+    return spec.symbolic and any(isinstance(size, Dim) and dims.text(size) == "?" for size in spec.shape)
 
 
 def bound(value: Value, target: ast.AST, frame: Frame, cause: Unknown | None) -> Value:

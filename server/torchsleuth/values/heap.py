@@ -155,8 +155,11 @@ class Heap(Joins):
         for place, change in places.items():
             base = change.slots.get(change.key, MISSING)
             found = [delta[place].value if place in delta else base for delta in deltas]
-            if any(value is not found[0] for value in found):
-                found = [_as_of(value, delta) for value, delta in zip(found, deltas)]
+            first = found[0]
+            if all([value is first for value in found]):
+                self.set(change.slots, change.key, first)
+                continue
+            found = [_as_of(value, delta) for value, delta in zip(found, deltas)]
             if isinstance(change.slots, FactSlots):
                 agreed = all(value == found[0] for value in found)
                 self.set(change.slots, change.key, found[0] if agreed else MISSING)

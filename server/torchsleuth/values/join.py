@@ -38,7 +38,6 @@ from torchsleuth.values import (
     Unknown,
     Value,
     entry,
-    is_int,
 )
 from torchsleuth.values.conditions import Condition, Conditions, Fact
 from torchsleuth.values.graph import Cut
@@ -60,25 +59,31 @@ def options(value: Value) -> tuple[Value, ...]:
     return value.options if isinstance(value, Choice) else (value,)
 
 
-def kind_of(value: Value) -> Any:
+Kind = tuple[Any, ...] | None
+_SCALARS: dict[str, Kind] = {name: (name,) for name in ("bool", "str", "float")}
+_KINDS: dict[type, Callable[[Any], Kind]] = {
+    Tensor: lambda value: ("tensor",),
+    Array: lambda value: ("array",),
+    ListValue: lambda value: ("list", value.type_name),
+    DictValue: lambda value: ("dict", value.type_name, id(value.factory)),
+    tuple: lambda value: ("tuple", len(value)),
+    Scalar: lambda value: _SCALARS.get(value.type),
+    **dict.fromkeys((int, Dim), lambda value: ("int",)),
+    type(None): lambda value: ("None",),
+    bool: lambda value: ("bool",),
+    str: lambda value: ("str",),
+    float: lambda value: ("float",),
+    object: lambda value: None,
+}
+
+
+def kind_of(value: Value) -> Kind:
     """Values of one kind are joined into one; None for objects, of which each is itself."""
-    if isinstance(value, Tensor | Array):
-        return type(value).__name__
-    if isinstance(value, ListValue):
-        return ("list", value.type_name)
-    if isinstance(value, DictValue):
-        return ("dict", value.type_name, id(value.factory))
-    if isinstance(value, tuple):
-        return ("tuple", len(value))
-    if value is None:
-        return "None"
-    if isinstance(value, bool) or value == Scalar("bool"):
-        return "bool"
-    if isinstance(value, str) or value == Scalar("str"):
-        return "str"
-    if isinstance(value, float) or value == Scalar("float"):
-        return "float"
-    return "int" if is_int(value) else None
+    cls = type(value)
+    kind = _KINDS.get(cls)
+    if kind is None:
+        kind = _KINDS[cls] = next(_KINDS[base] for base in cls.__mro__ if base in _KINDS)
+    return kind(value)
 
 
 def text_sizes(text: str | Scalar) -> tuple[Size | None, Size | None]:
@@ -110,6 +115,16 @@ def alike(left: Value, right: Value) -> bool:
         return len(left) == len(right) and all(alike(a, b) for a, b in zip(left, right))
     plain = (bool, int, float, str, type(None))
     return left is right or (isinstance(left, plain) and type(left) is type(right) and left == right)
+
+
+def _distinct(elements: Sequence[Value]) -> list[Value]:
+    """These elements without most of those that an earlier one can stand for: the lists that a training loop fills are long,
+    and what is in them is much alike."""
+    kept: list[Value] = []
+    for element in elements:
+        if not any(alike(element, other) for other in kept[:MAX_KINDS]):
+            kept.append(element)
+    return kept
 
 
 def renewed(value: Value) -> Value:
@@ -171,30 +186,16 @@ class Joins:
                 return device
         kind = kind_of(left)
         if kind is not None and kind == kind_of(right):
-            return self._join_kind(left, right)
+            return _OF_ONE_KIND[kind[0]](self, left, right)
         if kind is None and not isinstance(left, Choice) and type(left) is type(right) and _equal(left, right):
             return left
         return self._choice(left, right)
 
-    def _join_kind(self, left: Value, right: Value) -> Value:
-        """Two values of one kind."""
-        if isinstance(left, tuple):
-            items = tuple(self.join_values(a, b) for a, b in zip(left, right))
-            if isinstance(left, NamedResult) and left.alike(right):
-                return NamedResult(left.fields, items, left.of)
-            return items
-        kind = kind_of(left)
-        if kind == "int":
-            return self.join_sizes(left, right)
-        if kind == "float":
-            return join_floats(left, right)
-        if kind == "str":
-            return join_texts(left, right)
-        if kind == "bool":
-            return left if isinstance(left, bool) and left is right else Scalar("bool")
-        if isinstance(left, ListValue):
-            return self._join_lists(left, right)
-        return None if kind == "None" else self._join_dicts(left, right)
+    def _join_tuples(self, left: tuple[Value, ...], right: tuple[Value, ...]) -> tuple[Value, ...]:
+        items = tuple(self.join_values(a, b) for a, b in zip(left, right))
+        if isinstance(left, NamedResult) and left.alike(right):
+            return NamedResult(left.fields, items, left.of)
+        return items
 
     def _choice(self, left: Value, right: Value) -> Value:
         """One of two values of different kinds."""
@@ -319,7 +320,7 @@ class Joins:
         length = None
         if isinstance(left, Several) and isinstance(right, Several) and left.length == right.length:
             length = left.length
-        return Several.counted((self.join_all((*left, *right)),) if left or right else (), length)
+        return Several.counted((self.join_all(_distinct((*left, *right))),) if left or right else (), length)
 
     def join_entries(self, left: Value, right: Value) -> dict[Any, Value] | None:
         """The entries of a dict that is one of two: those that only one has may be missing."""
@@ -352,6 +353,18 @@ def _equal(left: Value, right: Value) -> bool:
         return False
 
 
+_OF_ONE_KIND: dict[str, Callable[[Joins, Any, Any], Value]] = {
+    "tuple": Joins._join_tuples,
+    "list": Joins._join_lists,
+    "dict": Joins._join_dicts,
+    "tensor": Joins._join_tensors,
+    "array": Joins._join_arrays,
+    "int": Joins.join_sizes,
+    "float": lambda joins, left, right: join_floats(left, right),
+    "str": lambda joins, left, right: join_texts(left, right),
+    "bool": lambda joins, left, right: left if left is right else Scalar("bool"),
+    "None": lambda joins, left, right: None,
+}
 _PARTS: dict[type, Callable[[Joins, Any, Any], Value]] = {
     Tensor: Joins._join_tensors,
     Array: Joins._join_arrays,

@@ -18,6 +18,7 @@ from torchsleuth.values import (
     ListValue,
     Parameters,
     Tensor,
+    Unknown,
     Value,
     is_module,
     is_unknown,
@@ -55,6 +56,8 @@ _NO_PARAMETERS = frozenset(
 )
 _COMPOSED = ("Transformer", "MultiheadAttention", "AdaptiveLogSoftmaxWithLoss")
 """Beginnings of the names of modules that are made of others without being containers."""
+_HOLD_NOTHING = (int, str, float, type(None), Unknown, LibraryModule)
+"""Kinds of values that hold no tensors as containers do."""
 STATE = "torch.nn.Module.state_dict"
 """The path of what ``state_dict()`` gives: it stands for the parameters as they are, not for a copy."""
 
@@ -104,18 +107,26 @@ def tensors_in(value: Value, depth: int = 4) -> list[Tensor]:
     """Every tensor in a tree of containers, in order."""
     if isinstance(value, Tensor):
         return [value]
-    if depth == 0:
+    if depth == 0 or isinstance(value, _HOLD_NOTHING):
         return []
-    items: Any = ()
+    found: list[Tensor] = []
+    for item in _held(value):
+        if isinstance(item, Tensor):
+            found.append(item)
+        elif not isinstance(item, _HOLD_NOTHING):
+            found += tensors_in(item, depth - 1)
+    return found
+
+
+def _held(value: Value) -> Iterable[Value]:
+    """The values that a container or a distribution is made of."""
     if isinstance(value, tuple):
-        items = value
-    elif isinstance(value, ListValue):
-        items = value.elements or ()
-    elif isinstance(value, DictValue):
-        items = value.elements
-    elif isinstance(value, LibraryObject) and value.path.startswith("torch.distributions."):
-        items = (*value.args, *value.kwargs.values())
-    return [tensor for item in items for tensor in tensors_in(item, depth - 1)]
+        return value
+    if isinstance(value, ListValue | DictValue):
+        return value.elements or ()
+    if isinstance(value, LibraryObject) and value.path.startswith("torch.distributions."):
+        return (*value.args, *value.kwargs.values())
+    return ()
 
 
 def objects_in(value: Value, depth: int = 3) -> Iterator[int]:
