@@ -6,10 +6,9 @@ import ast
 import operator
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import demands, exceptions, kinds, limits, misuse, reasons, special, unset
+from torchsleuth.interp import demands, kinds, limits, misuse, operations, reasons, special, unset
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.arithmetic import (
     MAX_SEQUENCE,
@@ -27,46 +26,33 @@ from torchsleuth.interp.exceptions import made as raised
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import (
     arrays,
-    classes,
-    data,
     dictionaries,
-    dispatch,
     draws,
     files,
-    functions,
     hierarchy,
-    modules,
     parameters,
     pure,
     python,
     records,
 )
-from torchsleuth.interp.library.plain import ABSENT, Known
-from torchsleuth.interp.library.tensor_methods import TensorMethods
+from torchsleuth.interp.library.plain import ABSENT
 from torchsleuth.interp.reasons import Watch
-from torchsleuth.interp.streams import Stream
 from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import DType, Native
 from torchsleuth.values import (
-    OTHERS,
     UNKNOWN,
     Array,
     Availability,
-    Bound,
-    Builtin,
     Choice,
     ClassValue,
     DictValue,
     Function,
     Globals,
     Instance,
-    LibraryModule,
     LibraryObject,
     ListValue,
-    NamedResult,
     Namespace,
     Parameters,
     Reason,
@@ -74,11 +60,9 @@ from torchsleuth.values import (
     Several,
     SliceValue,
     Slots,
-    Super,
     Tensor,
     Unknown,
     Value,
-    entry,
     is_int,
     is_unknown,
 )
@@ -670,36 +654,7 @@ class Expressions(Calls):
         return True if left is right else None
 
     def _contains(self, item: Value, container: Value, node: ast.AST, frame: Frame) -> bool | None:
-        if isinstance(item, str) and isinstance(container, str):
-            return item in container
-        if isinstance(container, Instance):
-            return self._object_contains(item, container, node, frame)
-        container = parameters.as_entries(self, container)
-        if isinstance(container, DictValue):
-            return dictionaries.contains(container, item)
-        if isinstance(container, LibraryModule) and container.children is not None and isinstance(item, str):
-            return any(name == item for name, _ in container.children)
-        items = container.items if isinstance(container, ListValue) else container
-        if isinstance(items, tuple) and isinstance(item, str | int | float | bool | type(None)):
-            if all(isinstance(other, str | int | float | bool | type(None)) for other in items):
-                return item in items
-        if isinstance(items, tuple | bytes) and not isinstance(items, Several):
-            found = pure.contains(self, container, item, Arguments((), {}, node, frame))
-            return found if isinstance(found, bool) else None
-        if isinstance(container, LibraryObject) and isinstance(item, str):
-            return python.has_attribute(container, item)
-        return None
-
-    def _object_contains(self, item: Value, container: Instance, node: ast.AST, frame: Frame) -> bool | None:
-        """``item in container``, where that is an object of the user's."""
-        made = special.call(self, container, "__contains__", (item,), frame)
-        if made is not special.ABSENT:
-            return self.truth(made)
-        held = special.contents(container)
-        if held is not None:
-            return self._contains(item, held, node, frame)
-        items = self.sequence(container, node, frame)
-        return None if items is None else self._contains(item, items, node, frame)
+        return operations.of(self, parameters.as_entries(self, container)).contains(item, node, frame)
 
     def on_Subscript(self, node: ast.Subscript, frame: Frame) -> Value:
         container = self.eval(node.value, frame)
@@ -714,83 +669,9 @@ class Expressions(Calls):
             return self.over(container, lambda one: self.get_item(one, key, node, frame), without_none=True)
         if isinstance(key, Choice):
             return self.over(key, lambda one: self.get_item(container, one, node, frame))
-        if isinstance(container, Tensor):
-            return self.tensor_get_item(container, key, node, frame)
-        if isinstance(container, Array):
-            return arrays.of_operands(arrays.get_item(self, container, key, frame), container)
-        if isinstance(container, ClassValue) and records.is_enum(container):
-            return records.members(container).get(key, UNKNOWN) if isinstance(key, str) else UNKNOWN
-        if isinstance(container, Native) and container.name == "__dict__" and isinstance(key, str):
-            owner = container.path.removesuffix(".__dict__")
-            module = Native(owner, "external" if container.kind == "external" else "package")
-            return self._native_attribute(module, key, node, frame)
         misuse.indexes(self, container, key, node, frame)
         kinds.picks(self, container, key, node, frame)
-        if isinstance(key, Tensor) and isinstance(container, ListValue | tuple):
-            demands.as_number(self, key, "index", node, frame)
-        if isinstance(container, ListValue | tuple | str | bytes | Known):
-            return self._item_of_sequence(container, key, node, frame)
-        if isinstance(container, DictValue):
-            return dictionaries.item(self, container, self.resolved(key), node, frame)
-        if isinstance(container, LibraryModule):
-            return modules.child(self, container, key)
-        if isinstance(container, Instance):
-            made = special.call(self, container, "__getitem__", (key,), frame)
-            if made is not special.ABSENT:
-                return made
-            held = special.contents(container)
-            if held is not None:
-                return classes.item_of_contents(self, container, held, key, node, frame)
-            if container.native is not None:
-                return self.get_item(container.native, key, node, frame)
-        if isinstance(container, LibraryObject):
-            return dispatch.item(self, container, key, node, frame)
-        if isinstance(container, ClassValue):
-            made = special.of_class(self, container, "__class_getitem__", (key,), frame)
-            return (
-                container
-                if made is special.ABSENT and not container.opaque
-                else UNKNOWN
-                if made is special.ABSENT
-                else made
-            )
-        return UNKNOWN
-
-    def _item_of_sequence(self, container: Value, key: Value, node: ast.AST, frame: Frame) -> Value:
-        items = container.elements if isinstance(container, ListValue) else container
-        if isinstance(items, Several):
-            one = parameters.parameter_at(self, container, self.resolved(key))
-            if one is not None:
-                return one
-            if isinstance(key, SliceValue):
-                count = None if items.length is None else draws.sliced(self, key, items.length)
-                return ListValue(Several.counted(items, count))
-            at_any = is_int(key) or is_unknown(key) or isinstance(key, Tensor)
-            return self.heap.one_of(self.any_of(items)) if items and at_any else UNKNOWN
-        if isinstance(items, bytes | Known):
-            made = pure.item(self, container, key, Arguments((), {}, node, frame))
-            return UNKNOWN if made is ABSENT else made
-        if isinstance(items, tuple | str):
-            index = self.resolved(records.plain(key))
-            if isinstance(index, str) and isinstance(items, NamedResult):
-                return items[items.fields.index(index)] if index in items.fields else UNKNOWN
-            if isinstance(index, int):
-                if not -len(items) <= index < len(items):
-                    throw(self, raised("builtins.IndexError", ("index out of range",)))
-                    return UNKNOWN
-                return items[index]
-            if isinstance(index, SliceValue):
-                bounds = (index.start, index.stop, index.step)
-                if all(isinstance(bound, int | type(None)) for bound in bounds):
-                    part: Value = items[slice(*bounds)]
-                    return ListValue(part) if isinstance(container, ListValue) else part
-                if not isinstance(container, ListValue):
-                    return UNKNOWN
-                count = draws.sliced(self, index, len(items))
-                one = self.heap.several(tuple(items))
-                return ListValue((self.any_of(one),) * count if isinstance(count, int) and items else one)
-            return self.any_of(items) if isinstance(items, tuple) and items else UNKNOWN
-        return UNKNOWN
+        return operations.of(self, container).item(key, node, frame)
 
     def any_of(self, items: tuple[Value, ...]) -> Value:
         """An element at a position that is not known."""
@@ -938,95 +819,13 @@ class Expressions(Calls):
         """``owner.name``; unknown where it is not modelled."""
         if isinstance(owner, Choice):
             return self.over(owner, lambda one: self.attribute(one, name, node, frame), without_none=True)
-        if isinstance(owner, Tensor):
-            return TensorMethods(self, owner, name).get(node, frame)
-        if isinstance(owner, Instance):
-            return self._instance_attribute(owner, name, node, frame)
-        if name == "__class__":
-            return self.class_of(owner)
-        if isinstance(owner, ClassValue):
-            if name in ("__name__", "__qualname__"):
-                return owner.name
-            misuse.unmade(self, owner, node, frame)
-            found = self.class_attribute(owner, name)
-            if isinstance(found, Function) and found.kind == "classmethod":
-                return Bound(owner, found)
-            if found is MISSING and functions.is_function(owner):
-                return functions.attribute(self, owner, name)
-            if found is MISSING and (given := classes.of_class(self, owner, name)) is not special.ABSENT:
-                return given
-            if isinstance(found, Instance) and not records.is_enum(owner):
-                given = special.call(self, found, "__get__", (None, owner), frame)
-                return found if given is special.ABSENT else given
-            return records.class_attribute(self, owner, name, found)
-        if isinstance(owner, NamedResult):
-            misuse.lacks(self, owner, name, node, frame)
-            return records.attribute(self, owner, name, frame)
-        if isinstance(owner, Namespace):
-            value = owner.slots[name] if name in owner.slots else self.fetch(owner.slots, name)
-            return UNKNOWN if value is MISSING else value
-        if isinstance(owner, Native):
-            return self._native_attribute(owner, name, node, frame)
-        if isinstance(owner, Super):
-            return self._super_attribute(owner, name, frame)
-        if isinstance(owner, Device):
-            if name == "type":
-                return Scalar("str") if owner.symbolic else owner.kind
-            return owner.index if name == "index" and not owner.symbolic else UNKNOWN
-        if isinstance(owner, DType):
-            families = {"is_floating_point": ("float", "bfloat"), "is_complex": ("complex",)}
-            return owner.name.startswith(families[name]) if name in families else UNKNOWN
-        if isinstance(owner, Bound) and isinstance(owner.function, str) and not name.startswith("_"):
-            misuse.needs_result(self, owner, node, frame)
-        kinds.looks_up(self, owner, name, node, frame)
-        return dispatch.attribute(self, owner, name, node, frame)
+        return operations.of(self, owner).attribute(name, node, frame)
 
-    def _native_init(self, call: Arguments) -> Value:
-        """``nn.Module.__init__(self, …)``."""
-        instance = call.args[0] if call.args else None
-        if not isinstance(instance, Instance):
-            return UNKNOWN
-        return dispatch.native_init(self, instance, replace(call, args=call.args[1:]))
+    def length(self, value: Value, frame: Frame) -> Size | None:
+        return operations.of(self, value).length(frame)
 
-    @staticmethod
-    def class_of(value: Value) -> Value:
-        """``type(value)`` of an instance of the user's, a module of torch, a string, a list, a set or a dict; else unknown: a
-        number may be one of NumPy, a tuple a torch.Size."""
-        name = (
-            value.type_name if isinstance(value, ListValue | DictValue) else "str" if isinstance(value, str) else None
-        )
-        if name in ("str", "list", "set", "dict", "frozenset"):
-            return Native(f"builtins.{name}", "builtin")
-        if type(value) in (bool, int, float, complex, bytes, tuple, type(None), type(...)):
-            return Native(f"builtins.{type(value).__name__}", "builtin")
-        if isinstance(value, LibraryObject) and exceptions.is_exception(value):
-            return classes.class_of(value)
-        if isinstance(value, ClassValue) and value.metaclass is not None:
-            return value.metaclass
-        if isinstance(value, Function):
-            return Native("types.FunctionType", "class")
-        if isinstance(value, Instance):
-            return value.cls
-        if isinstance(value, NamedResult) and value.of is not None:
-            return value.of
-        return Native(value.path, "module-class") if isinstance(value, LibraryModule) else UNKNOWN
-
-    def _native_attribute(self, owner: Native, name: str, node: ast.AST, frame: Frame) -> Value:
-        if name in ("__name__", "__qualname__") and owner.kind in ("function", "class", "module-class", "builtin"):
-            return owner.name
-        if name == "__init__" and owner.kind == "module-class":
-            return Builtin("__init__", self._native_init)
-        path = f"{owner.path}.{name}"
-        if owner.kind == "builtin" and not is_unknown(method := pure.method_of_type(self, owner, name)):
-            return method
-        if owner.kind == "external":
-            return dispatch.external_constant(path)
-        try:
-            return self.oracle.resolve(path)
-        except LookupError:
-            if owner.kind == "package":
-                misuse.absent(self, owner.path, name, node, frame)
-            return UNKNOWN
+    def class_of(self, value: Value) -> Value:
+        return operations.of(self, value).type()
 
     def class_attribute(self, cls: ClassValue, name: str, after: ClassValue | None = None) -> Value:
         """The attribute in the class or its bases (of those after `after`): a value, a Native base, or MISSING."""
@@ -1040,115 +839,15 @@ class Expressions(Calls):
                 return MISSING  # its own comes before those of the mixins that follow
         return MISSING
 
-    def _instance_attribute(self, owner: Instance, name: str, node: ast.AST, frame: Frame) -> Value:
-        found = self.class_attribute(owner.cls, name)
-        given = classes.got_through_class(self, owner, name, found, frame)
-        if given is not special.ABSENT:
-            return given
-        if name in owner.slots:
-            return owner.slots[name]
-        if found is not MISSING:
-            if isinstance(found, Function):
-                if found.kind == "staticmethod":
-                    return found
-                return Bound(owner.cls if found.kind == "classmethod" else owner, found)
-            return classes.member_of_class(self, owner, found)
-        if name == "__class__":
-            return owner.cls
-        if name == "__dict__":
-            return records.attributes(owner)
-        held = special.contents(owner)
-        if held is not None and (hasattr(list, name) or hasattr(dict, name) or hasattr(str, name)):
-            return Bound(held, name)
-        modelled = dispatch.instance_attribute(self, owner, name, node, frame)
-        if not is_unknown(modelled) or owner.cls.opaque:
-            return modelled
-        fallback = self.class_attribute(owner.cls, "__getattr__")
-        if isinstance(fallback, Function):
-            return self.call_function(fallback, (owner, name), {}, None, frame)
-        if isinstance(fallback, Builtin):
-            return fallback.call(Arguments((owner, name), {}, node, frame))
-        if is_unknown(modelled):
-            unset.attribute(self, owner, name, node, frame)
-        return UNKNOWN
-
-    def _super_attribute(self, owner: Super, name: str, frame: Frame) -> Value:
-        receiver = owner.instance
-        cls = receiver.cls if isinstance(receiver, Instance) else receiver
-        if not isinstance(cls, ClassValue):
-            return UNKNOWN
-        found = self.class_attribute(cls, name, after=owner.owner)
-        if isinstance(found, Function):
-            if found.kind == "property":
-                return self.call_function(found, (receiver,), {}, None, frame)
-            return found if found.kind == "staticmethod" else Bound(receiver, found)
-        if found is not MISSING:
-            if name == "__init__":
-                self.may_be_initialised(receiver)
-            return found
-        given = classes.of_super(self, receiver, cls, name)
-        if given is not special.ABSENT:
-            return given
-        if isinstance(receiver, Instance):
-            if name == "__init__":
-                return Builtin("super().__init__", lambda call: dispatch.native_init(self, receiver, call))
-            if name == "forward":
-                # That of the library: the class's own one is where this is called.
-                return UNKNOWN if receiver.native is None else Bound(receiver.native, name)
-            return dispatch.instance_attribute(self, receiver, name, frame.call or ast.Pass(), frame)
-        if name == "__new__" and not cls.opaque and (cls.native_base() is None or cls.is_module()):
-            return Builtin("super().__new__", lambda call: Instance(cls))
-        return UNKNOWN
-
     # -- truth and sequences -----------------------------------------------------------------------
 
     def truth(self, value: Value) -> bool | None:
         """Whether a condition holds: True, False, or None where it is not known."""
-        decided = self._truth(value)
+        decided = operations.of(self, self.resolved(value)).truth()
         if decided is None and self.heap.conditions.assumed:
             fact = self.heap.conditions.of(value)
             return None if fact is None else self.heap.conditions.holds(fact)
         return decided
-
-    def _truth(self, value: Value) -> bool | None:
-        if isinstance(value, Choice):
-            verdicts = {self.truth(option) for option in value.options}
-            return verdicts.pop() if len(verdicts) == 1 else None
-        value = self.resolved(value)
-        if isinstance(value, bool | int | float | complex | str | bytes | tuple | type(None)):
-            return bool(value)
-        if isinstance(value, Known):
-            return bool(value.object)
-        if isinstance(value, ListValue):
-            return None if value.items is None else bool(value.items)
-        if isinstance(value, DictValue):
-            entries = value.entries
-            certain = entries is not None and any(k is not OTHERS and v is entry(v) for k, v in entries.items())
-            return True if certain else None if value.items is None else False
-        if isinstance(value, Dim):
-            sign = dims.positive(value)
-            return None if sign is None else sign != 0
-        if isinstance(value, Native):
-            return True if value.kind in ("function", "class", "module-class", "package", "builtin") else None
-        if isinstance(value, Function | ClassValue | Bound | Builtin | DType | Device | Namespace):
-            return True
-        if isinstance(value, Instance):
-            for name in ("__bool__", "__len__"):
-                made = special.call(self, value, name, (), self.running)
-                if made is not special.ABSENT:
-                    return None if isinstance(made, Instance) else self.truth(made)
-            held = special.contents(value)
-            if held is not None:
-                return self.truth(held)
-            if records.is_member(value) and records.plain(value) is not value:
-                return self.truth(records.plain(value))
-            return self.truth(value.native) if isinstance(value.native, LibraryModule) else True
-        if isinstance(value, LibraryModule):
-            children = value.slots["children"]
-            if children is None or value.built is not None:
-                return True
-            return bool(children) if isinstance(children, tuple) else None
-        return None
 
     def sequence(self, value: Value, node: ast.AST, frame: Frame) -> tuple[Value, ...] | None:
         """All elements in order, or None where they are not all known."""
@@ -1158,42 +857,7 @@ class Expressions(Calls):
     def iterate(self, value: Value, node: ast.AST, frame: Frame) -> Iteration:
         """The elements that a loop over the value sees."""
         misuse.needs_result(self, value, node, frame)
-        if isinstance(value, Choice):
-            each = [self.iterate(option, node, frame) for option in value.options if option is not None]
-            if len(each) == 1:
-                return each[0]
-            return Iteration(tuple(item for iteration in each for item in iteration.items), exact=False)
-        if isinstance(value, tuple):
-            return Iteration(value, exact=True)
-        if isinstance(value, str):
-            return Iteration(tuple(value), exact=len(value) <= MAX_SEQUENCE)
-        if isinstance(value, Scalar) and value.length is not None:
-            return Iteration((Scalar("str"),), exact=False, count=value.length)
-        if isinstance(value, Stream):
-            return value.whole(self)
-        if isinstance(value, ListValue):
-            if any(scope.get(name) is not held for scope, name, held in value.reads):
-                return Iteration((UNKNOWN,), exact=False)
-            if value.items is not None:
-                items = value.items
-                python.use_up(self, value)
-                return Iteration(items, exact=True)
-            seen: Iteration | None = value.slots.get("iteration")
-            length = value.elements.length if isinstance(value.elements, Several) else None
-            return seen or Iteration(tuple(value.elements or (UNKNOWN,)), exact=False, count=length)
-        if isinstance(value, DictValue):
-            return dictionaries.iteration(value)
-        if isinstance(value, Tensor):
-            return self.iterate_tensor(value, node, frame)
-        if isinstance(value, ClassValue) and records.is_enum(value):
-            return Iteration(tuple(records.canonical(value)), exact=True)
-        if isinstance(value, Instance) and (held := special.contents(value)) is not None:
-            if special.method(self, value, "__iter__") is special.ABSENT:
-                return self.iterate(held, node, frame)
-        numbered = classes.by_numbers(self, value, frame) if isinstance(value, Instance) else None
-        if numbered is not None:
-            return Iteration(numbered, exact=True)
-        return data.iterate(self, value, node, frame)
+        return operations.of(self, value).iterate(node, frame)
 
 
 def _alike_so_far(results: Sequence[Value]) -> bool:

@@ -341,6 +341,10 @@ class Interpreter(ABC):
         """``container[key]`` of a tensor."""
 
     @abstractmethod
+    def iterate_tensor(self, value: Tensor, node: ast.AST, frame: Frame) -> Iteration:
+        """The parts of a tensor that a loop over it sees."""
+
+    @abstractmethod
     def event(self, kind: str, subject: Value, node: ast.AST, frame: Frame, **more: Any) -> None:
         """Record what rules about the order of a training loop want to know."""
 
@@ -438,9 +442,12 @@ class Interpreter(ABC):
     def attribute(self, owner: Value, name: str, node: ast.AST, frame: Frame) -> Value:
         """``owner.name``; unknown where it is not modelled."""
 
-    @staticmethod
     @abstractmethod
-    def class_of(value: Value) -> Value:
+    def length(self, value: Value, frame: Frame) -> Size | None:
+        """``len(value)``, None where it is not known."""
+
+    @abstractmethod
+    def class_of(self, value: Value) -> Value:
         """``type(value)`` of an instance of the user's, a module of torch, a string, a list, a set or a dict; else unknown: a
         number may be one of NumPy, a tuple a torch.Size."""
 

@@ -356,11 +356,6 @@ def of_class(interp: Interpreter, cls: ClassValue, name: str) -> Value:
     return special.ABSENT
 
 
-def member_of_class(interp: Interpreter, owner: Instance, found: Value) -> Value:
-    """An attribute of the class, seen through an object: a builtin function is no method, a partial or an object neither."""
-    return found
-
-
 def of_super(interp: Interpreter, receiver: Value, cls: ClassValue, name: str) -> Value:
     """What ``super()`` finds in the builtin base of a class; ABSENT for other names."""
     if name == "__init_subclass__":

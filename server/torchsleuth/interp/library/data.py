@@ -11,7 +11,6 @@ from typing import TypeGuard
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import arrays
 from torchsleuth.interp.library.collate import MAX_LISTED, Collation, convert
 from torchsleuth.interp.models import Model, attribute, models, of_class
 from torchsleuth.interp.pipeline import LOADER, DataFault, Refusal
@@ -28,11 +27,8 @@ from torchsleuth.values import (
     Ends,
     Function,
     Instance,
-    LibraryModule,
     LibraryObject,
     ListValue,
-    Parameters,
-    Scalar,
     Several,
     Site,
     Tensor,
@@ -117,24 +113,7 @@ def lacks_samples(interp: Interpreter, dataset: Value) -> bool:
 
 def length(interp: Interpreter, value: Value, frame: Frame) -> Size | None:
     """``len(value)`` of a dataset, sampler or loader, None where it is not known."""
-    if isinstance(value, Instance):
-        method = interp.class_attribute(value.cls, "__len__")
-        if isinstance(method, Function):
-            result = interp.resolved(interp.call_function(method, (value,), {}, None, frame))
-            return result if is_int(result) else None
-        return length(interp, value.native, frame) if value.native is not None else None
-    if isinstance(value, Array):
-        return arrays.length(interp, value)
-    if isinstance(value, Tensor):
-        shape = interp.resolved_spec(value.spec).shape
-        return shape[0] if shape else None
-    if isinstance(value, ListValue):
-        return None if value.items is None else len(value.items)
-    if isinstance(value, tuple | str):
-        return len(value)
-    if not isinstance(value, LibraryObject):
-        return None
-    return of_class(value.path)(interp, value).length(frame)
+    return interp.length(value, frame)
 
 
 def _sum(sizes: list[Size]) -> Size:
@@ -811,35 +790,24 @@ def _is_list(interp: Interpreter, value: ListValue, node: ast.AST, frame: Frame)
     return True
 
 
-def iterate(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> Iteration:
-    """The elements that a loop over a modelled object sees."""
-    if isinstance(value, Array):
-        return arrays.iterate(interp, value)
-    loader = as_loader(value)
-    if loader is not None and not _has_own(value, "__iter__", interp):
-        return loader_iteration(interp, loader, node, frame)
-    if isinstance(value, LibraryObject):
-        return of_class(value.path)(interp, value).iterate(node, frame)
-    if isinstance(value, Instance):
-        return _iterate_instance(interp, value, node, frame)
-    if isinstance(value, LibraryModule):
-        if value.children is None:
-            return Iteration((UNKNOWN,), exact=False)
-        keys = value.path in ("torch.nn.ModuleDict", "torch.nn.ParameterDict")
-        return Iteration(tuple(pair[0] if keys else pair[1] for pair in value.children), exact=True)
-    if isinstance(value, Parameters):
-        each = Parameters(value.modules)
-        return Iteration((each if not value.named else (Scalar("str"), each),), exact=False)
-    return Iteration((UNKNOWN,), exact=False)
+def iterate_object(interp: Interpreter, value: LibraryObject, node: ast.AST, frame: Frame) -> Iteration:
+    """The elements that a loop over an object of a library sees."""
+    if value.path == LOADER:
+        return loader_iteration(interp, value, node, frame)
+    return of_class(value.path)(interp, value).iterate(node, frame)
 
 
-def _iterate_instance(interp: Interpreter, value: Instance, node: ast.AST, frame: Frame) -> Iteration:
+def iterate_instance(interp: Interpreter, value: Instance, node: ast.AST, frame: Frame) -> Iteration:
+    """The elements that a loop over an object of the user's sees."""
     method = interp.class_attribute(value.cls, "__iter__")
     if isinstance(method, Function):
         result = interp.call_function(method, (value,), {}, None, frame)
         if _has_own(result, "__next__", interp):
             return _until_stop(interp, result, frame)
         return interp.iterate(result, node, frame) if result is not value else Iteration((UNKNOWN,), exact=False)
+    loader = as_loader(value)
+    if loader is not None:
+        return loader_iteration(interp, loader, node, frame)
     if value.native is not None and not isinstance(interp.class_attribute(value.cls, "__getitem__"), Function):
         return interp.iterate(value.native, node, frame)
     return _samples(interp, value, node, frame)
@@ -877,7 +845,8 @@ __all__ = [
     "examples",
     "is_iterable",
     "item",
-    "iterate",
+    "iterate_instance",
+    "iterate_object",
     "lacks_length",
     "length",
     "option",

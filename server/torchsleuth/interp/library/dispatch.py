@@ -1,4 +1,4 @@
-"""Where attributes, items and calls of library values are sent: to the models that are registered for them."""
+"""Where items, methods and calls of library values are sent: to the models that are registered for them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import ast
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import exceptions, misuse, unset
+from torchsleuth.interp import exceptions
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import (
     arrays,
-    classes,
-    data,
     external,
     hierarchy,
     modules,
@@ -32,32 +30,19 @@ from torchsleuth.values import (
     UNKNOWN,
     Array,
     Bound,
-    DictValue,
-    Function,
     Image,
     Instance,
     LibraryModule,
     LibraryObject,
-    ListValue,
     Parameters,
-    Partial,
-    Scalar,
-    SliceValue,
     Tensor,
     Value,
-    is_unknown,
 )
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.graph import AutogradFault
-
-_METHOD_OWNERS = (ListValue, DictValue, str, bytes, tuple, Scalar, int, float, complex)
 
 
 class ArrayMethods(Model):
     """A NumPy array."""
-
-    def get(self, node: ast.AST, frame: Frame) -> Value:
-        return arrays.attribute(self.interp, self.value, self.name)
 
     def run(self, call: Arguments) -> Value:
         value = numpy.method(self.interp, self.value, self.name, call)
@@ -79,60 +64,6 @@ def _model(interp: Interpreter, value: Value, name: str = "") -> Model | None:
         return optim.model_of(value)(interp, value, name)
     kind = modules.ModuleMethods if isinstance(value, Instance) else _KINDS.get(type(value))
     return None if kind is None else kind(interp, value, name)
-
-
-def attribute(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame: Frame) -> Value:
-    model = _model(interp, owner, name)
-    if isinstance(owner, LibraryModule):
-        value = modules.module_attribute(interp, owner, name, frame)
-        if is_unknown(value) and owner.built is None and owner.path.startswith("torch.nn."):
-            unset.of_library(interp, owner, name, node, frame)
-        return value
-    if isinstance(owner, Bound) and isinstance(owner.receiver, LibraryModule) and isinstance(owner.function, str):
-        # ``model.config.hidden_size``: an attribute that is neither a part of the model nor plain.
-        return modules.module_attribute(interp, owner.receiver, f"{owner.function}.{name}", frame)
-    if model is not None and not isinstance(owner, Instance):
-        if isinstance(owner, LibraryObject) and name not in owner.slots and _lacks(owner, name):
-            return None if name in ("__cause__", "__context__") else UNKNOWN
-        value = model.get(node, frame)
-        if isinstance(owner, LibraryObject) and isinstance(value, Bound) and model.lacks():
-            unset.of_library(interp, owner, name, node, frame)
-        return value
-    misuse.moves(interp, owner, name, node, frame)
-    if isinstance(owner, ListValue) and not hasattr(list, name):
-        data.takes_list(interp, (owner,), node, frame)
-    if name == "backward" and (type(owner) is tuple or (isinstance(owner, ListValue) and owner.type_name == "list")):
-        interp.fault(AutogradFault("sequence", interp.site(node, frame), owner))
-    if isinstance(owner, Known):
-        value = pure.known_attribute(owner, name)
-        return Bound(owner, name) if value is pure.ABSENT else value
-    return _plain_attribute(interp, owner, name)
-
-
-def _lacks(owner: LibraryObject, name: str) -> bool:
-    """Whether an object has only the attributes that it was given."""
-    return exceptions.is_exception(owner) or python.has_attribute(owner, name) is False
-
-
-def _plain_attribute(interp: Interpreter, owner: Value, name: str) -> Value:
-    """An attribute of a value of Python's own."""
-    if isinstance(owner, SliceValue):
-        return {"start": owner.start, "stop": owner.stop, "step": owner.step}.get(name, UNKNOWN)
-    if isinstance(owner, ListValue) and name in ("start", "stop", "step") and owner.type_name == "range":
-        return owner.slots.get("bounds", {}).get(name, UNKNOWN)
-    if isinstance(owner, ListValue) and name == "maxlen" and owner.type_name == "deque":
-        return owner.slots.get("maxlen")
-    if isinstance(owner, int | float | complex) and name in ("real", "imag"):
-        return getattr(owner, name)
-    if isinstance(owner, Partial):
-        held = {"func": owner.function, "args": owner.args, "keywords": DictValue(dict(owner.kwargs))}
-        return held.get(name, UNKNOWN)
-    if isinstance(owner, Function):
-        return classes.function_attribute(interp, owner, name)
-    if isinstance(owner, Bound) and isinstance(owner.function, Function):
-        bound = {"__self__": owner.receiver, "__func__": owner.function}
-        return bound[name] if name in bound else classes.function_attribute(interp, owner.function, name)
-    return Bound(owner, name) if isinstance(owner, _METHOD_OWNERS) else UNKNOWN
 
 
 def instance_attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, frame: Frame) -> Value:
@@ -219,7 +150,3 @@ def item(interp: Interpreter, owner: LibraryObject, key: Value, node: ast.AST, f
     """``owner[key]``"""
     model = _model(interp, owner)
     return UNKNOWN if model is None else model.item(key, node, frame)
-
-
-def external_constant(path: str) -> Value:
-    return external.constant(path)

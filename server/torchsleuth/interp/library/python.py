@@ -111,36 +111,15 @@ def _len(interp: Interpreter, call: Arguments) -> Value:
     value = call.get(0, "obj")
     if isinstance(call.node, ast.Call) and call.node.args:
         kinds.uses(interp, value, "len", call.node.args[0], call.frame)
-    if isinstance(value, tuple | str | bytes):
-        return len(value)
     if isinstance(value, Instance):
         made = special.length(interp, value, call.frame)
-        held = special.contents(value)
-        if made is pure.ABSENT and held is not None:
-            value = held
-        elif made is not pure.ABSENT and not is_unknown(made):
+        if made is not special.ABSENT and not is_unknown(made):
             return made
-    if isinstance(value, ClassValue) and records.is_enum(value):
-        return len(records.canonical(value))
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, ListValue) and value.items is not None:
-        return len(value.items)
-    if isinstance(value, ListValue) and isinstance(value.elements, Several) and value.elements.length is not None:
-        return value.elements.length
-    if isinstance(value, Scalar) and value.length is not None:
-        return value.length
-    if isinstance(value, DictValue) and value.items is not None:
-        return len(value.items)
-    if isinstance(value, Tensor):
-        shape = interp.resolved_spec(value.spec).shape
-        if shape == ():
-            interp.operate("Tensor.__len__", (value,), {}, call.node, call.frame)
-        return shape[0] if shape else interp.fresh_size()
-    if isinstance(value, LibraryModule) and value.children is not None:
-        return len(value.children)
+    tensor = isinstance(value, Tensor)
+    if tensor and interp.resolved_spec(value.spec).shape == ():
+        interp.operate("Tensor.__len__", (value,), {}, call.node, call.frame)
     length = data.measured(interp, value, call.node, call.frame)
-    return interp.fresh_size("?", positive=False) if length is None else length
+    return interp.fresh_size("?", positive=tensor) if length is None else length
 
 
 @_model("range")
