@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import exceptions, kinds, misuse, reasons, signatures, streams, unparsed, unset
+from torchsleuth.interp import exceptions, kinds, misuse, operations, reasons, signatures, streams, unparsed, unset
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import OutOfBudget
@@ -228,7 +228,7 @@ class Calls(Choices):
             if not told and not opaque:
                 parameters = self.oracle.signature(path)
                 misuse.misfits(self, parameters and parameters[1:], callee, call)
-            value = dispatch.call_method(self, callee.receiver, callee.function, call)
+            value = operations.of(self, callee.receiver).method(callee.function, call)
             self._record_call(path, callee.receiver, call, value)
             return value
         if isinstance(callee, Builtin):
@@ -265,7 +265,7 @@ class Calls(Choices):
         if is_unknown(callee) and node is not None and isinstance(node.func, ast.Attribute):
             if node.func.attr == "requires_grad_":
                 self.unknown_set()
-        value = dispatch.call_object(self, callee, call)
+        value = operations.of(self, callee).called(call)
         if is_unknown(value):
             self.escape((*call.args, *call.kwargs.values()))
             called = node.func if node is not None else None

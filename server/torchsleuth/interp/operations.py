@@ -22,6 +22,7 @@ from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import (
     arrays,
     classes,
+    containers,
     data,
     dictionaries,
     dispatch,
@@ -29,6 +30,7 @@ from torchsleuth.interp.library import (
     external,
     functions,
     modules,
+    numpy,
     optim,
     parameters,
     pure,
@@ -36,9 +38,10 @@ from torchsleuth.interp.library import (
     records,
     vision,
 )
+from torchsleuth.interp.library.dictionaries import DictMethods
 from torchsleuth.interp.library.plain import ABSENT, Known
 from torchsleuth.interp.library.tensor_methods import TensorMethods
-from torchsleuth.interp.models import of_class
+from torchsleuth.interp.models import Model
 from torchsleuth.interp.streams import Stream
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
@@ -107,6 +110,8 @@ class Operations:
 
     always: ClassVar[bool | None] = None
     """The truth of all values of the kind."""
+    methods: ClassVar[type[Model] | None] = None
+    """What is known of their methods."""
 
     def __init__(self, interp: Interpreter, value: Any) -> None:
         self.interp = interp
@@ -147,6 +152,14 @@ class Operations:
         """An attribute that not every object has."""
         return UNKNOWN
 
+    def method(self, name: str, call: Arguments) -> Value:
+        """``value.name(…)``"""
+        return containers.call_method(self.interp, self.value, name, call, self.methods)
+
+    def called(self, call: Arguments) -> Value:
+        """``value(…)`` of what is not a function."""
+        return UNKNOWN
+
 
 _CONSTANTS = (bool, int, float, complex, bytes, tuple, type(None))
 
@@ -165,6 +178,8 @@ class _Constant(Operations):
 
 @_of_kind(bool, int, float, complex)
 class _Number(_Constant):
+    methods = containers.NumberMethods
+
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
         return getattr(self.value, name) if name in ("real", "imag") else Bound(self.value, name)
 
@@ -234,6 +249,8 @@ class _Elements(Operations):
 
 @_of_kind(str)
 class _Text(_Constant, _Elements):
+    methods = containers.TextMethods
+
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
         return Iteration(tuple(self.value), exact=len(self.value) <= MAX_SEQUENCE)
 
@@ -284,6 +301,8 @@ class _Bytes(_Among, _Constant):
 
 @_of_kind(tuple)
 class _Tuple(_Among, _Elements, _Constant):
+    methods = containers.TupleMethods
+
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
         return Iteration(self.value, exact=True)
 
@@ -320,6 +339,8 @@ class _Named(_Tuple):
 @_of_kind(ListValue)
 class _List(_Among, _Elements):
     """A list, set, deque or iterator."""
+
+    methods = containers.ListMethods
 
     def held(self) -> tuple[Value, ...] | None:
         elements: tuple[Value, ...] | None = self.value.elements
@@ -392,9 +413,14 @@ class _Generator(_List):
         whole: Iteration = self.value.whole(self.interp)
         return whole
 
+    def method(self, name: str, call: Arguments) -> Value:
+        return containers.GeneratorMethods(self.interp, self.value, name).run(call)
+
 
 @_of_kind(DictValue)
 class _Dict(Operations):
+    methods = DictMethods
+
     def truth(self) -> bool | None:
         entries = self.value.entries
         if entries is not None and any(key is not OTHERS and one is entry(one) for key, one in entries.items()):
@@ -435,6 +461,9 @@ class _Known(Operations):
         value = pure.known_attribute(self.value, name)
         return Bound(self.value, name) if value is ABSENT else value
 
+    def method(self, name: str, call: Arguments) -> Value:
+        return pure.known_method(self.interp, self.value, name, call)
+
 
 @_of_kind(Dim)
 class _Size(Operations):
@@ -447,6 +476,8 @@ class _Size(Operations):
 
 @_of_kind(Scalar)
 class _Scalar(Operations):
+    methods = containers.ScalarMethods
+
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
         length = self.value.length
         return NOTHING_KNOWN if length is None else Iteration((Scalar("str"),), exact=False, count=length)
@@ -722,6 +753,11 @@ class _Instance(Operations):
         unset.attribute(interp, owner, name, node, frame)
         return UNKNOWN
 
+    def method(self, name: str, call: Arguments) -> Value:
+        if modules.is_module_method(name):
+            return modules.ModuleMethods(self.interp, self.value, name).run(call)
+        return super().method(name, call)
+
 
 @_of_kind(Super)
 class _Super(Operations):
@@ -760,9 +796,23 @@ class _Super(Operations):
         return dispatch.instance_attribute(self.interp, receiver, name, frame.call or ast.Pass(), frame)
 
 
+class _Modelled(Operations):
+    """A value of a library, of whose attributes and methods there is a model."""
+
+    model: ClassVar[type[Model]]
+
+    def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
+        return self.model(self.interp, self.value, name).get(node, frame)
+
+    def method(self, name: str, call: Arguments) -> Value:
+        return self.model(self.interp, self.value, name).run(call)
+
+
 @_of_kind(LibraryModule)
-class _Module(Operations):
+class _Module(_Modelled):
     """A module of torch.nn."""
+
+    model = modules.ModuleMethods
 
     def truth(self) -> bool | None:
         children = self.value.slots["children"]
@@ -806,7 +856,7 @@ class _LibraryObject(Operations):
         return data.iterate_object(self.interp, self.value, node, frame)
 
     def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
-        return dispatch.item(self.interp, self.value, key, node, frame)
+        return self._model().item(key, node, frame)
 
     def contains(self, item: Value, node: ast.AST, frame: Frame) -> bool | None:
         return python.has_attribute(self.value, item) if isinstance(item, str) else None
@@ -815,21 +865,32 @@ class _LibraryObject(Operations):
         return classes.class_of(self.value) if exceptions.is_exception(self.value) else UNKNOWN
 
     def length(self, frame: Frame) -> Size | None:
-        return of_class(self.value.path)(self.interp, self.value).length(frame)
+        return self._model().length(frame)
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
         interp, owner = self.interp, self.value
         if name not in owner.slots and (exceptions.is_exception(owner) or python.has_attribute(owner, name) is False):
             return None if name in ("__cause__", "__context__") else UNKNOWN
-        model = optim.model_of(owner)(interp, owner, name)
+        model = self._model(name)
         value = model.get(node, frame)
         if isinstance(value, Bound) and model.lacks():
             unset.of_library(interp, owner, name, node, frame)
         return value
 
+    def method(self, name: str, call: Arguments) -> Value:
+        return self._model(name).run(call)
+
+    def called(self, call: Arguments) -> Value:
+        return self._model().called(call)
+
+    def _model(self, name: str = "") -> Model:
+        return optim.model_of(self.value)(self.interp, self.value, name)
+
 
 @_of_kind(Tensor)
-class _Tensor(Operations):
+class _Tensor(_Modelled):
+    model = TensorMethods
+
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
         return self.interp.iterate_tensor(self.value, node, frame)
 
@@ -841,11 +902,13 @@ class _Tensor(Operations):
         return shape[0] if shape else None
 
     def attribute(self, name: str, node: ast.AST, frame: Frame) -> Value:
-        return TensorMethods(self.interp, self.value, name).get(node, frame)
+        return self.get(name, node, frame)
 
 
 @_of_kind(Array)
-class _Array(Operations):
+class _Array(_Modelled):
+    model = numpy.ArrayMethods
+
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
         return arrays.iterate(self.interp, self.value)
 
@@ -855,23 +918,18 @@ class _Array(Operations):
     def length(self, frame: Frame) -> Size | None:
         return arrays.length(self.interp, self.value)
 
-    def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
-        return arrays.attribute(self.interp, self.value, name)
-
 
 @_of_kind(Parameters)
-class _Parameters(Operations):
+class _Parameters(_Modelled):
     """``model.parameters()``"""
+
+    model = modules.ParametersMethods
 
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
         each = Parameters(self.value.modules)
         return Iteration((each if not self.value.named else (Scalar("str"), each),), exact=False)
 
-    def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
-        return modules.ParametersMethods(self.interp, self.value, name).get(node, frame)
-
 
 @_of_kind(Image)
-class _Image(Operations):
-    def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
-        return vision.ImageMethods(self.interp, self.value, name).get(node, frame)
+class _Image(_Modelled):
+    model = vision.ImageMethods

@@ -10,14 +10,13 @@ from torchsleuth.interp.arguments import Arguments, device_of
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import array_dtypes, draws, integers
-from torchsleuth.tensors import dims, legacy
+from torchsleuth.tensors import legacy
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, Native, Result, TensorSpec
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, Result, TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
     Array,
-    Bound,
     Bounds,
     Image,
     ListValue,
@@ -220,30 +219,6 @@ def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | Non
 
 
 # -- attributes and items --------------------------------------------------------------------------
-
-
-def attribute(interp: Interpreter, owner: Array, name: str) -> Value:
-    shape = shape_of(interp, owner)
-    if name == "shape":
-        return UNKNOWN if shape is None else shape
-    if name == "ndim":
-        return UNKNOWN if shape is None else len(shape)
-    if name == "size":
-        return interp.fresh_size("?", positive=False) if shape is None else dims.product(shape)
-    if name == "dtype":
-        return UNKNOWN if owner.spec.dtype is None else Native(f"numpy.{owner.spec.dtype}", "external")
-    if name == "T":
-        turned = make(None if shape is None else shape[::-1], owner.spec.dtype)
-        axes = owner.slots["mirrored"]
-        known = shape is not None and axes is not None
-        turned.slots["mirrored"] = frozenset(len(shape) - 1 - axis for axis in axes) if known and shape else None
-        return turned
-    if name in ("real", "imag"):
-        dtype = {"complex64": "float32", "complex128": "float64"}.get(owner.spec.dtype or "", owner.spec.dtype)
-        return make(shape, dtype)
-    if name in ("flat", "nbytes", "itemsize", "strides", "base", "flags", "ctypes", "data"):
-        return UNKNOWN
-    return Bound(owner, name)
 
 
 def length(interp: Interpreter, array: Array) -> Size | None:

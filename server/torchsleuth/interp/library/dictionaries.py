@@ -9,6 +9,7 @@ from torchsleuth.interp import exceptions, misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.models import Model, method
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import DType, Native
 from torchsleuth.values import (
@@ -261,56 +262,99 @@ def _most_common(interp: Interpreter, counter: DictValue, count: Value) -> ListV
 # -- methods ---------------------------------------------------------------------------------------
 
 
-def method(interp: Interpreter, receiver: DictValue, name: str, call: Arguments) -> Value:
-    entries, items = receiver.entries, receiver.items
-    if name in ("items", "keys", "values"):
-        seen = iteration(receiver, name)
+class DictMethods(Model):
+    """The methods of a dict, and of what is derived from it."""
+
+    value: DictValue
+
+    @method("items", "keys", "values")
+    def view(self, call: Arguments) -> Value:
+        seen = iteration(self.value, self.name)
         return ListValue(seen.items if seen.exact else None if UNKNOWN in seen.items else Several(seen.items))
-    if name == "copy":
-        return DictValue(entries, receiver.type_name, receiver.factory)
-    if name == "get" and call.args:
-        return _get(interp, receiver, call.args[0], call.get(1, "default"))
-    if name == "setdefault" and call.args and entries is not None:
-        if contains(receiver, call.args[0]) is False:
-            set_item(interp, receiver, call.args[0], call.get(1, "default"))
-            return call.get(1, "default")
-        value = _get(interp, receiver, call.args[0], call.get(1, "default"))
+
+    @method
+    def copy(self, call: Arguments) -> Value:
+        return DictValue(self.value.entries, self.value.type_name, self.value.factory)
+
+    @method("get")
+    def look_up(self, call: Arguments) -> Value:
+        return _get(self.interp, self.value, call.args[0], call.get(1, "default")) if call.args else self.other(call)
+
+    @method
+    def setdefault(self, call: Arguments) -> Value:
+        interp, receiver = self.interp, self.value
+        if not call.args or receiver.entries is None:
+            return self.other(call)
+        value = call.get(1, "default")
+        if contains(receiver, call.args[0]) is not False:
+            value = _get(interp, receiver, call.args[0], value)
         set_item(interp, receiver, call.args[0], value)
         return value
-    if name == "pop" and call.args and entries is not None:
-        if len(call.args) < 2 and "default" not in call.kwargs and contains(receiver, call.args[0]) is False:
-            exceptions.throw(interp, exceptions.made("builtins.KeyError", (call.args[0],)))
+
+    @method
+    def pop(self, call: Arguments) -> Value:
+        interp, receiver = self.interp, self.value
+        if not call.args or receiver.entries is None:
+            return self.other(call)
         given = len(call.args) > 1 or "default" in call.kwargs
+        if not given and contains(receiver, call.args[0]) is False:
+            exceptions.throw(interp, exceptions.made("builtins.KeyError", (call.args[0],)))
         value = _get(interp, receiver, call.args[0], call.get(1, "default") if given else MISSING)
         delete(interp, receiver, call.args[0])
         return UNKNOWN if value is MISSING else value
-    if name == "popitem" and items:
+
+    @method
+    def popitem(self, call: Arguments) -> Value:
+        items = self.value.items
+        if not items:
+            return self.other(call)
         key = next(iter(items)) if call.get(0, "last", True) is False else next(reversed(items))
-        delete(interp, receiver, key)
+        delete(self.interp, self.value, key)
         return (key, items[key])
-    if name == "update" and receiver.is_counter:
-        _count(interp, receiver, call, dict(call.kwargs))
-        return None
-    if name == "update":
+
+    @method
+    def update(self, call: Arguments) -> Value:
+        interp, entries = self.interp, self.value.entries
+        if self.value.is_counter:
+            _count(interp, self.value, call, dict(call.kwargs))
+            return None
         for value in call.args:
             entries = merge(interp, entries, _entries_of(interp, value, call))
-        interp.heap.set(receiver.slots, "items", merge(interp, entries, dict(call.kwargs)))
+        interp.heap.set(self.value.slots, "items", merge(interp, entries, dict(call.kwargs)))
         return None
-    if name == "clear":
-        interp.heap.set(receiver.slots, "items", {})
+
+    @method
+    def clear(self, call: Arguments) -> Value:
+        self.interp.heap.set(self.value.slots, "items", {})
         return None
-    if name == "most_common" and receiver.is_counter:
-        return _most_common(interp, receiver, call.get(0, "n"))
-    if name == "total" and receiver.is_counter:
-        return interp.fresh_size("?", positive=False)
-    if name == "elements" and receiver.is_counter:
-        keys = iteration(receiver).items
-        return ListValue(None if UNKNOWN in keys else interp.heap.several(keys))
-    if name == "move_to_end":
+
+    @method
+    def most_common(self, call: Arguments) -> Value:
+        return _most_common(self.interp, self.value, call.get(0, "n")) if self.value.is_counter else self.other(call)
+
+    @method
+    def total(self, call: Arguments) -> Value:
+        return self.interp.fresh_size("?", positive=False) if self.value.is_counter else self.other(call)
+
+    @method
+    def elements(self, call: Arguments) -> Value:
+        if not self.value.is_counter:
+            return self.other(call)
+        keys = iteration(self.value).items
+        return ListValue(None if UNKNOWN in keys else self.interp.heap.several(keys))
+
+    @method
+    def move_to_end(self, call: Arguments) -> Value:
         return None
-    if name not in ("fromkeys", "__contains__", "__len__"):
-        interp.heap.set(receiver.slots, "items", None)
-    return UNKNOWN
+
+    @method("fromkeys", "__contains__", "__len__")
+    def without_effect(self, call: Arguments) -> Value:
+        return UNKNOWN
+
+    def other(self, call: Arguments) -> Value:
+        """It may change anything."""
+        self.interp.heap.set(self.value.slots, "items", None)
+        return UNKNOWN
 
 
 def _get(interp: Interpreter, receiver: DictValue, key: Value, default: Value) -> Value:

@@ -4,66 +4,31 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import Any
 
 from torchsleuth.interp import exceptions
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import (
-    arrays,
     external,
     hierarchy,
     modules,
-    numpy,
-    optim,
     pure,
     python,
     torch_calls,
     vision,
 )
 from torchsleuth.interp.library import registered as registered
-from torchsleuth.interp.library.plain import Known
-from torchsleuth.interp.library.tensor_methods import TensorMethods
-from torchsleuth.interp.models import Model, is_pure, of_function
+from torchsleuth.interp.models import is_pure, of_function
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
-    Array,
     Bound,
-    Image,
     Instance,
     LibraryModule,
     LibraryObject,
-    Parameters,
-    Tensor,
     Value,
 )
 from torchsleuth.values.frames import Frame
-
-
-class ArrayMethods(Model):
-    """A NumPy array."""
-
-    def run(self, call: Arguments) -> Value:
-        value = numpy.method(self.interp, self.value, self.name, call)
-        return arrays.of_operands(value, self.value, *call.args)
-
-
-_KINDS: dict[type[Value], type[Model]] = {
-    Tensor: TensorMethods,
-    Parameters: modules.ParametersMethods,
-    Array: ArrayMethods,
-    Image: vision.ImageMethods,
-    LibraryModule: modules.ModuleMethods,
-}
-
-
-def _model(interp: Interpreter, value: Value, name: str = "") -> Model | None:
-    """The model of a value, None for what is Python's."""
-    if isinstance(value, LibraryObject):
-        return optim.model_of(value)(interp, value, name)
-    kind = modules.ModuleMethods if isinstance(value, Instance) else _KINDS.get(type(value))
-    return None if kind is None else kind(interp, value, name)
 
 
 def instance_attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, frame: Frame) -> Value:
@@ -129,24 +94,3 @@ def call_native(interp: Interpreter, callee: Native, call: Arguments) -> Value:
     if callee.kind == "module-class":
         return torch_calls.construct_module(interp, call)
     return torch_calls.apply(interp, call)
-
-
-def call_method(interp: Interpreter, receiver: Value, name: Any, call: Arguments) -> Value:
-    """A call of a method."""
-    if isinstance(receiver, Known):
-        return pure.known_method(interp, receiver, name, call)
-    mine = not isinstance(receiver, Instance) or modules.is_module_method(name)
-    model = _model(interp, receiver, name) if mine else None
-    return python.container_method(interp, receiver, name, call) if model is None else model.run(call)
-
-
-def call_object(interp: Interpreter, callee: Value, call: Arguments) -> Value:
-    """A call of a value that is not a function: an image transform, or unknown."""
-    model = _model(interp, callee) if isinstance(callee, LibraryObject) else None
-    return UNKNOWN if model is None else model.called(call)
-
-
-def item(interp: Interpreter, owner: LibraryObject, key: Value, node: ast.AST, frame: Frame) -> Value:
-    """``owner[key]``"""
-    model = _model(interp, owner)
-    return UNKNOWN if model is None else model.item(key, node, frame)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,12 +12,14 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import array_dtypes, arrays, draws, integers
 from torchsleuth.interp.library.arrays import Shape
+from torchsleuth.interp.models import Model, attribute, method
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import ListSpec, Native
 from torchsleuth.values import (
     UNKNOWN,
     Array,
+    Bound,
     Bounds,
     LibraryObject,
     ListValue,
@@ -26,6 +29,7 @@ from torchsleuth.values import (
     is_int,
     is_unknown,
 )
+from torchsleuth.values.frames import Frame
 
 _UNARY_FLOAT = frozenset(
     "sqrt exp log log2 log10 log1p expm1 sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh cbrt "
@@ -832,36 +836,97 @@ def _choice(interp: Interpreter, call: Arguments) -> Value:
 # -- methods of arrays -----------------------------------------------------------------------------
 
 
-def method(interp: Interpreter, array: Array, name: str, call: Arguments) -> Value:
+class ArrayMethods(Model):
+    """The attributes and methods of a NumPy array."""
 
-    if not call.exact:
+    value: Array
+
+    def get(self, node: ast.AST, frame: Frame) -> Value:
+        found = self.attributes.get(self.name)
+        return Bound(self.value, self.name) if found is None else found(self, node, frame)
+
+    @property
+    def sizes(self) -> Shape:
+        """The shape, None where it is not known."""
+        return arrays.shape_of(self.interp, self.value)
+
+    @attribute
+    def shape(self, node: ast.AST, frame: Frame) -> Value:
+        return UNKNOWN if self.sizes is None else self.sizes
+
+    @attribute
+    def ndim(self, node: ast.AST, frame: Frame) -> Value:
+        return UNKNOWN if self.sizes is None else len(self.sizes)
+
+    @attribute
+    def size(self, node: ast.AST, frame: Frame) -> Value:
+        return self.interp.fresh_size("?", positive=False) if self.sizes is None else dims.product(self.sizes)
+
+    @attribute
+    def dtype(self, node: ast.AST, frame: Frame) -> Value:
+        return UNKNOWN if self.value.spec.dtype is None else Native(f"numpy.{self.value.spec.dtype}", "external")
+
+    @attribute("T")
+    def transposed(self, node: ast.AST, frame: Frame) -> Value:
+        shape, axes = self.sizes, self.value.slots["mirrored"]
+        turned = arrays.make(None if shape is None else shape[::-1], self.value.spec.dtype)
+        known = shape is not None and axes is not None
+        turned.slots["mirrored"] = frozenset(len(shape) - 1 - axis for axis in axes) if known and shape else None
+        return turned
+
+    @attribute("real", "imag")
+    def part(self, node: ast.AST, frame: Frame) -> Value:
+        dtype = self.value.spec.dtype
+        return arrays.make(self.sizes, {"complex64": "float32", "complex128": "float64"}.get(dtype or "", dtype))
+
+    @attribute("flat", "nbytes", "itemsize", "strides", "base", "flags", "ctypes", "data")
+    def not_modelled(self, node: ast.AST, frame: Frame) -> Value:
         return UNKNOWN
-    shape, dtype = arrays.shape_of(interp, array), array.spec.dtype
-    if name in ("astype", "view") and call.args:
-        converted = arrays.make(shape if name == "astype" else None, array_dtypes.dtype_of(call.get(0, "dtype")))
+
+    def run(self, call: Arguments) -> Value:
+        value = super().run(call) if call.exact else UNKNOWN
+        return arrays.of_operands(value, self.value, *call.args)
+
+    @method("astype", "view")
+    def converted(self, call: Arguments) -> Value:
+        if not call.args:
+            return UNKNOWN
+        same = self.name == "astype"
+        converted = arrays.make(self.sizes if same else None, array_dtypes.dtype_of(call.get(0, "dtype")))
         for slot in ("bounds", "element"):
-            converted.slots[slot] = array.slots.get(slot) if name == "astype" else None
+            converted.slots[slot] = self.value.slots.get(slot) if same else None
         return converted
-    if name == "item":
+
+    @method("item")
+    def number(self, call: Arguments) -> Value:
+        dtype = self.value.spec.dtype
         kind = array_dtypes.kind_of(dtype) if dtype in array_dtypes.NUMERIC else ""
         if kind in ("int", "uint"):
-            return draws.number(interp, array)
+            return draws.number(self.interp, self.value)
         return Scalar(kind) if kind in ("float", "bool") else UNKNOWN
-    if name == "tolist":
-        return _listed(interp, array)
-    if name in ("fill", "sort", "setflags", "tofile", "partition", "resize", "put"):
+
+    @method
+    def tolist(self, call: Arguments) -> Value:
+        return _listed(self.interp, self.value)
+
+    @method("fill", "sort", "setflags", "tofile", "partition", "resize", "put")
+    def in_place(self, call: Arguments) -> Value:
         return None
-    if name == "flatten":
-        name = "ravel"
-    whole = Arguments((array, *call.args), call.kwargs, call.node, call.frame)
-    if name in _METHODS_AS_FUNCTIONS:
-        model = _FUNCTIONS.get(name)
-        if name in ("round", "clip", "conj", "conjugate", "copy"):
-            return arrays.make(shape, dtype)
-        return UNKNOWN if model is None else model(interp, whole)
-    if name in _REDUCTIONS and "out" not in call.kwargs and "where" not in call.kwargs:
-        return _reduce(interp, name, array, call, 0)
-    return UNKNOWN
+
+    @method("round", "clip", "conj", "conjugate", "copy")
+    def alike(self, call: Arguments) -> Value:
+        return arrays.make(self.sizes, self.value.spec.dtype)
+
+    def other(self, call: Arguments) -> Value:
+        """A function of NumPy of the same name."""
+        name = "ravel" if self.name == "flatten" else self.name
+        if name in _METHODS_AS_FUNCTIONS:
+            model = _FUNCTIONS.get(name)
+            whole = Arguments((self.value, *call.args), call.kwargs, call.node, call.frame)
+            return UNKNOWN if model is None else model(self.interp, whole)
+        if name in _REDUCTIONS and "out" not in call.kwargs and "where" not in call.kwargs:
+            return _reduce(self.interp, name, self.value, call, 0)
+        return UNKNOWN
 
 
 def _listed(interp: Interpreter, array: Array) -> Value:

@@ -22,7 +22,6 @@ from torchsleuth.interp.library import (
     parameters,
     pure,
     records,
-    strings,
     transforms,
 )
 from torchsleuth.interp.pipeline import LOADER
@@ -57,7 +56,6 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.graph import AutogradFault
 from torchsleuth.values.join import MISSING
 
 _BUILTINS: dict[str, Callable[[Interpreter, Arguments], Value]] = {}
@@ -227,7 +225,7 @@ def _sorted(interp: Interpreter, call: Arguments) -> Value:
     items = iteration.items
     if not iteration.exact:
         return ListValue(None if UNKNOWN in items else Several.counted(interp.heap.several(items), iteration.count))
-    _keyed(interp, call, items)
+    keyed(interp, call, items)
     if "key" not in call.kwargs and all(isinstance(item, str | int | float) for item in items):
         try:
             return ListValue(tuple(sorted(items, reverse=call.kwargs.get("reverse") is True)))
@@ -440,7 +438,7 @@ def _issubclass(interp: Interpreter, call: Arguments) -> Value:
     return True if True in verdicts else Scalar("bool") if None in verdicts else False
 
 
-def _keyed(interp: Interpreter, call: Arguments, items: tuple[Value, ...]) -> None:
+def keyed(interp: Interpreter, call: Arguments, items: tuple[Value, ...]) -> None:
     """Call the ``key=`` function with elements that stand for those it will see."""
 
     key = call.kwargs.get("key")
@@ -457,7 +455,7 @@ def _extremum(name: str) -> Callable[[Interpreter, Arguments], Value]:
         if not values:
             return UNKNOWN
         if "key" in call.kwargs:
-            _keyed(interp, call, values)
+            keyed(interp, call, values)
             return interp.any_of(values) if UNKNOWN not in values else UNKNOWN
         values = tuple(interp.resolved(value) for value in values)
         if all(isinstance(value, int | float) for value in values):
@@ -977,122 +975,6 @@ def left(interp: Interpreter, manager: Value, node: ast.AST, frame: Frame) -> No
     if isinstance(manager, LibraryObject) and manager.path == "contextlib.closing" and manager.args:
         call = Arguments((), {}, node, frame)
         interp.call(interp.attribute(manager.args[0], "close", node, frame), call)
-
-
-# -- methods of containers -------------------------------------------------------------------------
-
-
-def container_method(interp: Interpreter, receiver: Value, name: str, call: Arguments) -> Value:
-    if isinstance(receiver, streams.Stream):
-        return _generator_method(interp, receiver, name, call)
-    known = pure.method(interp, receiver, name, call)
-    if known is not pure.ABSENT:
-        return known
-    if isinstance(receiver, ListValue):
-        return _list_method(interp, receiver, name, call)
-    if isinstance(receiver, DictValue):
-        return dictionaries.method(interp, receiver, name, call)
-    if isinstance(receiver, str) or receiver == Scalar("str"):
-        return strings.method(interp, receiver, name, call)
-    if isinstance(receiver, tuple):
-        if name == "index" and call.args and call.args[0] in receiver:
-            return receiver.index(call.args[0])
-        if name == "numel":
-            return dims.product([item for item in receiver if is_int(item)])
-        if name == "count":
-            return interp.fresh_size("?", positive=False)
-    if isinstance(receiver, Scalar) and name == "backward" and receiver.cut is not None:
-        interp.fault(AutogradFault("no_graph", interp.site(call.node, call.frame), receiver, receiver.cut))
-        return UNKNOWN
-    if isinstance(receiver, Scalar) and name == "item":
-        return receiver
-    if isinstance(receiver, int | float) and name == "is_integer":
-        return float(receiver).is_integer()
-    return UNKNOWN
-
-
-def _generator_method(interp: Interpreter, receiver: streams.Stream, name: str, call: Arguments) -> Value:
-    if name == "send" and len(call.args) == 1:
-        return streams.send(interp, receiver, call.args[0])
-    if name == "throw" and call.args:
-        return streams.throw(interp, receiver, call.args[0])
-    if name == "close":
-        streams.close(interp, receiver)
-        return None
-    return streams.following(interp, receiver) if name == "__next__" else UNKNOWN
-
-
-def _list_method(interp: Interpreter, receiver: ListValue, name: str, call: Arguments) -> Value:
-    items, elements = receiver.items, receiver.elements
-
-    def store(changed: tuple[Value, ...] | None) -> None:
-        limit = receiver.slots.get("maxlen")
-        if changed is not None and items is None:
-            changed = interp.heap.several(changed)
-        elif changed is not None and isinstance(limit, int) and len(changed) > limit:
-            changed = changed[:limit] if name == "appendleft" else changed[len(changed) - limit :]
-        interp.heap.set(receiver.slots, "items", changed)
-
-    if name in ("pop", "popleft", "clear", "remove", "discard") or receiver.slots.get("maxlen") is not None:
-        interp.trace.emptied.add(receiver.identity)
-    if name in ("append", "add", "appendleft") and call.args:
-        value = call.args[0]
-        if receiver.type_name == "set":
-            whole = None if elements is None else make_set(interp, (*elements, value)).elements
-            store(whole if not isinstance(elements, Several) else elements and (*elements, value))
-        else:
-            store(None if elements is None else ((value, *elements) if name == "appendleft" else (*elements, value)))
-        return None
-    if name in ("extend", "update", "extendleft") and call.args:
-        iteration = interp.iterate(call.args[0], call.node, call.frame)
-        known = elements is not None and receiver.type_name != "set" and UNKNOWN not in iteration.items
-        more = iteration.items if iteration.last is None else (*iteration.items, iteration.last)
-        if known and elements is not None and not iteration.exact:
-            interp.heap.set(receiver.slots, "items", interp.heap.several((*elements, *more)))
-        else:
-            store(interp.few((*elements, *more)) if known and elements is not None and name != "extendleft" else None)
-        return None
-    if name == "insert" and len(call.args) == 2:
-        position, value = call.args
-        if items is not None and isinstance(position, int):
-            store((*items[:position], value, *items[position:]))
-        else:
-            interp.heap.set(
-                receiver.slots, "items", None if elements is None else interp.heap.several((*elements, value))
-            )
-        return None
-    if name in ("pop", "popleft"):
-        if items:
-            index = 0 if name == "popleft" else call.get(0, "index", -1)
-            if isinstance(index, int) and -len(items) <= index < len(items):
-                changed = list(items)
-                value = changed.pop(index)
-                store(tuple(changed))
-                return value
-        if not elements:
-            store(None)
-            return UNKNOWN
-        interp.heap.set(receiver.slots, "items", interp.heap.several(elements))
-        return interp.any_of(elements)
-    if name == "reverse":
-        store(None if elements is None else tuple(reversed(elements)))
-        return None
-    if name == "clear":
-        store(())
-        return None
-    if name == "sort" and elements is not None:
-        _keyed(interp, call, elements)
-        if items is not None:
-            store((interp.any_of(items),) * len(items) if UNKNOWN not in items and items else items)
-            return None
-    if name in ("sort", "remove", "discard"):
-        interp.heap.set(receiver.slots, "items", None if elements is None else interp.heap.several(elements))
-        return None
-    if name == "copy":
-        return ListValue(elements, receiver.type_name)
-    if name in ("index", "count"):
-        return interp.fresh_size("?", positive=False)
-    return UNKNOWN
 
 
 def is_pure(name: str) -> bool:

@@ -7,7 +7,8 @@ import ast
 from torchsleuth.interp import misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import dictionaries, parameters, python
+from torchsleuth.interp.library import containers, dictionaries, parameters
+from torchsleuth.interp.library.dictionaries import DictMethods
 from torchsleuth.interp.library.hierarchy import STATE
 from torchsleuth.interp.models import Result, models
 from torchsleuth.values import UNKNOWN, Value
@@ -23,7 +24,7 @@ class StateDict(Result):
 
     def run(self, call: Arguments) -> Value:
         held = parameters.entries(self.interp, self.value, self.name in _CHANGING)
-        return UNKNOWN if held is None else python.container_method(self.interp, held, self.name, call)
+        return UNKNOWN if held is None else containers.call_method(self.interp, held, self.name, call, DictMethods)
 
     def lacks(self) -> bool:
         """Whether this is a part of the module: ``model.state_dict().fc1``."""
