@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import math
-import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -13,7 +12,7 @@ from torchsleuth.errors.constructor import change_argument
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import add_argument, append, append_in, convert_argument, fitted, rename_method, replace
 from torchsleuth.messages import message
-from torchsleuth.schema import Fix, Json
+from torchsleuth.schema import Fix
 from torchsleuth.synthesis.shapes import transposed, widened
 
 _CREATORS = ("randn", "rand", "zeros", "ones", "empty", "Tensor", "FloatTensor")
@@ -245,12 +244,6 @@ def _embedding_fixes(case: Case) -> Iterator[Fix]:
         yield from change_argument(case, int(bounds[1]) + 1, "num_embeddings")
 
 
-def _has_tensors(case: Case) -> bool:
-    return any(True for _ in case.frame.tensors()) or bool(
-        re.search(r"shape|size\(", case.frame.source.line(case.frame.line))
-    )
-
-
 def _unpacked(case: Case) -> bool:
     """Unpacking is ours only where a tensor, a shape, a loader or a model's result is unpacked."""
     statement = case.frame.statement
@@ -279,10 +272,6 @@ def _integer_division(case: Case) -> Iterator[Fix]:
 
 def _tensors(case: Case) -> str:
     return "error.cat" if len(case.frame.tensor_operands()) >= 2 else "error.generic"
-
-
-def _shape_numbers(tensor: Json) -> str:
-    return ", ".join(map(str, tensor["shape"]))
 
 
 ENTRIES = (

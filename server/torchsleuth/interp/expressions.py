@@ -98,6 +98,13 @@ def _nothing_known(node: ast.expr, frame: Frame) -> Value:
     return UNKNOWN
 
 
+_OF_SIZES: dict[str, Callable[[Size, Size], Size]] = {
+    "add": dims.add,
+    "sub": dims.subtract,
+    "mul": dims.multiply,
+    "floordiv": dims.floor_divide,
+    "mod": dims.modulo,
+}
 _WORDS: dict[type[ast.boolop], str] = {ast.And: "and", ast.Or: "or"}
 _PURE = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
 """What an expression is made of that does nothing."""
@@ -457,24 +464,23 @@ class Expressions(Calls):
                 floats = any(isinstance(side, float) or side == Scalar("float") for side in (left, right))
                 return Scalar("float") if floats else UNKNOWN
             return self._repeated(left, right) if name == "mul" else UNKNOWN
+        if name == "pow":
+            return self._power(left, right)
         try:
-            if name == "add":
-                return dims.add(left, right)
-            if name == "sub":
-                return dims.subtract(left, right)
-            if name == "mul":
-                return dims.multiply(left, right)
-            if name == "floordiv":
-                return dims.floor_divide(left, right)
-            if name == "mod":
-                return dims.modulo(left, right)
-            if name == "pow" and isinstance(right, int) and 0 <= right <= 6:
-                return dims.power(left, right)
+            known = _OF_SIZES.get(name)
+            if known is not None:
+                return known(left, right)
         except ZeroDivisionError:
             return UNKNOWN
-        if name == "pow" and dims.positive(right) not in (0, 1):
-            return Scalar("float") if dims.positive(right) == -1 else UNKNOWN
         return Scalar("float") if name == "truediv" else self.fresh_size(positive=False)
+
+    def _power(self, left: Size, right: Size) -> Value:
+        if isinstance(right, int) and 0 <= right <= 6:
+            return dims.power(left, right)
+        sign = dims.positive(right)
+        if sign in (0, 1):
+            return self.fresh_size(positive=False)
+        return Scalar("float") if sign == -1 else UNKNOWN
 
     def _repeated(self, left: Value, right: Value) -> Value:
         """A list or text times a number that is not known."""
@@ -561,7 +567,8 @@ class Expressions(Calls):
             found = self._contains(left, right, node, frame)
             return Scalar("bool") if found is None else found == isinstance(op, ast.In)
         name = _OPERATORS[type(op)]
-        if not isinstance(op, ast.Eq | ast.NotEq) or isinstance(left, Tensor) or isinstance(right, Tensor):
+        equality, equal = isinstance(op, ast.Eq | ast.NotEq), isinstance(op, ast.Eq)
+        if not equality or isinstance(left, Tensor) or isinstance(right, Tensor):
             misuse.computes(self, left, right, node, frame)
         if isinstance(left, Choice):
             return self.over(left, lambda one: self.compare(op, one, right, node, frame))
@@ -573,8 +580,8 @@ class Expressions(Calls):
             return self.tensor_binary(name, left, right, node, frame, False)
         if isinstance(left, Array) or isinstance(right, Array):
             return arrays.binary(self, name, left, right, frame)
-        if records.is_member(left) and records.is_member(right) and name in ("eq", "ne"):
-            return (left is right) == (name == "eq")
+        if records.is_member(left) and records.is_member(right) and equality:
+            return (left is right) == equal
         left, right = self._held(left), self._held(right)
         if isinstance(left, Instance) or isinstance(right, Instance):
             made = special.compared(self, name, left, right, frame)
@@ -583,13 +590,13 @@ class Expressions(Calls):
             made = records.compared(self, name, left, right, node, frame)
             if made is not special.ABSENT:
                 return made
-            same = self._equal_objects(left, right) if name in ("eq", "ne") else None
-            return Scalar("bool") if same is None else same == (name == "eq")
+            same = self._equal_objects(left, right) if equality else None
+            return Scalar("bool") if same is None else same == equal
         left, right = self.resolved(left), self.resolved(right)
         if is_int(left) and is_int(right) and (isinstance(left, Dim) or isinstance(right, Dim)):
             verdict = compare_sizes(name, left, right)
-            undecided = isinstance(verdict, Scalar) and name in ("eq", "ne")
-            return name == "ne" if undecided and self.differ(left, right) else verdict
+            undecided = isinstance(verdict, Scalar) and equality
+            return not equal if undecided and self.differ(left, right) else verdict
         plain = (*NUMBERS, str, bytes, type(None), DType)
         if isinstance(left, plain) and isinstance(right, plain):
             if self.entry_point is not None and self._is_default(node, left, right):
@@ -602,12 +609,12 @@ class Expressions(Calls):
             made = pure.operate(self, name, left, right, Arguments((), {}, node, frame))
             if made is not ABSENT:
                 return made
-        if isinstance(left, tuple) and isinstance(right, tuple) and name in ("eq", "ne"):
+        if isinstance(left, tuple) and isinstance(right, tuple) and equality:
             parts = [compare_parts(a, b) for a, b in zip(left, right)]
             if len(left) != len(right) or False in parts:
-                return name == "ne"
+                return not equal
             if all(part is True for part in parts):
-                return name == "eq"
+                return equal
         # Tensors, arrays and objects of unknown classes compare to values of their own.
         return UNKNOWN if is_unknown(left) or is_unknown(right) else Scalar("bool")
 

@@ -1,4 +1,4 @@
-"""What Python does with a value: its truth, its attributes, elements and items, its length, its type. One class per kind of value, found
+"""The operations of Python on a value: its truth, its attributes, elements and items, its length, its type. One class per kind of value, found
 by the type of the value, so that the interpreter asks the value and not what it is.
 
 The values themselves are data, which the interpreter's state and the rules hold (`torchsleuth.values`); a plain constant of
@@ -81,6 +81,8 @@ from torchsleuth.values.graph import AutogradFault
 from torchsleuth.values.join import MISSING
 
 NOTHING_KNOWN = Iteration((UNKNOWN,), exact=False)
+_OF_TYPES = {"range": ("start", "stop", "step"), "deque": ("maxlen",)}
+"""Attributes of the sequences of these types."""
 _PLAIN = (str, int, float, type(None))
 _OperationsT = TypeVar("_OperationsT", bound="type[Operations]")
 _kinds: dict[type, type[Operations]] = {}
@@ -111,7 +113,7 @@ class Operations:
     always: ClassVar[bool | None] = None
     """The truth of all values of the kind."""
     methods: ClassVar[type[Model] | None] = None
-    """What is known of their methods."""
+    """The model of their methods."""
 
     def __init__(self, interp: Interpreter, value: Any) -> None:
         self.interp = interp
@@ -210,7 +212,7 @@ class _Elements(Operations):
         return self.value
 
     def part(self, items: Any) -> Value:
-        """What a slice with these elements is."""
+        """A slice with these elements."""
         return items
 
     def _at(self, index: int) -> Value:
@@ -400,10 +402,8 @@ class _List(_Among, _Elements):
             data.takes_list(interp, (value,), node, frame)
         if name == "backward" and value.type_name == "list":
             interp.fault(AutogradFault("sequence", interp.site(node, frame), value))
-        if value.type_name == "range" and name in ("start", "stop", "step"):
-            return value.slots.get("bounds", {}).get(name, UNKNOWN)
-        if value.type_name == "deque" and name == "maxlen":
-            return value.slots.get("maxlen")
+        if name in _OF_TYPES.get(value.type_name, ()):
+            return value.slots.get("maxlen") if name == "maxlen" else value.slots.get("bounds", {}).get(name, UNKNOWN)
         return Bound(value, name)
 
 
@@ -787,7 +787,7 @@ class _Super(Operations):
         return UNKNOWN
 
     def _of_library(self, receiver: Instance, name: str, frame: Frame) -> Value:
-        """What an object has from its library base."""
+        """An attribute that an object has from its library base."""
         if name == "__init__":
             return Builtin("super().__init__", lambda call: dispatch.native_init(self.interp, receiver, call))
         if name == "forward":

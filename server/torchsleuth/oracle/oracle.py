@@ -312,10 +312,6 @@ class Oracle:
                 return Undecided(str(error))
         return None
 
-    def callable_module(self, recipe: ModuleSpec) -> bool:
-        """Whether the recipe's constructor arguments can be turned into Python values at all."""
-        return not isinstance(self.construct(recipe), Undecided)
-
     def tree(self, recipe: ModuleSpec) -> tuple[PartSpec, ...]:
         """The submodules of a model of another package, as `published.tree`. Raises LookupError."""
         if recipe not in self._trees:

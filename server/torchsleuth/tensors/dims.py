@@ -35,7 +35,7 @@ class Symbol(Value):
         return f"{self.identity:09d}.{self.name}"
 
     def __hash__(self) -> int:
-        return hash((self.identity, self.name))
+        return self.identity
 
 
 @dataclass(frozen=True)

@@ -223,7 +223,7 @@ class Joins:
             return left
         key = (self._joined, left, right)
         if key not in self._sizes:
-            positive = all(dims.positive(size) == 1 for size in (left, right))
+            positive = all(0 < (dims.least(size) or 0) for size in (left, right))
             symbol = self._fresh("?", positive)
             self._sizes[key] = dims.of(symbol)
             if self._condition is not None:

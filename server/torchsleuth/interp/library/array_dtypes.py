@@ -107,13 +107,12 @@ def weak(dtype: str | None, kind: str) -> str | None:
     """The result dtype of an array and a Python scalar."""
     if dtype is None or dtype not in NUMERIC:
         return None
-    own = kind_of(dtype)
-    if kind == "bool" or own == "complex" or (kind == "int" and own != "bool"):
+    order = ("bool", "uint", "int", "float", "complex")
+    own, given = order.index(kind_of(dtype)), order.index(kind)
+    if own >= given or (kind == "int" and own > 0):
         return dtype
-    if kind == "int":
-        return "int64"
-    if kind == "float":
-        return dtype if own == "float" else "float64"
+    if kind != "complex":
+        return of_python(kind)
     return {"float16": "complex64", "float32": "complex64"}.get(dtype, "complex128")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+from collections.abc import Callable
 
 from torchsleuth.interp import exceptions, special
 from torchsleuth.interp.arguments import Arguments
@@ -338,22 +339,30 @@ def fits_protocol(interp: Interpreter, value: Value, cls: ClassValue) -> bool | 
     return None
 
 
+_OBJECT = Native("builtins.object", "builtin")
+
+
 def of_class(interp: Interpreter, cls: ClassValue, name: str) -> Value:
-    """What every class has; ABSENT for other names."""
-    if name == "__mro__":
-        return (*cls.mro(), Native("builtins.object", "builtin"))
-    if name == "mro":
-        return Builtin(name, lambda call: ListValue((*cls.mro(), Native("builtins.object", "builtin"))))
-    if name == "__bases__":
-        return cls.bases or (Native("builtins.object", "builtin"),)
-    if name == "__doc__":
-        return ast.get_docstring(cls.node, clean=False) if cls.node.body else None
-    if name == "__members__" and records.is_enum(cls):
-        return DictValue(dict(records.members(cls)))
-    if name == "__subclasses__":
-        found = [one for one in interp.classes if cls in one.bases]
-        return Builtin(name, lambda call: ListValue(tuple(found)))
-    return special.ABSENT
+    """An attribute that every class has; ABSENT for other names."""
+    if name == "__members__" and not records.is_enum(cls):
+        return special.ABSENT
+    found = _OF_CLASS.get(name)
+    return special.ABSENT if found is None else found(interp, cls)
+
+
+def _subclasses(interp: Interpreter, cls: ClassValue) -> Value:
+    found = tuple(one for one in interp.classes if cls in one.bases)
+    return Builtin("__subclasses__", lambda call: ListValue(found))
+
+
+_OF_CLASS: dict[str, Callable[[Interpreter, ClassValue], Value]] = {
+    "__mro__": lambda interp, cls: (*cls.mro(), _OBJECT),
+    "mro": lambda interp, cls: Builtin("mro", lambda call: ListValue((*cls.mro(), _OBJECT))),
+    "__bases__": lambda interp, cls: cls.bases or (_OBJECT,),
+    "__doc__": lambda interp, cls: ast.get_docstring(cls.node, clean=False) if cls.node.body else None,
+    "__members__": lambda interp, cls: DictValue(dict(records.members(cls))),
+    "__subclasses__": _subclasses,
+}
 
 
 def of_super(interp: Interpreter, receiver: Value, cls: ClassValue, name: str) -> Value:

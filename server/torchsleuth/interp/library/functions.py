@@ -23,7 +23,6 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.graph import GraphNode, is_leaf, node_of
 
-BASE = "torch.autograd.Function"
 CONTEXT = "torch.autograd.function.FunctionCtx"
 
 
@@ -148,4 +147,4 @@ class Context(Result):
         return None
 
 
-__all__ = ["BASE", "attribute", "is_function"]
+__all__ = ["attribute", "is_function"]

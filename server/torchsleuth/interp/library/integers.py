@@ -37,22 +37,39 @@ _IN_PLACE = ("iadd", "isub", "imul", "imod")
 
 def of_factory(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
     """The integers that ``torch.randint(0, 10, …)`` and its like hold, None where it is not known."""
-    given = [interp.resolved(value) for value in call.args]
-    if name in ("zeros", "ones"):
-        return Bounds(0, 0, True) if name == "zeros" else Bounds(1, 1, True)
-    if name in ("tensor", "as_tensor") and given:
-        return _around(_elements(given[0])) or _of_draws(interp, _elements(given[0]))
-    if name == "full":
-        return _around([interp.resolved(call.get(1, "fill_value"))])
-    if name == "randperm" and given:
-        return _between(0, given[0])
-    if name == "randint":
-        ends = [value for value in given if is_int(value)]
-        low = call.kwargs.get("low", ends[0] if len(ends) > 1 else 0)
-        return _between(low, call.kwargs.get("high", ends[-1] if ends else None))
-    if name == "arange" and 0 < len(given) < 3 and all(_plain(value) for value in given):
-        return None if {"start", "end", "step"} & call.kwargs.keys() else _around(range(*given))
-    return None
+    held = _FACTORIES.get(name)
+    return None if held is None else held(interp, call, [interp.resolved(value) for value in call.args])
+
+
+def _of_tensor(interp: Interpreter, call: Arguments, given: list[Value]) -> Bounds | None:
+    if not given:
+        return None
+    numbers = _elements(given[0])
+    return _around(numbers) or _of_draws(interp, numbers)
+
+
+def _of_randint(interp: Interpreter, call: Arguments, given: list[Value]) -> Bounds | None:
+    ends = [value for value in given if is_int(value)]
+    low = call.kwargs.get("low", ends[0] if len(ends) > 1 else 0)
+    return _between(low, call.kwargs.get("high", ends[-1] if ends else None))
+
+
+def _of_arange(interp: Interpreter, call: Arguments, given: list[Value]) -> Bounds | None:
+    if not 0 < len(given) < 3 or not all(map(_plain, given)):
+        return None
+    return None if {"start", "end", "step"} & call.kwargs.keys() else _around(range(*given))
+
+
+_FACTORIES: dict[str, Callable[[Interpreter, Arguments, list[Value]], Bounds | None]] = {
+    "zeros": lambda interp, call, given: Bounds(0, 0, True),
+    "ones": lambda interp, call, given: Bounds(1, 1, True),
+    "tensor": _of_tensor,
+    "as_tensor": _of_tensor,
+    "full": lambda interp, call, given: _around([interp.resolved(call.get(1, "fill_value"))]),
+    "randperm": lambda interp, call, given: _between(0, given[0]) if given else None,
+    "randint": _of_randint,
+    "arange": _of_arange,
+}
 
 
 def of_draw(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:

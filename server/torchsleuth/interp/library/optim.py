@@ -201,10 +201,6 @@ def model_of(value: LibraryObject) -> type[Model]:
     return ForeignScheduler if foreign and is_optimizer(value.args[0]) else model
 
 
-def is_scheduler(value: LibraryObject) -> bool:
-    return issubclass(model_of(value), Scheduler)
-
-
 def is_optimizer(value: LibraryObject) -> bool:
     return of_class(value.path) is Optimizer
 
@@ -273,7 +269,6 @@ __all__ = [
     "given_to",
     "is_off",
     "is_optimizer",
-    "is_scheduler",
     "model_of",
     "parts_in",
     "schedule",

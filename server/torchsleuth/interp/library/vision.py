@@ -200,7 +200,6 @@ def _pair(interp: Interpreter, value: Value) -> tuple[Size, Size] | None:
 
 # -- the transforms --------------------------------------------------------------------------------
 
-_IMAGE_ONLY = frozenset({"ToTensor", "PILToTensor"})
 _TENSOR_ONLY = frozenset({"Normalize", "ConvertImageDtype", "RandomErasing", "LinearTransformation"})
 _SAME = frozenset(
     "RandomHorizontalFlip RandomVerticalFlip ColorJitter RandomGrayscale RandomAffine RandomPerspective GaussianBlur "

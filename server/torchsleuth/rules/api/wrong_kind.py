@@ -45,27 +45,29 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses("kind"):
         how, what = misuse.value
         source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
-        if how == "none":
-            yield from _of_none(analysis, misuse, node, what[1])
-        elif how == "pair" and isinstance(node, ast.Attribute):
-            yield _of_pair(analysis, source, misuse, node, what[0])
-        elif how == "trained" and isinstance(node, ast.expr):
-            yield _of_trained(source, misuse, node, what[0])
-        elif how == "generators" and isinstance(node, ast.BinOp):
-            parts = ", ".join(f"*{source.segment(part)}" for part in (node.left, node.right))
-            yield Finding(misuse.site.span, message("kind.generators"), (), (_replaced(source, node, f"[{parts}]"),))
-        elif how == "tuple" and isinstance(node, ast.BinOp):
-            yield _of_tuple(source, misuse, node, what)
-        elif how == "text" and isinstance(node, ast.BinOp):
-            yield _of_text(source, misuse, node, what)
-        elif how == "number" and isinstance(node, ast.expr):
-            yield _of_number(analysis, source, misuse, node, *what)
-        elif how == "state" and isinstance(node, ast.expr):
-            yield _of_state(analysis, source, misuse, node, what[0])
-        elif how == "key" and isinstance(node, ast.Subscript):
-            yield _of_key(source, misuse, node, what[0])
-        elif isinstance(node, ast.expr):
-            yield _refused(analysis, source, misuse, node, how, *what)
+        match how, node:
+            case "none", _:
+                yield from _of_none(analysis, misuse, node, what[1])
+            case "pair", ast.Attribute():
+                yield _of_pair(analysis, source, misuse, node, what[0])
+            case "trained", ast.expr():
+                yield _of_trained(source, misuse, node, what[0])
+            case "generators", ast.BinOp(left, _, right):
+                parts = f"*{source.segment(left)}, *{source.segment(right)}"
+                fix = _replaced(source, node, f"[{parts}]")
+                yield Finding(misuse.site.span, message("kind.generators"), (), (fix,))
+            case "tuple", ast.BinOp():
+                yield _of_tuple(source, misuse, node, what)
+            case "text", ast.BinOp():
+                yield _of_text(source, misuse, node, what)
+            case "number", ast.expr():
+                yield _of_number(analysis, source, misuse, node, *what)
+            case "state", ast.expr():
+                yield _of_state(analysis, source, misuse, node, what[0])
+            case "key", ast.Subscript():
+                yield _of_key(source, misuse, node, what[0])
+            case _, ast.expr():
+                yield _refused(analysis, source, misuse, node, how, *what)
 
 
 def _refused(
@@ -93,23 +95,24 @@ def _what(kind: str, value: object) -> str:
     return message(f"kind.what.{kind}")
 
 
+_MEANT = {
+    "iterate int": "range({})",
+    "iterate module": "{}.parameters()",
+    "index generator": "list({})",
+    "len generator": "list({})",
+    "unpack": "next(iter({}))",
+    "next": "iter({})",
+}
+"""The expressions that are meant instead, by what is done, or what is done with which kind of value."""
+
+
 def _meant(analysis: Analysis, source: SourceText, node: ast.expr, how: str, kind: str) -> Iterator[Candidate]:
     text = source.segment(node)
-    new: str | None = None
-    if how == "iterate" and kind == "int":
-        new = f"range({text})"
-    elif how == "iterate" and kind == "module":
-        new = f"{text}.parameters()"
-    elif how in ("index", "len") and kind == "generator":
-        new = f"list({text})"
-    elif how == "unpack":
-        new = f"next(iter({text}))"
-    elif how == "next":
-        new = f"iter({text})"
-    elif how == "pairs" and text.endswith("parameters()"):
-        new = text.removesuffix("parameters()") + "named_parameters()"
-    if new is not None:
-        yield _replaced(source, node, new, safe=kind != "module")
+    meant = _MEANT.get(f"{how} {kind}", _MEANT.get(how))
+    if how == "pairs" and text.endswith("parameters()"):
+        meant = text.removesuffix("parameters()") + "named_parameters()"
+    if meant is not None:
+        yield _replaced(source, node, meant.replace("{}", text), safe=kind != "module")
     if how == "call":
         call = next(
             (

@@ -9,7 +9,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Related
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
-from torchsleuth.values import Instance, LibraryModule, Tensor, Value
+from torchsleuth.values import LibraryModule, Tensor
 from torchsleuth.values.frames import Scene
 
 MAX_NAME = 40
@@ -74,16 +74,6 @@ def layer_text(module: LibraryModule) -> str:
     """``fc1 = Linear(8192, 10)``, as the user knows the layer."""
     name = f"{module.name}" if module.name and not module.name.isdigit() else ""
     return f"`{name}` ({module.type_name})" if name else module.type_name
-
-
-def value_text(value: Value, node: ast.AST | None) -> str:
-    if isinstance(value, Tensor):
-        return expression_text(node, "the tensor")
-    if isinstance(value, LibraryModule):
-        return layer_text(value)
-    if isinstance(value, Instance):
-        return f"`{value.name or value.cls.name}`"
-    return expression_text(node, "the value")
 
 
 _SIGNS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from torchsleuth.interp.library.optim import trained_parts
@@ -86,37 +86,60 @@ def uncut(analysis: Analysis, cut: Cut | None) -> Iterator[Candidate]:
     """Repairs that let the gradient pass where it was cut."""
     if cut is None:
         return
-    source, node = analysis.source_of(cut.site.span.path), cut.site.node
     if cut.kind in _METHODS:
+        source, node = analysis.source_of(cut.site.span.path), cut.site.node
         edit = edits.without_attribute(source, node, cut.kind)
         if edit is not None:
             yield Candidate(message("fix.remove", text=f".{cut.kind}" + "()" * (cut.kind != "data")), (edit,))
         yield from _round_trip(analysis, cut.site)
-    elif cut.kind == "float" and isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+    elif cut.kind in _UNCUT:
+        yield from _UNCUT[cut.kind](analysis, cut)
+
+
+def _kept_as_tensor(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
+    """``float(x)``, ``math.sqrt(x)`` of a tensor."""
+    source, node = analysis.source_of(cut.site.span.path), cut.site.node
+    if not isinstance(node, ast.Call):
+        return
+    if isinstance(node.func, ast.Name):
         yield _replaced(source, node, source.segment(node.args[0]))
-    elif cut.kind == "float" and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr in OF_NUMBERS and torch_name(cut.site) == "torch":
-            yield _replaced(source, node.func, OF_NUMBERS[node.func.attr])
-    elif cut.kind == "rewrapped":
-        yield from _unwrapped(analysis, cut)
-    elif cut.kind == "integers":
-        yield from soft_one_hot(analysis, cut.site)
-        yield from soft_membership(analysis, cut.site)
-        yield from _differentiable(source, node)
-        yield from past_lookup(analysis, cut.site)
-        yield from _soft_argmax(analysis, cut.site)
-    elif cut.kind == "frozen":
-        yield from _unfrozen(analysis, cut.site)
-    elif cut.kind == "first_order" and isinstance(node, ast.Call):
-        edit = edits.add_argument(source, node, "create_graph=True")
+    elif isinstance(node.func, ast.Attribute) and node.func.attr in OF_NUMBERS and torch_name(cut.site) == "torch":
+        yield _replaced(source, node.func, OF_NUMBERS[node.func.attr])
+
+
+def _without_integers(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
+    yield from soft_one_hot(analysis, cut.site)
+    yield from soft_membership(analysis, cut.site)
+    yield from _differentiable(analysis.source_of(cut.site.span.path), cut.site.node)
+    yield from past_lookup(analysis, cut.site)
+    yield from _soft_argmax(analysis, cut.site)
+
+
+def _with_graph(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
+    if isinstance(cut.site.node, ast.Call):
+        edit = edits.add_argument(analysis.source_of(cut.site.span.path), cut.site.node, "create_graph=True")
         yield Candidate(message("fix.add", text="create_graph=True"), (edit,))
-    elif cut.kind == "no_grad" and cut.mode is not None:
-        statement = statement_of(analysis, cut.site)
-        step = in_place_step(source, statement)
-        if step is not None and statement is not None:
-            yield _replaced(source, statement, step)
-        yield from _moved_out(analysis, cut.site, cut.mode)
-        yield from _recorded(analysis, cut.mode)
+
+
+def _while_recording(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
+    if cut.mode is None:
+        return
+    source, statement = analysis.source_of(cut.site.span.path), statement_of(analysis, cut.site)
+    step = in_place_step(source, statement)
+    if step is not None and statement is not None:
+        yield _replaced(source, statement, step)
+    yield from _moved_out(analysis, cut.site, cut.mode)
+    yield from _recorded(analysis, cut.mode)
+
+
+_UNCUT: dict[str, Callable[[Analysis, Cut], Iterator[Candidate]]] = {
+    "float": _kept_as_tensor,
+    "rewrapped": lambda analysis, cut: _unwrapped(analysis, cut),
+    "integers": _without_integers,
+    "frozen": lambda analysis, cut: _unfrozen(analysis, cut.site),
+    "first_order": _with_graph,
+    "no_grad": _while_recording,
+}
 
 
 def in_place_step(source: SourceText, statement: ast.stmt | None) -> str | None:
