@@ -1,8 +1,8 @@
-"""The operations of Python on a value: its truth, its attributes, elements and items, its length, its type. One class per kind of value, found
-by the type of the value, so that the interpreter asks the value and not what it is.
+"""The operations of Python on a value: its truth, attributes, elements, items, length and type.
 
-The values themselves are data, which the interpreter's state and the rules hold (`torchsleuth.values`); a plain constant of
-Python stands for itself. Kinds that are not here have nothing of which something is known.
+There is one class per kind of value, found by the type of the value, so that the interpreter asks the value and not what it
+is. The values themselves are data, which the state of the interpreter and the rules hold (`torchsleuth.values`); a plain
+constant of Python stands for itself. Of kinds that are not here, nothing is known.
 """
 
 from __future__ import annotations
