@@ -1,9 +1,11 @@
-"""Step time of a training script under `torchsleuth run` ÷ without, in alternation inside one process.
+"""Step time of a training script under `torchsleuth run` ÷ without, in alternation inside one process; and the start and
+memory of whole runs.
 
-    python benchmarks/run_overhead.py [--rounds 7] [--steps 30]
+    python benchmarks/run_overhead.py [--rounds 7] [--steps 30] [--only NAME]
 
 Each model's training step is one source text, compiled twice: plain, and rewritten with the recorder on. Rounds of both
-alternate, so that the machine's drift hits both alike; printed is the median of the rounds' ratios and their spread.
+alternate, so that the machine's drift hits both alike; printed is the median of the rounds' ratios and their spread. The
+plain ones have no tensors, or make them of samples in plain Python.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ import argparse
 import builtins
 import os
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +28,8 @@ import torch
 from torchsleuth.runtime.events import EventStream
 from torchsleuth.runtime.recorder import Recorder
 from torchsleuth.runtime.registry import ConstructorRegistry
-from torchsleuth.runtime.rewrite import LOSS, RECORDER, Site, rewrite
+from torchsleuth.runtime.rewrite import IMPORTED, LOSS, RECORDER, Site, rewrite
+from torchsleuth.runtime.session import Run
 from torchsleuth.runtime.watch import TrainingWatch
 
 COMMON = """
@@ -81,7 +86,7 @@ class Net(nn.Module):
 def batch():
     return torch.randn(32, 3, 32, 32), torch.randint(0, 10, (32,))
 """,
-    "transformer": """
+    "GPT": """
 class Block(nn.Module):
     def __init__(self, width=128, heads=4):
         super().__init__()
@@ -114,6 +119,85 @@ def batch():
 }
 
 
+PLAIN = {
+    "plain loop": """
+def steps(count):
+    total = 0
+    for step in range(count):
+        words = {}
+        for number in range(20_000):
+            key = number % 97
+            words[key] = words.get(key, 0) + number * 3
+            if words[key] > 1000:
+                total += abs(words[key]) - max(key, 5)
+    return total
+""",
+    "plain functions": """
+def norm(values):
+    return sum(value * value for value in values) ** 0.5
+
+def scaled(values, factor):
+    size = norm(values) + 1e-6
+    return [factor * value / size for value in values]
+
+def steps(count):
+    total = 0.0
+    for step in range(count):
+        for number in range(1500):
+            total += scaled([float(number), 2.0, 3.0], 0.5)[1]
+    return total
+""",
+    "plain data": """
+import random
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.data import DataLoader, Dataset
+
+class Rows(Dataset):
+    def __init__(self, size):
+        self.rows = [" ".join(str((i * 7 + j) % 50) for j in range(64)) for i in range(size)]
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __getitem__(self, index):
+        counts = [0.0] * 50
+        for word in self.rows[index].split():
+            number = int(word)
+            counts[number] += 1.0 / (1 + number % 3)
+        scale = max(counts) or 1.0
+        features = [value / scale for value in counts]
+        label = sum(1 for value in features if value > 0.5) % 10
+        return torch.tensor(features), torch.tensor(label)
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(50, 64), nn.ReLU(), nn.Linear(64, 10))
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+data = Rows(64)
+
+def steps(count):
+    total = 0.0
+    for step in range(count):
+        for x, y in DataLoader(data, batch_size=32):
+            optimizer.zero_grad()
+            loss = F.cross_entropy(model(x), y)
+            loss.backward()
+            optimizer.step()
+            total += loss.item()
+    return total
+""",
+}
+
+
+AT_END = """
+if "model" in globals():
+    steps(20)
+import resource
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
 def compiled(text: str, recorder: Recorder | None, sites: list[Site]) -> Callable[[int], float]:
     path = "benchmark.py"
     code = compile(text, path, "exec") if recorder is None else rewrite(text, path, sites)
@@ -123,13 +207,14 @@ def compiled(text: str, recorder: Recorder | None, sites: list[Site]) -> Callabl
 
 
 def measure(name: str, rounds: int, steps: int) -> None:
-    text = COMMON.format(model=MODELS[name])
+    text = PLAIN.get(name) or COMMON.format(model=MODELS[name])
     sites: list[Site] = []
     recorder = Recorder(sites, EventStream(os.open(os.devnull, os.O_WRONLY)))
     watch = TrainingWatch()
     watch.install(torch, sys.modules["torch.optim.optimizer"])
     setattr(builtins, RECORDER, recorder.make_record(torch))
     setattr(builtins, LOSS, watch.see_loss)
+    setattr(builtins, IMPORTED, dict)
     plain, recorded = compiled(text, None, sites), compiled(text, recorder, sites)
     for warm_up in (plain, recorded):
         warm_up(3)
@@ -145,20 +230,54 @@ def measure(name: str, rounds: int, steps: int) -> None:
         times.append(seconds[plain])
     spread = f"{min(ratios):.3f}–{max(ratios):.3f}"
     step = statistics.median(times) * 1000
-    print(f"{name:12} step {step:7.2f} ms   ratio {statistics.median(ratios):.3f} ({spread})   {len(sites)} sites")
+    print(f"{name:15} step {step:7.2f} ms   ratio {statistics.median(ratios):.3f} ({spread})   {len(sites)} sites")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--only", action="append", choices=[*MODELS, *PLAIN])
     options = parser.parse_args()
     ConstructorRegistry(lambda path: path == "benchmark.py").install(torch)
     print(
         f"torch {torch.__version__}, Python {sys.version.split()[0]}, {os.cpu_count()} CPUs, {torch.get_num_threads()} threads"
     )
-    for name in MODELS:
+    for name in options.only or [*MODELS, *PLAIN]:
         measure(name, options.rounds, options.steps)
+    if not options.only:
+        whole_runs(options.rounds)
+
+
+def whole_runs(rounds: int) -> None:
+    """Time and memory of a script that trains a little, plain and as a run; the run's are those of its script."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, "script.py")
+        Path(script).write_text(COMMON.format(model=MODELS["MLP"]) + AT_END)
+        for name, text in {
+            "empty": AT_END,
+            "import torch": f"import torch\n{AT_END}",
+            "MLP": Path(script).read_text(),
+        }.items():
+            Path(script).write_text(text)
+            seconds: dict[bool, list[float]] = {False: [], True: []}
+            memory: dict[bool, list[int]] = {False: [], True: []}
+            for number in range(rounds):
+                for instrumented in (False, True) if number % 2 else (True, False):
+                    began = time.perf_counter()
+                    if instrumented:
+                        output: list[str] = []
+                        Run(script, (), sys.executable, on_output=output.append).execute()
+                        said = "".join(output)
+                    else:
+                        said = subprocess.run([sys.executable, script], capture_output=True, text=True).stdout
+                    seconds[instrumented].append(time.perf_counter() - began)
+                    memory[instrumented].append(int(said.split()[-1]))
+            extra = statistics.median(seconds[True]) - statistics.median(seconds[False])
+            ratio = statistics.median(memory[True]) / statistics.median(memory[False])
+            print(
+                f"{name:15} start and end {extra:+.3f} s of {statistics.median(seconds[False]):.3f} s   memory {ratio:.3f}"
+            )
 
 
 if __name__ == "__main__":

@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 import io
 import traceback
+from collections import Counter
 from pathlib import Path
 
 import pytest
+import torch
 
-from tests.runtime.inprocess import execute, recording
-from torchsleuth.runtime.recorder import unrecorded
-from torchsleuth.runtime.rewrite import rewrite
+from tests.runtime.inprocess import MemoryStream, execute, recording
+from torchsleuth.runtime.recorder import MAX_QUIET, Recorder, unrecorded
+from torchsleuth.runtime.rewrite import Site, rewrite
 
 PROGRAMS = {
     "docstrings and future imports": '"""Top."""\nfrom __future__ import annotations\ndef f(x: len("a")) -> int(3):\n    """Doc."""\n'
@@ -170,3 +172,42 @@ def test_subclasses_and_modes_of_the_user_see_no_extra_calls(tmp_path: Path) -> 
     assert observed.error is None
     assert observed.namespace["calls"] == plain["calls"]
     assert (16, (3,)) in {(fact.start.line, fact.shape) for fact in observed.report().facts}
+
+
+QUIET = """\
+import torch
+def double(value):
+    return value * 2
+total, x = 0, torch.ones(2)
+for number in range(200):
+    total += double(number)
+    values = [double(n) for n in range(number % 3)]
+    y = torch.tensor([float(double(n)) for n in (1, 2)])
+    x = double(x) / (number + 1)
+    key = max(values, key=lambda v: abs(v) + 1) if values and values[0] > -1 else None
+while total > 10 and double(total):
+    total = total // 2
+print(total, y, x, key)
+"""
+
+
+def test_places_without_tensors_run_as_written(tmp_path: Path) -> None:
+    path = tmp_path / "quiet.py"
+    path.write_text(QUIET)
+    plain, error = run_plain(QUIET, path)
+    assert error is None
+    sites: list[Site] = []
+    recorder = Recorder(sites, MemoryStream())  # type: ignore[arg-type]
+    record, calls = recorder.make_record(torch), Counter[tuple[int, int]]()
+
+    def counted(site: int, value: object) -> object:
+        calls[sites[site].span[:2]] += 1
+        return record(site, value)
+
+    with recording(counted):
+        assert captured(rewrite(QUIET, str(path), sites)) == (plain, None)
+    recorder.flush()
+    many = {place for place, count in calls.items() if count > 3 * MAX_QUIET}
+    # What makes tensors, and what shares a statement with it; not the loop variable, total, values, key and their parts.
+    assert {(8, 8), (9, 8)} <= many and {line for line, _ in many} <= {2, 3, 8, 9}
+    assert (8, 27) not in many, "the elements of the list that becomes a tensor"

@@ -29,7 +29,7 @@ from torchsleuth.runtime.limits import Limiter, Limits
 from torchsleuth.runtime.project import Project
 from torchsleuth.runtime.recorder import Recorder, unrecorded
 from torchsleuth.runtime.registry import ConstructorRegistry
-from torchsleuth.runtime.rewrite import IMPORTED, LEAVE, LOSS, RECORDER, Site, Span, rewrite
+from torchsleuth.runtime.rewrite import IMPORTED, LEAVE, LOSS, RECORDER, Site, Span, gate_names, rewrite, switch_gates
 from torchsleuth.runtime.tracing import TracerWatch
 from torchsleuth.runtime.watch import TrainingWatch
 
@@ -163,12 +163,16 @@ class Launch:
 
     def _record_when_imported(self, site: int, value: Any) -> Any:
         """Records nothing before torch is imported."""
-        return _RECORD(site, value) if not self._watched and self._look_for_torch() else value
+        if not self._watched and self._look_for_torch():
+            return _RECORD(site, value)
+        self.recorder.count(site)
+        return value
 
     def suspend(self) -> None:
         """Nothing of ours runs any more, because a debugger, tracer or profiler would see it. Rewritten code calls functions
         in C that give back what they get."""
         self.suspended = True
+        self.recorder.close_gates()
         nothing: Any = {}
         set_record(nothing.get)
         vars(builtins)[LOSS].__setstate__((nothing.get, (None,), {}, None))
@@ -197,6 +201,7 @@ class Launch:
             IMPORTED: dict,
             LEAVE: dict,
         }
+        names.update(dict.fromkeys(gate_names({gate for site in self.sites for gate in site.gates}), False))
         for name, module in list(sys.modules.items()):
             if name == "__main__" or getattr(module, "__dict__", {}).get("__file__") in self.texts:
                 vars(module).update(names)
@@ -252,7 +257,7 @@ def begin(
     arguments: tuple[str, ...],
     source: bytes,
     warned: tuple[tuple[str, str, int], ...],
-    sites: tuple[tuple[Span, tuple[str, Span] | None], ...] = (),
+    sites: tuple[tuple[Span, tuple[str, Span] | None, tuple[int, ...]], ...] = (),
 ) -> None:
     """First statement of what `prepare` made: afterwards everything is as the interpreter leaves it for a main program.
 
@@ -286,6 +291,7 @@ def begin(
     if folder is not None:
         announce(folder, launch.path)
     launch.sites += [Site(script, *site) for site in sites]
+    switch_gates({gate for site in launch.sites for gate in site.gates}, True)
     launch.start()
     if kind == "script":
         launch.loaded(script, source)

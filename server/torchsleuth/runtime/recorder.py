@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from torchsleuth.runtime.events import EventStream
-from torchsleuth.runtime.rewrite import Site
+from torchsleuth.runtime.rewrite import Site, switch_gates
 from torchsleuth.runtime.samples import Samples
 
 FLUSH_SECONDS = 0.5
+MAX_QUIET = 32
+"""Values in a row behind a gate, none of them a tensor, after which nothing is expected there any more."""
 _HEAP_TYPE = 1 << 9
 """Flag of the types that code makes: those of the interpreter itself are never freed."""
 Record = Callable[[int, Any], Any]
@@ -70,6 +72,11 @@ class Recorder:
         self._shapes: dict[int, Any] = {}
         self._facts: dict[int, dict[str, Any]] = {}
         self._pending: set[int] = set()
+        self._quiet: dict[int, int] = {}
+        """Values without a tensor behind each gate that nothing has decided about."""
+        self._with_tensors: set[int] = set()
+        self._judged: set[int] = set()
+        """Sites whose other values need not be counted."""
         self._sent = 0.0
 
     def install(self, torch: Any, optimizers: Any) -> None:
@@ -88,6 +95,7 @@ class Recorder:
         tensor, parameter, base = torch.Tensor, torch.nn.Parameter, torch._C.TensorBase
         plain: set[type] = set()
         last, pending, note = self._last, self._pending, self._note
+        judged, count = self._judged, self.count
         modes, tracing = torch._C._len_torch_function_stack, torch._C._get_tracing_state
         compiling = torch.compiler.is_compiling
         without_modes = torch._C.DisableTorchFunction
@@ -106,6 +114,8 @@ class Recorder:
                 return value
             kind = type(value)
             if kind is not tensor and kind is not parameter and (kind in plain or is_plain(kind)):
+                if site not in judged:
+                    count(site)
                 return value
             try:
                 if tracing() is not None:
@@ -129,6 +139,20 @@ class Recorder:
 
         return record
 
+    def count(self, site: int) -> None:
+        """A value that is no tensor. Where there are only such, the gate around is closed: what is there runs as written."""
+        gates = self.sites[site].gates if site < len(self.sites) else ()
+        if not gates or gates[0] in self._with_tensors:
+            self._judged.add(site)
+            return
+        seen = self._quiet[gates[0]] = self._quiet.get(gates[0], 0) + 1
+        if seen >= MAX_QUIET:
+            switch_gates(gates[:1], False)
+
+    def close_gates(self) -> None:
+        """Everything runs as written from now on."""
+        switch_gates({gate for site in self.sites for gate in site.gates}, False)
+
     def _note(self, site: int, value: Any, shape: Any) -> None:
         sizes = list(shape)
         if not all(type(size) is int for size in sizes):
@@ -136,6 +160,7 @@ class Recorder:
         known = self._facts.get(site)
         if known is None:
             self._facts[site] = {**describe(value), "later": None}
+            self._with_tensors.update(self.sites[site].gates)
         elif self._shapes[site] != shape:
             known["later"] = sizes
         self._last[site] = self._shapes[site] = shape

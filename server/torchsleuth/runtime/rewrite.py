@@ -1,5 +1,8 @@
 """Rewrites the user's source so that every call, binary operation and indexing reports the tensor it makes.
 
+What repeats (statements in loops and functions, comprehensions, lambdas, conditions) stands there twice, recorded and as
+written, and a variable, its gate, says which of them runs: `recorder` closes the gates of places that make no tensors.
+
 Locations are copied, so tracebacks and their carets stay those of the file. Functions that another compiler takes
 (torch.jit.script, triton, torch.compile, numba) are left alone. Nothing is put before a docstring or an import.
 """
@@ -7,7 +10,9 @@ Locations are copied, so tracebacks and their carets stay those of the file. Fun
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+import builtins
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 RECORDER = "torchsleuth_record"
@@ -22,6 +27,10 @@ LEAVE = "torchsleuth_leave"
 
 IMPORTED = "torchsleuth_imported"
 """A builtin too: called after each import statement."""
+
+_GATE = "torchsleuth_gate_"
+"""Beginning of the names of builtins that are true while what they guard is recorded."""
+_MAX_NESTED_GATES = 4
 
 _COMPILERS = {"jit", "script", "compile", "triton", "numba", "njit", "vectorize"}
 _NEVER_TENSORS = frozenset(
@@ -40,6 +49,18 @@ class Site:
     path: str
     span: Span
     binding: tuple[str, Span] | None = None
+    gates: tuple[int, ...] = ()
+    """Numbers of the gates around it, the innermost first."""
+
+
+def switch_gates(gates: Iterable[int], open_: bool) -> None:
+    """Open or close gates in this process."""
+    for gate in gates:
+        setattr(builtins, f"{_GATE}{gate}", open_)
+
+
+def gate_names(gates: Iterable[int]) -> list[str]:
+    return [f"{_GATE}{gate}" for gate in gates]
 
 
 def span_of(node: Any) -> Span:
@@ -50,12 +71,17 @@ def span_of(node: Any) -> Span:
 class Rewriter(ast.NodeTransformer):
     """Wraps the expressions of one file; `sites` grows by one entry for each."""
 
-    def __init__(self, path: str, sites: list[Site]) -> None:
+    def __init__(self, path: str, sites: list[Site], twins: dict[int, Any]) -> None:
+        """`twins` are the same nodes of a second tree, by the identity of those of the first: they stay as written."""
         self.path = path
         self.sites = sites
+        self._twins = twins
+        self._gates: tuple[int, ...] = ()
+        self._repeats = False
+        """Whether what is visited may run more than once."""
 
     def _recorded(self, value: ast.expr, span: Span, binding: tuple[str, Span] | None) -> ast.Call:
-        self.sites.append(Site(self.path, span, binding))
+        self.sites.append(Site(self.path, span, binding, self._gates))
         name = ast.copy_location(ast.Name(RECORDER, ast.Load()), value)
         number = ast.copy_location(ast.Constant(len(self.sites) - 1), value)
         return ast.copy_location(ast.Call(name, [number, value], []), value)
@@ -70,6 +96,73 @@ class Rewriter(ast.NodeTransformer):
         at = at or bound
         load = ast.copy_location(ast.Name(name, ast.Load()), at)
         return ast.copy_location(ast.Expr(self._recorded(load, span_of(bound), (name, span_of(bound)))), at)
+
+    # gates
+
+    def visit(self, node: Any) -> Any:
+        if not self._repeats or not isinstance(node, _GATED) or len(self._gates) == _MAX_NESTED_GATES:
+            return super().visit(node)
+        twin = self._twins[id(node)]
+        at = _first_evaluated(twin)
+        visited, gate = self._within_gate(super().visit, node)
+        if gate is None:
+            return visited
+        if isinstance(node, ast.stmt):
+            body = visited if isinstance(visited, list) else [visited]
+            return ast.copy_location(ast.If(_name(gate, at), body, [twin]), at)
+        return ast.copy_location(ast.IfExp(_name(gate, at), visited, twin), twin)
+
+    def _within_gate(self, visit: Callable[[Any], Any], node: Any) -> tuple[Any, str | None]:
+        """The visited node, and the name of its gate, if there is something to guard."""
+        known, outer = len(self.sites), self._gates
+        number = known * _MAX_NESTED_GATES + len(outer)
+        self._gates = (number, *outer)
+        visited = visit(node)
+        self._gates = outer
+        return visited, f"{_GATE}{number}" if len(self.sites) > known else None
+
+    def _condition(self, node: ast.expr) -> ast.expr:
+        """The visited condition of a statement, which stands as written behind a gate too."""
+        twin = self._twins[id(node)]
+        if not self._repeats or len(self._gates) == _MAX_NESTED_GATES:
+            return cast(ast.expr, self.visit(node))
+        visited, gate = self._within_gate(self.visit, node)
+        at = _first_evaluated(twin)
+        return visited if gate is None else ast.copy_location(ast.IfExp(_name(gate, at), visited, twin), twin)
+
+    def _reports(self, names: Iterable[tuple[str, Any]], at: ast.AST | None = None) -> list[ast.stmt]:
+        """Reports of variables, behind a gate where they repeat."""
+        if not self._repeats or len(self._gates) == _MAX_NESTED_GATES:
+            return [self._report(name, place, at) for name, place in names]
+        reports, gate = self._within_gate(lambda names: [self._report(name, place, at) for name, place in names], names)
+        return [] if gate is None else [ast.copy_location(ast.If(_name(gate, reports[0]), reports, []), reports[0])]
+
+    def _repeating(self, visit: Callable[[], Any], repeats: bool = True) -> Any:
+        before, self._repeats = self._repeats, repeats
+        found = visit()
+        self._repeats = before
+        return found
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        node.args = self.visit(node.args)
+        node.body = self._repeating(lambda: self._condition(node.body))
+        return node
+
+    def visit_comprehension_of(self, node: Any) -> ast.AST:
+        return cast(ast.AST, self._repeating(lambda: self.generic_visit(node)))
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = visit_comprehension_of
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        node.test = self._condition(node.test)
+        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+        return node
+
+    def visit_While(self, node: ast.While) -> ast.AST:
+        node.test = self._repeating(lambda: self._condition(node.test))
+        node.body = self._repeating(lambda: self._block(node.body))
+        node.orelse = self._block(node.orelse)
+        return node
 
     # expressions
 
@@ -139,7 +232,7 @@ class Rewriter(ast.NodeTransformer):
             visited = self.visit(value)
             if isinstance(visited, ast.Call) and getattr(visited.func, "id", None) == RECORDER:
                 number = visited.args[0].value  # type: ignore[attr-defined]
-                self.sites[number] = Site(self.path, self.sites[number].span, binding)
+                self.sites[number] = replace(self.sites[number], binding=binding)
             return visited
         if isinstance(value, ast.Attribute | ast.Name | ast.Compare | ast.UnaryOp | ast.IfExp | ast.BoolOp | ast.Await):
             return self._wrapped(value, binding)
@@ -157,9 +250,11 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_For(self, node: Any) -> ast.AST:
         names = {name.id: name for name in _names(node.target)}
-        reports = [self._report(name, place) for name, place in names.items()]
-        self.generic_visit(node)
-        node.body[:0] = reports
+        node.target = self.visit(node.target)
+        node.iter = self._condition(node.iter)
+        reports = self._repeating(lambda: self._reports(names.items()))
+        node.body = [*reports, *self._repeating(lambda: self._block(node.body))]
+        node.orelse = self._block(node.orelse)
         return node
 
     visit_AsyncFor = visit_For
@@ -176,15 +271,19 @@ class Rewriter(ast.NodeTransformer):
             after += 1
         first = node.body[after] if after < len(node.body) else None
         at = first.decorator_list[0] if first is not None and getattr(first, "decorator_list", None) else first
-        reports = [self._report(argument.arg, _name_of(argument), at) for argument in places] if at is not None else []
-        node.body = [*self._block(node.body[:after]), *reports, *self._block(node.body[after:])]
+        named_places = [(argument.arg, _name_of(argument)) for argument in places] if at is not None else []
+        gates, self._gates = self._gates, ()
+        reports = self._repeating(lambda: self._reports(named_places, at))
+        body = self._repeating(lambda: self._block(node.body[after:]))
+        self._gates = gates
+        node.body = [*node.body[:after], *reports, *body]
         return node
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         if not _compiled_elsewhere(node):
-            node.body = self._block(node.body)
+            node.body = self._repeating(lambda: self._block(node.body), False)
         return node
 
     def visit_Match(self, node: ast.Match) -> ast.AST:
@@ -210,6 +309,29 @@ class Rewriter(ast.NodeTransformer):
 
 def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_GATED = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Raise, ast.Assert, *_COMPREHENSIONS)
+_ATOMS = (ast.NamedExpr, ast.JoinedStr, ast.Dict, ast.Constant, *_COMPREHENSIONS)
+_FIRST_PARTS = ("value", "func", "left", "values", "test", "elts", "operand", "exc")
+
+
+def _first_evaluated(node: Any) -> Any:
+    """The part of a statement or expression that is evaluated first: tracers see its line first."""
+    if isinstance(node, ast.AugAssign):
+        return node.target
+    while not isinstance(node, _ATOMS):
+        part = next((getattr(node, name) for name in _FIRST_PARTS if getattr(node, name, None)), None)
+        part = part[0] if isinstance(part, list) else part
+        if part is None:
+            break
+        node = part
+    return node
+
+
+def _name(name: str, at: Any) -> ast.Name:
+    return ast.copy_location(ast.Name(name, ast.Load()), at)
 
 
 def _makes_no_code(statement: ast.stmt) -> bool:
@@ -255,25 +377,35 @@ def _parsed(source: bytes | str, path: str) -> ast.Module:
 
 def _rewritten(source: bytes | str, path: str, sites: list[Site]) -> ast.Module | None:
     """The tree of a file with recording; None where it is too deep for this."""
-    tree = _parsed(source, path)
+    tree, second = _parsed(source, path), _parsed(source, path)
+    twins = {id(node): twin for node, twin in zip(ast.walk(tree), ast.walk(second))}
     known = len(sites)
     try:
-        visited: ast.Module = Rewriter(path, sites).visit(tree)
+        visited: ast.Module = Rewriter(path, sites, twins).visit(tree)
     except RecursionError:
         del sites[known:]
         return None
+    gates = {gate for site in sites[known:] for gate in site.gates}
+    if gates:  # looked up as global variables in the module's own code too, which is quicker
+        first = 0
+        while first < len(visited.body) and (_is_docstring(visited.body[first]) or _is_future(visited.body[first])):
+            first += 1
+        statement = ast.Global(gate_names(sorted(gates)))
+        visited.body.insert(first, located(statement, visited.body[first] if first < len(visited.body) else None))
     return visited
 
 
 def rewrite(source: bytes | str, path: str, sites: list[Site]) -> Any:
-    """The code object of a file with recording. Raises SyntaxError as compiling the file itself does."""
-    tree = _rewritten(source, path, sites)
+    """The code object of a file with recording, its gates open. Raises SyntaxError as compiling the file itself does."""
     known = len(sites)
+    tree = _rewritten(source, path, sites)
     try:
-        return compile(source if tree is None else tree, path, "exec", dont_inherit=True)
+        code = compile(source if tree is None else tree, path, "exec", dont_inherit=True)
     except RecursionError:
         del sites[known:]
         return compile(source, path, "exec", dont_inherit=True)
+    switch_gates({gate for site in sites[known:] for gate in site.gates}, True)
+    return code
 
 
 def main_code(source: bytes, path: str, begin: str, given: tuple[Any, ...]) -> Any:
@@ -285,7 +417,7 @@ def main_code(source: bytes, path: str, begin: str, given: tuple[Any, ...]) -> A
     while first < len(tree.body) and (_is_docstring(tree.body[first]) or _is_future(tree.body[first])):
         first += 1
     body = tree.body[first:]
-    told: Any = (*given, tuple((site.span, site.binding) for site in sites))
+    told: Any = (*given, tuple((site.span, site.binding, site.gates) for site in sites))
     tree.body[first:] = [beginning(begin, told, body[0] if body else None)]
     if body:
         tree.body.append(guarded(body))
