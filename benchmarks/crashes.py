@@ -291,7 +291,13 @@ def main() -> int:
     parser.add_argument("--no-fixes", action="store_true", help="try no fix")
     parser.add_argument("--cold", action="store_true", help="start every run as the command line does")
     options = parser.parse_args()
-    for module in ("numpy", "torch", "torch._dynamo", "torch.utils.data"):  # for the forks
+    for module in (
+        "numpy",
+        "torch",
+        "torch._dynamo",
+        "torch.utils.data",
+        "torchsleuth.runtime.launch",
+    ):  # for the forks
         importlib.import_module(module)
     began, total, wrong = time.monotonic(), Counter[str](), 0
     chosen = scripts(options.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -77,3 +78,11 @@ def test_a_program_that_a_script_starts_sees_the_same_environment(tmp_path: Path
     report, output = execute(script, cwd=str(tmp_path), environment=given)
     assert report.exit_code == 0
     assert sorted(output.splitlines()) == sorted(plain.stdout.splitlines())
+
+
+def test_the_line_that_a_fault_in_c_ended_is_found(tmp_path: Path) -> None:
+    text = "import ctypes\n\ndef read():\n    return ctypes.string_at(0)\n\nfor step in range(2):\n    read()\n"
+    report, output = execute(write(tmp_path / "main.py", text))
+    (found,) = report.diagnostics
+    assert report.exit_code == -signal.SIGSEGV and output == ""
+    assert (found.start.line, found.related[-1].start.line) == (4, 7) and "Segmentation fault" in found.message

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import append, convert_receiver, replace
 from torchsleuth.messages import message
-from torchsleuth.schema import Edit, Fix
+from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.syntax import edits
 
 
@@ -239,12 +240,73 @@ def _in_forward(tree: ast.Module, node: ast.AST) -> bool:
     )
 
 
+def _blocks_without_gradients(case: Case) -> list[Related]:
+    """Blocks and functions without gradients that make a value of the failing function."""
+    found: list[Related] = []
+    tree, source = case.frame.tree, case.frame.source
+    used = {node.id for node in ast.walk(case.frame.enclosing) if isinstance(node, ast.Name)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.With):
+            stored = {
+                part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+            }
+            returns = any(isinstance(part, ast.Return) for part in ast.walk(node))
+            places = [item.context_expr for item in node.items] if stored & used or returns else []
+        elif isinstance(node, ast.FunctionDef) and node.name in used:
+            places = node.decorator_list
+        else:
+            continue
+        for place in places:
+            if _WITHOUT.search(source.segment(place)):
+                span = source.span(place)
+                found.append(Related(span.path, span.start, span.end, message("error.without_gradients")))
+    return found[:2]
+
+
+def _custom_backward(case: Case) -> list[Related]:
+    """The ``backward`` of the user's function that PyTorch names, and what it returns."""
+    for frame in {frame.path: frame for frame in case.frames}.values():
+        for node in ast.walk(frame.tree):
+            if isinstance(node, ast.ClassDef) and node.name == case.match[1]:
+                for method in node.body:
+                    if isinstance(method, ast.FunctionDef) and method.name == "backward":
+                        returned = [part for part in ast.walk(method) if isinstance(part, ast.Return)]
+                        span = frame.source.span(returned[-1] if returned else method)
+                        text = message("error.custom_backward.here", name=node.name)
+                        return [Related(span.path, span.start, span.end, text)]
+    return []
+
+
+def _carried_here(case: Case) -> list[Related]:
+    """Where a value goes from one step of the loop to the next."""
+    frame = case.frame
+    for loop in ast.walk(frame.tree):
+        if isinstance(loop, ast.For | ast.While) and loop.lineno <= frame.line <= (loop.end_lineno or 0):
+            names = [name for name, _ in _carried(loop)]
+            for node in ast.walk(loop) if names else ():
+                if isinstance(node, ast.Assign) and names[0] in {
+                    part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)
+                }:
+                    span = frame.source.span(node)
+                    return [Related(span.path, span.start, span.end, message("error.carried_here", name=names[0]))]
+    return []
+
+
+_WITHOUT = re.compile(r"no_grad|inference_mode|set_grad_enabled\(False\)|set_grad_enabled\(mode=False\)")
+
 ENTRIES = (
+    entry(
+        "TS199",
+        r"unction (\w+)Backward returned an (?:incorrect number of gradients|invalid gradient)",
+        "error.custom_backward",
+        related=_custom_backward,
+    ),
     entry(
         "TS402",
         r"element \d+ of tensors does not require grad",
         "error.no_graph",
         _cut_fixes,
+        related=_blocks_without_gradients,
         applies=_rewrapped,
         example="w = torch.ones(3, requires_grad=True)\nloss = torch.tensor((w * 2).sum().item())\nloss.backward()",
     ),
@@ -253,6 +315,7 @@ ENTRIES = (
         r"element \d+ of tensors does not require grad and does not have a grad_fn",
         "error.no_graph",
         _cut_fixes,
+        related=_blocks_without_gradients,
         example="w = torch.ones(3, requires_grad=True)\nloss = (w * 2).sum().detach()\nloss.backward()",
     ),
     entry(
@@ -274,6 +337,7 @@ ENTRIES = (
         r"Trying to backward through the graph a second time",
         "error.backward_twice",
         _twice_fixes,
+        related=_carried_here,
         example="w = torch.ones(3, requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\nloss.backward()",
     ),
     entry(
@@ -301,6 +365,7 @@ ENTRIES = (
         "TS401",
         r"Inference tensors cannot be saved for backward|Inplace update to inference tensor|requires_grad=True on inference tensor",
         "error.inference_tensor",
+        related=_blocks_without_gradients,
         example="with torch.inference_mode():\n    x = torch.ones(3)\nw = torch.ones(3, requires_grad=True)\n(w * x).sum()",
     ),
     entry(

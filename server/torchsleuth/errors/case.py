@@ -13,6 +13,11 @@ from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
 Sources = Callable[[str], SourceText]
+MAX_TEXT = 160
+"""Characters of a message after which no further line of it is shown."""
+_ADVICE = re.compile(
+    r"Hint:|Developer debug context|For more details|Compile with|CUDA kernel errors|from user code|Set TORCH"
+)
 
 MAX_MEASURED = 60
 """Characters of an operand with its sizes, beyond which it is not listed."""
@@ -220,7 +225,7 @@ class Case:
         described = self.described
         return {
             "type": self.crash["type"],
-            "error": message.splitlines()[0] if message else self.crash["type"],
+            "error": brief(message) if message else self.crash["type"],
             "layer": self.layer,
             "tensor": self.tensor,
             "operands": described,
@@ -230,6 +235,17 @@ class Case:
             **groups,
             **attributes,
         }
+
+
+def brief(text: str) -> str:
+    """The first lines of a message, as many as say what is wrong: what follows is advice, or for PyTorch's own people."""
+    kept: list[str] = []
+    for line in (line.strip() for line in text.splitlines()):
+        if kept and (_ADVICE.match(line) or sum(map(len, kept)) > MAX_TEXT):
+            break
+        if line:
+            kept.append(line)
+    return " ".join(kept)
 
 
 def shape_text(tensor: Json) -> str:

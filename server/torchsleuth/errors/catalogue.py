@@ -46,6 +46,8 @@ def from_torch(crash: Json, frame: CrashFrame) -> bool:
         return True
     if crash["type"] not in ("RuntimeError", "IndexError", "TypeError", "ValueError"):
         return False
+    if crash["type"] == "RuntimeError" and re.search(r"\bvmap\b|\btorch\.|[Tt]ensors?\b", crash["message"]):
+        return True
     operands = crash["frames"][0]["operands"]
     called = re.match(r"(?:torch|nn|F)\.[\w.]*\w", frame.text(frame.node)) if frame.node is not None else None
     return called is not None or any(operand["value"]["kind"] == "tensor" for operand in operands)

@@ -102,7 +102,7 @@ ENTRIES = (
         "TS301",
         r"mat1 and mat2 must have the same dtype|expected m1 and m2 to have the same dtype|expected scalar type \w+ but found|"
         r"RNN input dtype|mixed dtype \(CPU\)|self and mat2 must have the same dtype|have the same dtype, but got|"
-        r"expected .* to have the same dtype",
+        r"expected .* to have the same dtype|expected dtype \w+ for `\w+` but got dtype",
         _text,
         _match_fixes,
         example="from torch import nn\nfc = nn.Linear(3, 2)\nx = torch.zeros(4, 3, dtype=torch.float64)\nfc(x)",

@@ -209,7 +209,7 @@ ENTRIES = (
     ),
     entry(
         "TS109",
-        r"Given normalized_shape=\[(.+?)\], expected input with shape \[\*, (.+?)\], but got input of size ?\[(.+?)\]",
+        r"Given normalized_shape=\[(.+?)\], expected input with shape \[(?:\*, )?(.+?)\], but got input of size ?(?:torch\.Size\()?\[(.+?)\]",
         "error.layer_norm",
         _layer_norm_fixes,
         example="from torch import nn\nnorm = nn.LayerNorm(8)\nx = torch.zeros(2, 6)\nnorm(x)",

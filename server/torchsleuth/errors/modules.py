@@ -120,6 +120,12 @@ def _keyword_fixes(case: Case) -> Iterator[Fix]:
             yield replace(case.frame, keyword, f"{name}={case.frame.text(keyword.value)}")
 
 
+def _of_torch(case: Case) -> bool:
+    """Whether the failing call names a function or class of PyTorch."""
+    node = case.frame.node
+    return isinstance(node, ast.Call) and case.frame.text(node.func).startswith(("torch.", "nn.", "F."))
+
+
 def _weights_only_fixes(case: Case) -> Iterator[Fix]:
     from torchsleuth.errors.fixes import add_argument
 
@@ -227,7 +233,7 @@ ENTRIES = (
         r"got an unexpected keyword argument '(\w+)'",
         "error.keyword",
         _keyword_fixes,
-        applies=lambda case: bool(case.crash["calls"]) or case.crash["module"] is not None,
+        applies=lambda case: bool(case.crash["calls"]) or case.crash["module"] is not None or _of_torch(case),
     ),
     entry(
         "TS530",

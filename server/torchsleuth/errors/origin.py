@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
 from torchsleuth.errors.case import Case, CrashFrame, shape_text, written_argument
 from torchsleuth.messages import message
 from torchsleuth.schema import Json, Related
 from torchsleuth.syntax.text import SourceText
 
-MAX_ORIGINS = 4
-MAX_STEPS = 4
+MAX_ORIGINS = 5
+MAX_PLACES = 4
+"""Places of one operand."""
+MAX_STEPS = 8
 """Assignments and calls that one operand is followed through."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -26,7 +29,7 @@ def related_origins(case: Case) -> list[Related]:
     found: dict[tuple[str, int], Related] = {}
     for node in _operands(case):
         value = frame.value(node)
-        for source, place in _Followed(case.frames).of(node, 0):
+        for source, place in islice(_Followed(case.frames).of(node, 0), MAX_PLACES):
             span = source.span(place)
             if span.start.line == frame.span.start.line and span.path == frame.path:
                 continue
@@ -81,6 +84,9 @@ class _Followed:
         elif isinstance(root, ast.BinOp):
             yield from self.of(root.left, depth)
             yield from self.of(root.right, depth)
+        elif isinstance(root, ast.List | ast.Tuple):
+            for part in root.elts:
+                yield from self.of(part, depth)
 
     def _name(self, name: ast.Name, depth: int) -> Iterator[tuple[SourceText, ast.AST]]:
         frame = self.frames[depth]
@@ -98,6 +104,9 @@ class _Followed:
             return
         place, value = bound
         yield frame.source, place
+        yield from ((frame.source, node) for node in _carried(scope, name.id, frame.line))
+        if isinstance(value, ast.List) and not value.elts:
+            yield from ((frame.source, node) for node in _appended(scope, name.id))
         if value is not None and _root(value) is not name:
             yield from self.of(value, depth)
 
@@ -124,31 +133,80 @@ class _Followed:
                 if any(isinstance(target, ast.Attribute) and target.attr == node.attr for target in targets):
                     if part.value is not None and part.lineno != frame.line:
                         yield frame.source, part.value
+                        yield from self._given(part.value, frame)
                         return
             if isinstance(part, ast.Call) and getattr(part.func, "attr", None) == "register_buffer" and part.args:
                 if getattr(part.args[0], "value", None) == node.attr:
                     yield frame.source, part
                     return
 
+    def _given(self, value: ast.expr, frame: CrashFrame) -> Iterator[tuple[SourceText, ast.AST]]:
+        """What a parameter of the constructor was given where the class is called in the same file."""
+        around = _class_around(frame)
+        if not isinstance(value, ast.Name) or around is None:
+            return
+        for made in (item for item in around.body if isinstance(item, _Function) and item.name == "__init__"):
+            names = [argument.arg for argument in made.args.args]
+            calls = [node for node in ast.walk(frame.tree) if isinstance(node, ast.Call)]
+            for call in calls if value.id in names else ():
+                if isinstance(call.func, ast.Name) and call.func.id == around.name:
+                    given = written_argument(call, names.index(value.id) - 1, value.id)
+                    if given is not None:
+                        yield frame.source, given
+                    if isinstance(given, ast.Name):
+                        yield from ((frame.source, node) for node in _appended(frame.tree, given.id))
+                    return
+
     def _call(self, call: ast.Call, frame: CrashFrame, depth: int) -> Iterator[tuple[SourceText, ast.AST]]:
-        """A layer: where it was built. A function of the same file: what it returns. Another: its first argument."""
+        """A layer: where it was built. What is defined in the same file: what it returns, or gives as a sample. Another: what
+        it is given."""
         function = call.func
         if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self":
             yield from self._attribute(function, frame)
         elif isinstance(function, ast.Name):
-            for part in ast.walk(frame.tree):
-                if isinstance(part, _Function) and part.name == function.id:
-                    returned = [node for node in ast.walk(part) if isinstance(node, ast.Return) and node.value]
-                    yield from ((frame.source, node) for node in returned[-1:])
-                    return
-        if call.args and not isinstance(function, ast.Name):
-            yield from self.of(call.args[0], depth)
+            defined = _defined(frame.tree, function.id)
+            if defined is not None:
+                yield from ((frame.source, node) for node in _results(defined))
+                return
+            yield from self._name(function, depth)
+        collate = next((keyword.value for keyword in call.keywords if keyword.arg == "collate_fn"), None)
+        for argument in [*([collate] if collate is not None else []), *call.args[:1]]:
+            named = _defined(frame.tree, argument.id) if isinstance(argument, ast.Name) else None
+            if named is not None:
+                yield from ((frame.source, node) for node in _results(named))
+            else:
+                yield from self.of(argument, depth)
+
+
+def _defined(tree: ast.Module, name: str) -> ast.AST | None:
+    """The function of a name, or the method of a dataset's class that makes its samples."""
+    for node in ast.walk(tree):
+        if isinstance(node, _Function) and node.name == name:
+            return node
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            methods = [item for item in node.body if isinstance(item, _Function)]
+            return next((item for item in methods if item.name in ("__getitem__", "__iter__")), None)
+    return None
+
+
+def _results(function: ast.AST) -> Iterator[ast.AST]:
+    """What a function returns or yields last."""
+    found = [node for node in ast.walk(function) if isinstance(node, ast.Return | ast.Yield) and node.value is not None]
+    yield from found[-1:]
+
+
+def _appended(scope: ast.AST, name: str) -> Iterator[ast.AST]:
+    """Where something is put into a list."""
+    for node in _inside(scope):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
+            if isinstance(node.func.value, ast.Name) and node.func.value.id == name:
+                yield node
 
 
 def _root(node: ast.expr) -> ast.expr:
     """``x`` of ``x.view(-1)[0].T``, ``self.mask`` of ``self.mask[:3]``; a call that is no method of a value stays."""
     while True:
-        if isinstance(node, ast.Subscript | ast.Starred):
+        if isinstance(node, ast.Subscript | ast.Starred | ast.Await):
             node = node.value
         elif isinstance(node, ast.Attribute):
             if isinstance(node.value, ast.Name) and node.value.id == "self":
@@ -185,6 +243,20 @@ def _binding(scope: ast.AST, name: str, line: int) -> tuple[ast.AST, ast.expr | 
     above = [item for item in found if item[0] < line]
     best = max(above, key=lambda item: item[0], default=None) or max(found, key=lambda item: item[0], default=None)
     return best[1:] if best is not None else None
+
+
+def _carried(scope: ast.AST, name: str, line: int) -> Iterator[ast.AST]:
+    """Assignments further down in a loop around a line: what the step before left."""
+    for loop in _inside(scope):
+        if isinstance(loop, ast.For | ast.While | ast.AsyncFor) and loop.lineno < line <= (loop.end_lineno or 0):
+            for node in ast.walk(loop):
+                if (
+                    isinstance(node, ast.Assign)
+                    and node.lineno > line
+                    and any(_binds(item, name) for item in node.targets)
+                ):
+                    yield node
+                    return
 
 
 def _part(target: ast.expr, value: ast.expr, name: str) -> ast.expr:

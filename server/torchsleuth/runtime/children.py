@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import re
 import sys
 import threading
 import time
@@ -29,6 +30,8 @@ _START = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start")
 _SCRIPT = "script"
 """A file of the folder: the path of the script that was run, for processes without one of their own."""
 _SUFFIX = ".events"
+_LINES = ".lines"
+_LINE = re.compile(r'^  File "(.+)", line (\d+) in (.+)$', re.MULTILINE)
 _ENDING = ("multiprocessing.process", "_bootstrap")
 _PASSING = {
     _ENDING,
@@ -192,6 +195,38 @@ def watch_what_is_passed_on(launch: Launch) -> None:
         function = getattr(traceback, name)
         if not hasattr(function, "__wrapped__"):
             setattr(traceback, name, watched(function))
+
+
+def keep_last_lines(folder: str) -> None:
+    """Have the lines that run written down if this process dies of a fault in C, unless somebody else wants them."""
+    import faulthandler
+
+    if not faulthandler.is_enabled():
+        name = os.path.join(folder, f"{os.getpid()}{_LINES}")
+        descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        faulthandler.enable(file=descriptor, all_threads=True)
+
+
+def read_last_lines(folder: str) -> Iterator[dict[str, Any]]:
+    """For each process that died so: what it died of, and its places by thread, the innermost and the failing one first."""
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(_LINES))
+    except OSError:
+        return
+    for name in names:
+        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        reason, _, rest = text.partition("\n\n")
+        if not reason.startswith("Fatal Python error: "):
+            continue
+        threads = []
+        for block in re.split(r"\n\n(?=Thread |Current thread )", rest):
+            places = [
+                {"path": found[1], "line": int(found[2]), "function": found[3]} for found in _LINE.finditer(block)
+            ]
+            threads.append({"current": block.startswith("Current"), "places": places})
+        threads.sort(key=lambda thread: not thread["current"])
+        yield {"reason": reason.partition(": ")[2].strip(), "threads": threads, "pid": int(name.partition(".")[0])}
 
 
 def read_events(folder: str) -> Iterator[list[dict[str, Any]]]:

@@ -20,7 +20,7 @@ from importlib.machinery import BuiltinImporter, SourceFileLoader
 from types import TracebackType
 from typing import Any
 
-from torchsleuth.runtime.children import VARIABLE, ChildStream, announce, watch_what_is_passed_on
+from torchsleuth.runtime.children import VARIABLE, ChildStream, announce, keep_last_lines, watch_what_is_passed_on
 from torchsleuth.runtime.crash import CrashReporter
 from torchsleuth.runtime.events import EventStream
 from torchsleuth.runtime.hooks import watch_hooks
@@ -290,6 +290,7 @@ def begin(
     launch = Launch(script, EventStream(descriptor), folder, None if limits is None else Limits.of_text(limits))
     if folder is not None:
         announce(folder, launch.path)
+        keep_last_lines(folder)
     launch.sites += [Site(script, *site) for site in sites]
     switch_gates({gate for site in launch.sites for gate in site.gates}, True)
     launch.start()

@@ -120,6 +120,26 @@ class Collector:
             else:
                 self.add(event)
 
+    def add_death(self, death: Json) -> None:
+        """A process that died of a fault in C: a crash at the line of the user's that it had reached."""
+        places = death["threads"][0]["places"] if death["threads"] else []
+        own = [place for place in places if place["path"] in self._loaded]
+        library = places[0] if places and places[0]["path"] not in self._loaded else None
+        self._crashes.append(
+            {
+                "type": death["reason"],
+                "message": "",
+                "frames": [{**place, "span": None, "operands": []} for place in own],
+                "library": None if library is None else {**library, "span": None},
+                "calls": [] if library is None else [{**library, "span": None, "owner": None, "inputs": {}}],
+                "module": None,
+                "worker": False,
+                "process": None,
+                "ends": True,
+                "sources": {},
+            }
+        )
+
     def report(
         self, script: str, exit_code: int, cancelled: bool, seconds: float, ended: str | None = None
     ) -> RunReport:

@@ -30,7 +30,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
-from torchsleuth.runtime.children import VARIABLE, read_events
+from torchsleuth.runtime.children import VARIABLE, read_events, read_last_lines
 from torchsleuth.runtime.events import DESCRIPTOR
 from torchsleuth.runtime.limits import VARIABLE as VARIABLE_LIMITS
 from torchsleuth.runtime.limits import Limits
@@ -115,6 +115,8 @@ class Run:
             output.join(timeout=GRACE_SECONDS)  # a child that outlives the script may hold the stream open
         for events in read_events(folder):
             collector.add_process(events)
+        for death in read_last_lines(folder):
+            collector.add_death(death)
         seconds = round(time.monotonic() - began, 3)
         if self.on_event is not None:
             self.on_event({"event": "finished", "exit_code": code, "seconds": seconds})
