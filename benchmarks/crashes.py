@@ -44,7 +44,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
 
 from torchsleuth.cli.explained import Explainer
 from torchsleuth.runtime import prepare
-from torchsleuth.runtime.children import VARIABLE, read_events
+from torchsleuth.runtime.children import VARIABLE, read_events, read_last_lines
 from torchsleuth.runtime.report import Collector, RunReport
 from torchsleuth.runtime.session import Run
 from torchsleuth.schema import Diagnostic, Fix
@@ -169,7 +169,7 @@ def _execute(root: Path, script: Script, cold: bool) -> tuple[RunReport, str]:
     def start() -> int:
         os.close(reader)
         os.environ[VARIABLE] = str(folder)
-        code = prepare._script_code(script.main, writer, [], [script.main])
+        code = prepare._script_code(script.main, prepare.Channel(writer, None), [], [script.main])
         main = types.ModuleType("__main__")
         main.__dict__.update(__builtins__=builtins, __file__="", __cached__=None, __loader__=None, __annotations__={})
         sys.modules["__main__"] = main
@@ -188,6 +188,8 @@ def _execute(root: Path, script: Script, cold: bool) -> tuple[RunReport, str]:
     code = child.wait()
     for found in read_events(str(folder)):
         collector.add_process(found)
+    for death in read_last_lines(str(folder)):
+        collector.add_death(death)
     return collector.report(str(root / script.main), code, False, 0.0), child.output()
 
 
