@@ -272,7 +272,8 @@ def spec_facts(spec: TensorSpec) -> set[Any]:
     found = {(name, known) for name, known in found if known not in (None, "None")}
     if spec.shape is not None:
         found.add(("rank", len(spec.shape)))
-        found |= {("size", place, str(size)) for place, size in enumerate(spec.shape) if is_fresh(size) is None}
+        rank = len(spec.shape)  # without which no size can be told
+        found |= {("size", rank, place, str(size)) for place, size in enumerate(spec.shape) if is_fresh(size) is None}
     return found
 
 
