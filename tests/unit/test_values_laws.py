@@ -271,8 +271,8 @@ def spec_facts(spec: TensorSpec) -> set[Any]:
     found: set[Any] = {("dtype", spec.dtype), ("device", str(spec.device)), ("grad", spec.requires_grad)}
     found = {(name, known) for name, known in found if known not in (None, "None")}
     if spec.shape is not None:
-        found.add(("rank", len(spec.shape)))
         rank = len(spec.shape)  # without which no size can be told
+        found.add(("rank", rank))
         found |= {("size", rank, place, str(size)) for place, size in enumerate(spec.shape) if is_fresh(size) is None}
     return found
 

@@ -129,7 +129,7 @@ def explain(
 def run(
     context: typer.Context,
     script: Annotated[
-        str, typer.Argument(help="A script, notebook or folder; everything behind it is passed on to it.")
+        str, typer.Argument(help="A script, or a folder with a __main__.py; everything behind it is passed on to it.")
     ],
     module: Annotated[bool, typer.Option("-m", help="SCRIPT is the name of a module, as for python -m.")] = False,
     report: Annotated[Path | None, typer.Option(help="Write the run's report to this file, as JSON.")] = None,
