@@ -470,7 +470,7 @@ for (const [name, stop] of Object.entries(STOPS)) {
     async ({ ask, write, processes }) => {
       const path = write("forever.py", FOREVER);
       const running = () =>
-        [...processes(path), ...processes("time.sleep(1000)")].map(({ command }) => command);
+        [...processes("/forever.py"), ...processes("time.sleep(1000)")].map(({ command }) => command);
       await ask("show", { path });
       await ask("start", { id: "torchsleuth.runAndDiagnose" });
       await terminalShows("running");

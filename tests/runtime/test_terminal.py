@@ -186,14 +186,22 @@ def handle(number, frame):
     left.remove(signal.Signals(number).name)
 for name in left:
     signal.signal(getattr(signal, name), handle)
+def waiting():
+    # between a look at `left` and pause(), a signal would be lost
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer)
+    return lambda: os.read(reader, 1)
 child = os.fork()
+wait = waiting()
 if child == 0:
-    while True:
-        signal.pause()
+    while "SIGCONT" in left:
+        wait()
+    os._exit(0)
 print("ready", flush=True)
 while left:
-    signal.pause()
-os.kill(child, 9)
+    wait()
+os.waitpid(child, 0)
 sys.exit(9)
 """
 

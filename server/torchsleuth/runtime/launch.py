@@ -303,10 +303,13 @@ def begin(
 
 def _forget_the_compiled_file(path: str) -> None:
     sys.path_importer_cache.pop(path, None)
-    if path.startswith("/proc/self/fd/"):
-        os.close(int(os.path.basename(path)))
-    else:
+    file = os.readlink(path) if os.path.islink(path) and not path.startswith("/proc/") else path
+    if file.startswith("/proc/self/fd/"):
+        os.close(int(os.path.basename(file)))
+    if not path.startswith("/proc/"):
         os.unlink(path)
+    if file != path:
+        os.rmdir(os.path.dirname(path))
 
 
 def _report_hidden(launch: Launch, stop: SystemExit) -> None:

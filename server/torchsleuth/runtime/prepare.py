@@ -56,11 +56,11 @@ def main(arguments: list[str]) -> NoReturn:
     channel = Channel(_moved(int(os.environ.pop(DESCRIPTOR))), os.environ.pop(VARIABLE, None))
     flags = _interpreter_flags()
     if arguments[0] == "-m" and len(arguments) > 1:
-        _become(_module_code(arguments[1], True, channel, flags, arguments), flags, arguments[2:])
+        _become(_module_code(arguments[1], True, channel, flags, arguments), arguments[1], flags, arguments[2:])
     script = arguments[0]
     if os.path.isdir(script) or _is_archive(script):
-        _become(_module_code(None, False, channel, flags, arguments), flags, arguments[1:])
-    _become(_script_code(script, channel, flags, arguments), flags, arguments[1:])
+        _become(_module_code(None, False, channel, flags, arguments), script, flags, arguments[1:])
+    _become(_script_code(script, channel, flags, arguments), script, flags, arguments[1:])
 
 
 def _script_code(script: str, channel: Channel, flags: list[str], arguments: list[str]) -> types.CodeType:
@@ -141,18 +141,29 @@ def module_code(
     return inner
 
 
-def _become(code: types.CodeType, flags: list[str], arguments: list[str]) -> NoReturn:
-    """The interpreter again, with this code as its main program."""
+def _become(code: types.CodeType, name: str, flags: list[str], arguments: list[str]) -> NoReturn:
+    """The interpreter again, with this code as its main program. `name`: by which lists of processes show it."""
     compiled = importlib.util.MAGIC_NUMBER + bytes(12) + marshal.dumps(code)
     if hasattr(os, "memfd_create") and os.path.isdir("/proc/self/fd"):
         descriptor = os.memfd_create("torchsleuth", 0)
-        path = f"/proc/self/fd/{descriptor}"
+        path = _named(f"/proc/self/fd/{descriptor}", name)
     else:
         descriptor, path = tempfile.mkstemp(".pyc", "torchsleuth")
         os.set_inheritable(descriptor, True)
     with open(descriptor, "wb", closefd=False) as file:
         file.write(compiled)
     os.execv(sys.executable, [sys.executable, *flags, path, *arguments])
+
+
+def _named(path: str, name: str) -> str:
+    """A link with a name to the compiled file, which `launch.begin` takes away; the file itself where there can be none."""
+    try:
+        folder = tempfile.mkdtemp(prefix="torchsleuth-")
+        link = os.path.join(folder, os.path.basename(os.path.abspath(name)))
+        os.symlink(path, link)
+    except OSError:
+        return path
+    return link
 
 
 def _plainly(flags: list[str], arguments: list[str]) -> NoReturn:

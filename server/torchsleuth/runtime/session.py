@@ -73,7 +73,8 @@ class Run:
     _process: subprocess.Popen[bytes] | None = None
     _cancelled: threading.Event = field(default_factory=threading.Event)
     _lifeline: int | None = None
-    _holding: threading.Lock = field(default_factory=threading.Lock)
+    _holding: threading.RLock = field(default_factory=threading.RLock)
+    """Of the lifeline. One signal may come while another one is being handed on."""
     _failure: OSError | None = None
     _killed: bool = False
 
