@@ -17,6 +17,7 @@ from torchsleuth.cli.check import Options, check
 from torchsleuth.cli.env import env
 from torchsleuth.cli.fix import fix
 from torchsleuth.cli.hints import hints
+from torchsleuth.cli.run import Options as RunOptions
 from torchsleuth.cli.run import run
 from torchsleuth.cli.writing import PRIVATE, Unwritable, write_private, write_source, write_text
 from torchsleuth.control.baseline import load as load_baseline
@@ -116,7 +117,11 @@ def test_commands_for_one_file_say_what_it_is(
     wrong |= {"absent.py": "does not exist", ".": "is a folder: name a file in it"}
     for name, text in wrong.items():
         path = Path(name)
-        for status in (hints(path, "text", None), run(path, [], None, "text", None), fix(path, [], Path("copy"), None)):
+        for status in (
+            hints(path, "text", None),
+            run(str(path), [], RunOptions(None, "text", None)),
+            fix(path, [], Path("copy"), None),
+        ):
             assert status == 2
         assert capfd.readouterr() == ("", f"torchsleuth: {name} {text}\n" * 3)
     assert hints(Path("bytes.py"), "text", None) == 2
@@ -284,7 +289,7 @@ def test_an_interpreter_that_cannot_be_started_is_told_in_a_line(
     for python in (closed, str(tmp_path / "text"), str(tmp_path), str(tmp_path / "absent"), "no such command"):
         assert check([tmp_path / "a.py"], Options(python=python)) == 2
         assert hints(tmp_path / "a.py", "text", python) == 2
-        assert run(tmp_path / "a.py", [], None, "text", python) == 2
+        assert run(str(tmp_path / "a.py"), [], RunOptions(None, "text", python)) == 2
         assert fix(tmp_path / "a.py", [], tmp_path / "copy", python) == 2
         assert env("text", python) == 2
         lines = capsys.readouterr().err.splitlines()

@@ -39,7 +39,7 @@ class RunOptions:
     @classmethod
     def of(cls, options: Any) -> RunOptions:
         """The options that a client asks for. Raises ValueError, with the form that is expected."""
-        given = options if isinstance(options, dict) else {"args": 0}
+        given: Json = options if isinstance(options, dict) else {"args": [None]}
         arguments, cwd, environment = given.get("args") or [], given.get("cwd") or None, given.get("env") or {}
         module = given.get("module") or None
         if isinstance(arguments, str):

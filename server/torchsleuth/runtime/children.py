@@ -20,6 +20,8 @@ from importlib.machinery import SourceFileLoader
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from torchsleuth.runtime.events import out_of_the_way
+
 if TYPE_CHECKING:
     from torchsleuth.runtime.launch import Launch
 
@@ -203,7 +205,7 @@ def keep_last_lines(folder: str) -> None:
 
     if not faulthandler.is_enabled():
         name = os.path.join(folder, f"{os.getpid()}{_LINES}")
-        descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        descriptor = out_of_the_way(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))
         faulthandler.enable(file=descriptor, all_threads=True)
 
 

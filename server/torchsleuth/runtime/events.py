@@ -16,6 +16,21 @@ DESCRIPTOR = "TORCHSLEUTH_EVENTS"
 """Environment variable with the number of the descriptor; removed before the user's code starts."""
 
 
+HIGH_DESCRIPTOR = 200
+
+
+def out_of_the_way(descriptor: int) -> int:
+    """The same file under a number that a script does not count to, not inherited by what it starts."""
+    import fcntl
+
+    try:
+        high = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HIGH_DESCRIPTOR)
+    except OSError:  # so many are not allowed here
+        return descriptor
+    os.close(descriptor)
+    return high
+
+
 class EventStream:
     """Writes events; silently stops when nobody listens any more, and in a forked child."""
 

@@ -9,7 +9,6 @@ first statement (`rewrite.main_code`) calls `launch.begin`, which puts everythin
 from __future__ import annotations
 
 import ast
-import fcntl
 import importlib.util
 import io
 import marshal
@@ -22,13 +21,11 @@ import warnings
 from typing import Any, NamedTuple, NoReturn
 
 from torchsleuth.runtime.children import VARIABLE as FOLDER
-from torchsleuth.runtime.events import DESCRIPTOR, EventStream
+from torchsleuth.runtime.events import DESCRIPTOR, EventStream, out_of_the_way
 from torchsleuth.runtime.limits import VARIABLE
 from torchsleuth.runtime.rewrite import beginning, guarded, located, main_code
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_HIGH_DESCRIPTOR = 200
-"""Events go out on one that a script does not count to."""
 _BEGIN = f"""
 import sys
 if "torchsleuth" not in sys.modules:
@@ -53,7 +50,7 @@ class Channel(NamedTuple):
 
 def main(arguments: list[str]) -> NoReturn:
     """`arguments` are those of ``python``, without its own flags: SCRIPT or ``-m MODULE``, and what follows."""
-    channel = Channel(_moved(int(os.environ.pop(DESCRIPTOR))), os.environ.pop(VARIABLE, None))
+    channel = Channel(_kept(int(os.environ.pop(DESCRIPTOR))), os.environ.pop(VARIABLE, None))
     flags = _interpreter_flags()
     if arguments[0] == "-m" and len(arguments) > 1:
         _become(_module_code(arguments[1], True, channel, flags, arguments), arguments[1], flags, arguments[2:])
@@ -185,12 +182,8 @@ def _is_archive(path: str) -> bool:
     return not path.endswith(".py") and os.path.isfile(path) and zipfile.is_zipfile(path)
 
 
-def _moved(descriptor: int) -> int:
-    """The same channel under a number out of the way, inheritable."""
-    try:
-        high = fcntl.fcntl(descriptor, fcntl.F_DUPFD, _HIGH_DESCRIPTOR)
-    except OSError:  # so many are not allowed here
-        return descriptor
-    os.close(descriptor)
+def _kept(descriptor: int) -> int:
+    """The same channel for the interpreter that this process becomes."""
+    high = out_of_the_way(descriptor)
     os.set_inheritable(high, True)
     return high
