@@ -212,6 +212,7 @@ def measure(name: str, rounds: int, steps: int) -> None:
     recorder = Recorder(sites, EventStream(os.open(os.devnull, os.O_WRONLY)))
     watch = TrainingWatch()
     watch.install(torch, sys.modules["torch.optim.optimizer"])
+    recorder.install(torch, sys.modules["torch.optim.optimizer"])
     setattr(builtins, RECORDER, recorder.make_record(torch))
     setattr(builtins, LOSS, watch.see_loss)
     setattr(builtins, IMPORTED, dict)
