@@ -1,17 +1,23 @@
-"""Bug cases: is each found where a user looks, silent once corrected, and repaired by a quick fix into a script that runs?
+"""Bug cases: is each found where a user looks, silent once corrected, and repaired by a quick fix into a script that works?
 
 python -m benchmarks.cases FOLDER…
 
-A case is a folder with `bug.py` and further modules, `fixed/` with the corrected files, and `expect.json`: `file`, `lines`
-(where a diagnostic may stand), `related_lines` and `other_file_lines` (the other end of the fault: lines by file, or a list of both), `runtime` (a regular
-expression of the exception, null for a silent fault) and `needs_cuda`.
+A case is a folder with `expect.json` and one of
+
+- `bug.py`, further modules, and `fixed/` with the corrected files,
+- `bug.py` and `fixed.py`,
+- `bug/` and `fixed/`, several files each, of which `main` is run.
+
+`expect.json` says `file`, `lines` (where a diagnostic may stand), `related_lines` and `other_file_lines` (the other end of the
+fault: lines by file, or a list of both), `main`, `runtime` (a regular expression of the exception, null for a silent fault),
+`measure` (of a silent fault: `expr` over the globals of the finished script, and `good`, a comparison that its value satisfies
+once the fault is gone) and `needs_cuda`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import re
 import shutil
 import tempfile
@@ -44,71 +50,109 @@ def cases(paths: list[Path]) -> Iterator[Path]:
         yield from sorted(file.parent for file in path.rglob("expect.json"))
 
 
-def python_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*.py") if "fixed" not in path.relative_to(folder).parts)
+@dataclass(frozen=True)
+class Case:
+    """A case whose two versions were copied into folders of their own, so that neither sees the other."""
+
+    expected: dict[str, Any]
+    bug: Path
+    fixed: Path
+
+    @property
+    def main(self) -> str:
+        """The script that is run, relative to its version's folder."""
+        return str(self.expected.get("main") or self.expected["file"])
+
+
+def copied(folder: Path, to: Path) -> Case:
+    """The case in `folder`, its versions copied to `to`."""
+    expected: dict[str, Any] = json.loads((folder / "expect.json").read_text(encoding="utf-8"))
+    case = Case(expected, to / "bug", to / "fixed")
+    if (folder / "bug").is_dir():
+        shutil.copytree(folder / "bug", case.bug)
+        shutil.copytree(folder / "fixed", case.fixed)
+    elif (folder / "fixed.py").is_file():
+        for version in (case.bug, case.fixed):
+            version.mkdir()
+            shutil.copy(folder / f"{version.name}.py", version / expected["file"])
+    else:
+        shutil.copytree(folder, case.bug, ignore=shutil.ignore_patterns("fixed", "expect.json"))
+        shutil.copytree(folder / "fixed", case.fixed)
+    return case
 
 
 def judge(engine: Engine, folder: Path, eager: Eager | None) -> Outcome:
-    expected: dict[str, Any] = json.loads((folder / "expect.json").read_text(encoding="utf-8"))
-    outcome = Outcome(folder.name, expected.get("category", ""))
-    at = _accepted(folder, expected)
+    with tempfile.TemporaryDirectory() as copy:
+        return _judged(engine, folder.name, copied(folder, Path(copy).resolve()), eager)
+
+
+def _judged(engine: Engine, name: str, case: Case, eager: Eager | None) -> Outcome:
+    outcome = Outcome(name, case.expected.get("category", ""))
+    at = _accepted(case)
     hits: list[Diagnostic] = []
-    for diagnostic in _analyze(engine, folder):
+    for diagnostic in _analyze(engine, case.bug):
         text = f"{diagnostic.code} {Path(diagnostic.path).name}:{diagnostic.start.line} {diagnostic.message}"
-        lines = range(diagnostic.start.line, diagnostic.end.line + 1)
-        if any((os.path.realpath(diagnostic.path), line) in at for line in lines):
+        if at & _lines(diagnostic):
             hits.append(diagnostic)
             outcome.found.append(text)
         else:
             outcome.elsewhere.append(text)
-    fixed = folder / "fixed"
     outcome.noise = [
         f"{d.code} {Path(d.path).name}:{d.start.line} {d.message}"
-        for d in _analyze(engine, fixed)
+        for d in _analyze(engine, case.fixed)
         if d.severity in ("error", "warning")
     ]
     fixes = [fix for diagnostic in hits for fix in diagnostic.fixes]
     outcome.fixes = len(fixes)
     if fixes:
-        outcome.repaired = _repaired(eager, folder, fixes, expected) if eager else "not run"
+        outcome.repaired = _repaired(eager, case, fixes) if eager else "not run"
     return outcome
 
 
-def _accepted(folder: Path, expected: dict[str, Any]) -> set[tuple[str, int]]:
-    file = os.path.realpath(folder / expected["file"])
-    accepted = {(file, line) for line in (*expected["lines"], *(expected.get("related_lines") or ()))}
+def _accepted(case: Case) -> set[tuple[str, int]]:
+    expected = case.expected
+    accepted = {(expected["file"], line) for line in (*expected["lines"], *(expected.get("related_lines") or ()))}
     others = expected.get("other_file_lines") or {}
     for name, lines in others.items() if isinstance(others, dict) else ((one["file"], one["lines"]) for one in others):
-        accepted |= {(os.path.realpath(folder / name), line) for line in lines}
-    return accepted
+        accepted |= {(name, line) for line in lines}
+    return {(str(case.bug / name), line) for name, line in accepted}
+
+
+def _lines(diagnostic: Diagnostic) -> set[tuple[str, int]]:
+    """The lines at which a diagnostic is seen: its own, and those of the places that it points to."""
+    places = [(diagnostic.path, diagnostic.start, diagnostic.end)]
+    places += [(related.path, related.start, related.end) for related in diagnostic.related]
+    return {(path, line) for path, start, end in places for line in range(start.line, end.line + 1)}
 
 
 def _analyze(engine: Engine, folder: Path) -> list[Diagnostic]:
     found: dict[tuple[str, str, Any], Diagnostic] = {}
-    for path in python_files(folder):
+    for path in sorted(folder.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         for item in engine.analyze(str(path), text, roots=(str(folder),)).diagnostics:
             found.setdefault((item.path, item.code, item.start), item)
     return list(found.values())
 
 
-def _repaired(eager: Eager, folder: Path, fixes: list[Fix], expected: dict[str, Any]) -> str:
-    """Whether the first fix that does so makes the script run."""
-    if expected.get("needs_cuda"):
+def _repaired(eager: Eager, case: Case, fixes: list[Fix]) -> str:
+    """Whether the first fix that does so makes the script work."""
+    if case.expected.get("needs_cuda"):
         return "needs an accelerator"
+    measure = case.expected.get("measure")
     reasons: list[str] = []
     for fix in fixes:
         with tempfile.TemporaryDirectory() as copy:
-            shutil.copytree(folder, copy, dirs_exist_ok=True, ignore=shutil.ignore_patterns("fixed"))
-            _apply(fix, folder, Path(copy))
+            shutil.copytree(case.bug, copy, dirs_exist_ok=True)
+            _apply(fix, case.bug, Path(copy))
             try:
-                crash = eager.run(Path(copy, expected["file"]))
+                expression = f"({measure['expr']}) {measure['good']}" if measure else "True"
+                crash, good = eager.measured(Path(copy, case.main), expression)
             except TimeoutError:
                 reasons.append(f"{fix.title}: takes too long")
                 continue
-        if crash is None:
+        if crash is None and good:
             return f"runs: {fix.title}"
-        reasons.append(f"{fix.title}: {crash.error}")
+        reasons.append(f"{fix.title}: {crash.error if crash else f'{expression} is false'}")
     return "fails: " + " | ".join(reasons)
 
 

@@ -82,11 +82,19 @@ class Eager:
         """How a script crashes; None if it runs to its end. TimeoutError after SECONDS."""
         return self._run(script)[0]
 
+    def measured(self, script: Path, expression: str) -> tuple[Crash | None, bool]:
+        """How a script crashes, and whether `expression` is true of its globals at the end. TimeoutError after SECONDS."""
+        crash, _, good = self._execute(script, expression)
+        return crash, good
+
     def _run(self, script: Path) -> tuple[Crash | None, str]:
         """How a script crashes, and what it prints."""
+        return self._execute(script, "True")[:2]
+
+    def _execute(self, script: Path, expression: str) -> tuple[Crash | None, str, bool]:
         with tempfile.TemporaryDirectory() as folder:
             answer = Path(folder) / "answer.json"
-            child = self._context.Process(target=_execute, args=(str(script), str(answer)))
+            child = self._context.Process(target=_execute, args=(str(script), str(answer), expression))
             child.start()
             child.join(SECONDS)
             if child.exitcode is None:
@@ -96,10 +104,10 @@ class Eager:
             if child.exitcode > 0:
                 raise RuntimeError(f"{script.name} could not be run")
             if not answer.exists():
-                return Crash(f"signal {-child.exitcode}", ()), ""
+                return Crash(f"signal {-child.exitcode}", ()), "", False
             said = json.loads(answer.read_text(encoding="utf-8"))
             crash = Crash(said["error"], tuple((name, line) for name, line in said["lines"])) if said["error"] else None
-            return crash, str(said["printed"]).replace(str(script.parent), "")
+            return crash, str(said["printed"]).replace(str(script.parent), ""), bool(said["good"])
 
 
 def _key(mutant: Mutant) -> str:
@@ -116,7 +124,7 @@ def _copy(mutant: Mutant, folder: Path) -> Path:
     return folder / mutant.script.path.name
 
 
-def _execute(path: str, answer: str) -> None:
+def _execute(path: str, answer: str, expression: str) -> None:
     """In the child: the script as ``python SCRIPT`` would run it."""
     import torch
 
@@ -127,9 +135,9 @@ def _execute(path: str, answer: str) -> None:
     sys.path.insert(0, folder)
     warnings.simplefilter("ignore")  # They speak of lines, which mutants shift.
     sys.stdout = sys.stderr = printed = io.StringIO()
-    said: dict[str, object] = {"error": None, "lines": []}
+    said: dict[str, object] = {"error": None, "lines": [], "good": False}
     try:
-        runpy.run_path(path, run_name="__main__")
+        said["good"] = bool(eval(expression, runpy.run_path(path, run_name="__main__")))
     except SystemExit:
         pass
     except BaseException as error:
