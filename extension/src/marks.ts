@@ -1,4 +1,5 @@
-// What runs left beside the lines: where one failed and with which tensors, and the calls that led there.
+// What runs left beside the lines: where one failed and with which tensors, the calls that led there, values, and which lines
+// were reached.
 import * as vscode from "vscode";
 import { MARKS, type Mark, type Marks } from "./protocol";
 import type { Server } from "./server";
@@ -15,7 +16,10 @@ const icon = (colour: string, path: string): vscode.Uri =>
 const CROSS = "M4 4 L12 12 M12 4 L4 12";
 const ARROW = "M3 8 H12 M8 4 L12 8 L8 12";
 
-type Look = "failed" | "called" | "value" | "stale";
+const BAR = "M3 0 V16";
+const GAPS = "M3 1 V4 M3 6.5 V9.5 M3 12 V15";
+
+type Look = Mark["kind"] | "stale";
 
 const LOOKS: Readonly<Record<Look, vscode.DecorationRenderOptions>> = {
   failed: {
@@ -32,6 +36,8 @@ const LOOKS: Readonly<Record<Look, vscode.DecorationRenderOptions>> = {
   value: {
     after: { margin: "0 0 0 3ch", color: new vscode.ThemeColor("editorCodeLens.foreground") },
   },
+  reached: { gutterIconPath: icon("#2e8b5799", BAR), gutterIconSize: "contain" },
+  missed: { gutterIconPath: icon("#8a8a8a99", GAPS), gutterIconSize: "contain" },
   stale: {
     after: { margin: "0 0 0 3ch", color: new vscode.ThemeColor("disabledForeground"), fontStyle: "italic" },
   },
@@ -53,7 +59,15 @@ export function createMarks(server: Server): vscode.Disposable {
     if (found === undefined || document.isClosed || document.version !== version) {
       return; // what was typed meanwhile moves them, and the server says so where it matters
     }
-    const marks = found.marks.filter(({ kind }) => kind !== "value" || runSettings(document.uri).values);
+    const { values, lines } = runSettings(document.uri);
+    const wanted: Readonly<Record<Mark["kind"], boolean>> = {
+      failed: true,
+      called: true,
+      value: values,
+      reached: lines,
+      missed: lines,
+    };
+    const marks = found.marks.filter(({ kind }) => wanted[kind]);
     for (const [look, type] of looks) {
       editor.setDecorations(
         type,
@@ -93,6 +107,10 @@ function lookOf({ kind, stale }: Mark): Look {
 }
 
 function decoration(mark: Mark, document: vscode.TextDocument): vscode.DecorationOptions {
+  if (mark.kind === "reached" || mark.kind === "missed") {
+    const { start, end } = mark.range;
+    return { range: new vscode.Range(start.line, start.character, end.line, end.character) };
+  }
   const line = document.lineAt(Math.min(mark.range.start.line, document.lineCount - 1));
   const text = mark.text.length > MAX_TEXT ? `${mark.text.slice(0, MAX_TEXT)}…` : mark.text;
   return {

@@ -68,7 +68,7 @@ export interface Failure {
 
 /** What a run left beside a line: where it failed, a call that led there, or the values that its names had at last. */
 export interface Mark {
-  kind: "failed" | "called" | "value";
+  kind: "failed" | "called" | "value" | "reached" | "missed";
   range: Place;
   /** Goes behind the line. */
   text: string;

@@ -35,6 +35,8 @@ export interface RunSettings {
   reveal: boolean;
   /** Whether values stand behind the lines. */
   values: boolean;
+  /** Whether the gutter shows which lines were reached. */
+  lines: boolean;
 }
 
 export function runSettings(script: vscode.Uri): RunSettings {
@@ -59,6 +61,7 @@ export function runSettings(script: vscode.Uri): RunSettings {
     saveFirst: configuration.get<boolean>("saveFirst", true),
     reveal: configuration.get<boolean>("reveal", true),
     values: configuration.get<boolean>("values", true),
+    lines: configuration.get<boolean>("lines", true),
   };
 }
 

@@ -676,6 +676,8 @@ ENGLISH: dict[str, str] = {
     "editor.mark.failed": "✗ {message}",
     "editor.mark.operands": "✗ {operands} — {message}",
     "editor.mark.here": "it failed here",
+    "editor.mark.reached": "The last run reached this.",
+    "editor.mark.missed": "The last run did not reach this.",
     "editor.run.missing": "{path} is no file on disk: save it first",
     "editor.run.busy": "{script} is still running: stop it first",
     "editor.run.finished": "{script} finished",

@@ -196,6 +196,16 @@ class Values:
 
 
 @dataclass(frozen=True)
+class RunLine:
+    """A line that a run has reached, or certainly has not."""
+
+    path: str
+    start: Position
+    end: Position
+    reached: bool
+
+
+@dataclass(frozen=True)
 class TensorFact:
     """Knowledge about the tensor value of one expression, statically or from a run.
 

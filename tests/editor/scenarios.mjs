@@ -341,6 +341,12 @@ scenario(
     const result = await ask("command", { id: "torchsleuth.runAgain" });
     assert.deepEqual([result.exitCode, result.failure], [0, null], JSON.stringify(result));
     await isBehindALine("loss "); // its value, without its shape: that stands behind the name
+    await until(
+      "the lines that the run reached",
+      () => editor.page.locator(".editor .cgmr").count(),
+      (count) => count > 8,
+    );
+    await editor.screenshot("reached");
   },
 );
 

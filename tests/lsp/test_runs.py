@@ -131,7 +131,7 @@ async def test_a_crash_is_marked_beside_its_line_and_where_it_was_called(editor:
     await editor.diagnostics(uri)
     result = await editor.command("runAndDiagnose", uri)
     await editor.until(lambda: uri in editor.client.marked)
-    failed, called = [mark for mark in await editor.marks(uri) if mark.kind != "value"]
+    failed, called = [mark for mark in await editor.marks(uri) if mark.kind in ("failed", "called")]
     assert (failed.kind, failed.range.start.line, failed.stale) == ("failed", 13, False)
     assert failed.text.startswith("✗ x [5, 3] · model.fc.weight [2, 4] — ")
     assert f"[marked.py:19]({uri}#L19,11)" in failed.details
@@ -142,7 +142,7 @@ async def test_a_crash_is_marked_beside_its_line_and_where_it_was_called(editor:
     editor.client.marked.clear()
     editor.replace(uri, "self.fc(x)", "self.fc(x) ")
     await editor.until(lambda: uri in editor.client.marked)
-    assert {mark.stale for mark in await editor.marks(uri) if mark.kind != "value"} == {True}
+    assert {mark.stale for mark in await editor.marks(uri) if mark.kind in ("failed", "called")} == {True}
     await editor.command("clearResults", uri)
     assert await editor.marks(uri) == []
 
@@ -165,13 +165,49 @@ async def test_values_stand_beside_the_lines_and_their_history_in_the_hover(edit
     await editor.diagnostics(uri)
     await editor.command("runAndDiagnose", uri)
     await editor.until(lambda: uri in editor.client.marked)
-    shown = {mark.range.start.line: mark.text for mark in await editor.marks(uri)}
+    shown = {mark.range.start.line: mark.text for mark in await editor.marks(uri) if mark.kind == "value"}
     assert shown[5] == "x 1 … 2 (1 not finite)" and shown[6].startswith("loss 6.75")
     text = await editor.hover(uri, 5, 4)
     assert "values 1 … 3, 1 not finite; looked at 4×" in text
     assert "first 1 … 3, mean 2 · last 1 … 2, mean 1.5" in text
     editor.replace(uri, "x = torch", "x =  torch")
-    assert 5 not in {mark.range.start.line for mark in await editor.marks(uri)}
+    assert 5 not in {mark.range.start.line for mark in await editor.marks(uri) if mark.kind == "value"}
+
+
+BRANCHES = """import torch
+
+
+def loss(x, squared):
+    if squared:
+        x = x.pow(2)
+        return x.sum()
+    return x.abs().sum()
+
+
+print(loss(torch.ones(3), squared=False))
+"""
+
+
+async def test_the_lines_that_a_run_did_not_reach_are_told_until_they_are_edited(editor: Editor) -> None:
+    uri = editor.open("branches.py", BRANCHES)
+    await editor.diagnostics(uri)
+    await editor.command("runAndDiagnose", uri)
+    await editor.until(lambda: uri in editor.client.marked)
+
+    async def lines() -> dict[str, list[int]]:
+        marks = [mark for mark in await editor.marks(uri) if mark.kind in ("reached", "missed")]
+        return {
+            kind: [
+                n for mark in marks if mark.kind == kind for n in range(mark.range.start.line, mark.range.end.line + 1)
+            ]
+            for kind in ("reached", "missed")
+        }
+
+    assert await lines() == {"reached": [0, 3, 4, 7, 10], "missed": [5, 6]}
+    editor.replace(uri, "        return x.sum()\n", "        return x.sum()  # changed\n")
+    assert await lines() == {"reached": [0, 3, 4, 7, 10], "missed": [5]}
+    editor.replace(uri, "import torch\n", "import torch\n\n")
+    assert (await lines())["missed"] == [6]
 
 
 async def test_the_fix_of_a_crash_is_made_by_a_command(editor: Editor) -> None:

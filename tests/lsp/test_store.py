@@ -39,7 +39,7 @@ def published() -> list[str]:
 
 @pytest.fixture
 def store(published: list[str]) -> ResultStore:
-    return ResultStore(published.append)
+    return ResultStore(published.append, lambda _: None)
 
 
 def shown(store: ResultStore, path: str = "a.py") -> list[tuple[int, str, bool, bool]]:

@@ -25,7 +25,7 @@ def test_the_run_confirms_what_the_analysis_says(entry: ErrorEntry, tmp_path: Pa
     run = execute(path, text).diagnostic
     static = engine().analyze(str(path), text, verify=False).diagnostics
     assert not static or run.code in {item.code for item in static}, [item.message for item in static]
-    store = ResultStore(lambda _: None)
+    store = ResultStore(lambda _: None, lambda _: None)
     store.replace("static", str(path), static, [])
     store.replace("run", str(path), [run], [])
     if static:

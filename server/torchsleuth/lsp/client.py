@@ -40,8 +40,9 @@ class TorchSleuthProtocol(AnsweringProtocol):
 class Client(LanguageServer):
     """The state that all features share. Everything here lives on the event loop."""
 
-    def __init__(self, publish: Callable[[str], None]) -> None:
-        """`publish` is told of each file whose results have changed."""
+    def __init__(self, publish: Callable[[str], None], mark: Callable[[str], None]) -> None:
+        """`publish` is told of each file whose results have changed, `mark` of those where only what a run left beside the lines
+        has."""
         super().__init__(
             "torchsleuth", __version__, protocol_cls=TorchSleuthProtocol, converter_factory=default_converter
         )
@@ -49,7 +50,7 @@ class Client(LanguageServer):
         """Those of files outside of the workspace folders, and of all where a client says no others."""
         self.settings_of_folders: dict[str, Settings] = {}
         self.documents = Documents()
-        self.store = ResultStore(publish)
+        self.store = ResultStore(publish, mark)
 
     def settings_of(self, path: str) -> Settings:
         """The settings of the folder that a file is in."""

@@ -14,7 +14,7 @@ from torchsleuth.lsp.convert import to_range
 from torchsleuth.lsp.documents import Documents
 from torchsleuth.lsp.store import Finding, Note
 from torchsleuth.messages import message
-from torchsleuth.schema import Diagnostic, Related, Severity, TensorFact
+from torchsleuth.schema import Diagnostic, Related, RunLine, Severity, TensorFact
 
 # Information, not Hint: VS Code shows a Hint as three faint dots and leaves it out of the list of problems.
 _SEVERITY: dict[Severity, types.DiagnosticSeverity] = {
@@ -31,8 +31,8 @@ class Publisher:
         self._client = client
         self._published: dict[str, tuple[list[types.Diagnostic], int | None]] = {}
         """By URI, what the client shows."""
-        self._marked: dict[str, tuple[list[Finding], list[TensorFact]]] = {}
-        """By URI, the failures of runs and the values in the file that the client was told of."""
+        self._marked: dict[str, tuple[list[Finding], list[TensorFact], list[RunLine]]] = {}
+        """By URI, the failures of runs, and the values and the lines of the file that the client was told of."""
 
     def publish(self, path: str) -> None:
         """Send everything that is to be shown in one file. A client that minds versions is told once for each of them."""
@@ -49,12 +49,13 @@ class Publisher:
             client.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found, version))
         if document is None and not found:
             self._published.pop(uri, None)
-        self._publish_marks(path, uri)
+        self.mark(path)
 
-    def _publish_marks(self, path: str, uri: str) -> None:
-        """Say that what runs left beside the lines is to be asked for again: something of it has changed."""
+    def mark(self, path: str) -> None:
+        """Say that what runs left beside the lines is to be asked for again, if something of it has changed."""
+        uri = self._client.documents.uri(path)
         seen = [fact for fact in self._client.store.observed() if fact.path == path and fact.values is not None]
-        shown = (self._client.store.failures(), seen)
+        shown = (self._client.store.failures(), seen, self._client.store.lines(path))
         if (any(shown) or uri in self._marked) and self._marked.get(uri) != shown:
             self._marked[uri] = shown
             self._client.protocol.notify(protocol.MARKS_CHANGED, {"uri": uri})

@@ -1,4 +1,5 @@
-"""Marks: where a run failed, beside the line: the tensors that met there, and the calls that led to it."""
+"""Marks: what a run left beside the lines: where it failed and with which tensors, the calls that led there, values, and which
+lines it reached."""
 
 from __future__ import annotations
 
@@ -16,9 +17,9 @@ from torchsleuth.lsp.requests import wrong
 from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.lsp.store import Finding
 from torchsleuth.messages import message
-from torchsleuth.schema import Json, Position, Related, TensorFact
+from torchsleuth.schema import Json, Position, Related, RunLine, TensorFact
 
-Kind = Literal["failed", "called", "value"]
+Kind = Literal["failed", "called", "value", "reached", "missed"]
 MAX_NAMES = 3
 """Names of a line whose values stand behind it."""
 
@@ -67,6 +68,7 @@ def marks_of(client: Client, path: str) -> list[Mark]:
 
 def _marks(client: Client, path: str) -> Iterator[Mark]:
     yield from _values(client, path)
+    yield from _reached(client, path)
     called: set[int] = set()
     for finding in client.store.failures():
         diagnostic = finding.diagnostic
@@ -82,6 +84,23 @@ def _marks(client: Client, path: str) -> Iterator[Mark]:
             if place.call and place.path == path and place.start.line not in called:
                 called.add(place.start.line)
                 yield Mark("called", place.start, place.end, "", details, finding.stale)
+
+
+def _reached(client: Client, path: str) -> Iterator[Mark]:
+    """Stretches of lines that the last run has reached, and that it has not."""
+    stretch: list[RunLine] = []
+    for line in [*client.store.lines(path), None]:
+        if line is not None and stretch and _continues(stretch[-1], line):
+            stretch.append(line)
+            continue
+        if stretch:
+            kind: Kind = "reached" if stretch[0].reached else "missed"
+            yield Mark(kind, stretch[0].start, stretch[-1].end, "", message(f"editor.mark.{kind}"), False)
+        stretch = [] if line is None else [line]
+
+
+def _continues(before: RunLine, line: RunLine) -> bool:
+    return line.reached == before.reached and line.start.line == before.start.line + 1
 
 
 def _values(client: Client, path: str) -> Iterator[Mark]:

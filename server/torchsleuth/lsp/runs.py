@@ -174,7 +174,7 @@ class Runs:
             if document.path in texts
         }
         before = self._client.store.observed()
-        self._client.store.replace("run", path, report.diagnostics, report.facts, since=since)
+        self._client.store.replace("run", path, report.diagnostics, report.facts, since=since, lines=report.lines)
         self._client.refresh_hints()
         if self._client.store.observed() != before:
             self._on_observed()

@@ -25,7 +25,8 @@ class TorchSleuthServer(Client):
     """The services for one client, which the features call, and what connects them when settings change."""
 
     def __init__(self) -> None:
-        super().__init__(Publisher(self).publish)
+        publisher = Publisher(self)
+        super().__init__(publisher.publish, publisher.mark)
         self._initial = Settings()
         self._asking: asyncio.Task[None] | None = None
         self.control = Control(self)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from torchsleuth.lsp.documents import TextChange
-from torchsleuth.schema import Diagnostic, Edit, Fix, Layer, Position, Related, TensorFact
+from torchsleuth.schema import Diagnostic, Edit, Fix, Layer, Position, Related, RunLine, TensorFact
 
 _UNNAMED = ("TS199", "TS918")
 """Codes that a run reports for an exception that nothing in its catalogue explains."""
@@ -61,6 +61,7 @@ class _Entry:
     generation: int
     findings: tuple[Finding, ...]
     facts: tuple[TensorFact, ...]
+    lines: tuple[RunLine, ...] = ()
     whole: bool = True
     """No change of a text has reached into something."""
     places: frozenset[str] = frozenset()
@@ -68,10 +69,12 @@ class _Entry:
 
 
 class ResultStore:
-    """Holds the newest results and says which files look different. `publish` is called with each such path."""
+    """Holds the newest results and says which files look different: `publish` is called with each such path, `mark` where
+    that is only what a run left beside the lines."""
 
-    def __init__(self, publish: Callable[[str], None]) -> None:
+    def __init__(self, publish: Callable[[str], None], mark: Callable[[str], None]) -> None:
         self._publish = publish
+        self._mark = mark
         self._entries: dict[tuple[Layer, str], _Entry] = {}
         self._generation = 0
         self._numbers = itertools.count(1)
@@ -85,6 +88,7 @@ class ResultStore:
         version: int | None = None,
         since: Mapping[str, Sequence[TextChange]] | None = None,
         pending: bool = False,
+        lines: Sequence[RunLine] = (),
     ) -> int:
         """Put newer results in the place of those before. Returns their generation.
 
@@ -94,13 +98,13 @@ class ResultStore:
         self._generation += 1
         before = self._places(layer, owner)
         findings = tuple(Finding(diagnostic, owner, version) for diagnostic in diagnostics)
-        entry = _Entry(self._generation, findings, tuple(facts))
+        entry = _Entry(self._generation, findings, tuple(facts), tuple(lines))
         for path, changes in (since or {}).items():
             if changes and path in self._mentioned(entry):
                 entry = _unsure(_moved_entry(entry, path, changes))
         numbered = self._numbered(layer, owner, entry.findings, pending)
         self._entries[layer, owner] = replace(entry, findings=numbered, places=_shown_in(diagnostics))
-        observed = {fact.path for fact in facts} if layer == "run" else set()
+        observed = _observed_in(entry) if layer == "run" else set()
         self._publish_all(before | self._places(layer, owner) | observed | {owner})
         return self._generation
 
@@ -138,7 +142,7 @@ class ResultStore:
         keys = [key for key in self._entries if key[0] == layer and owner in (None, key[1])]
         places = {place for key in keys for place in self._places(*key)} | ({owner} if owner is not None else set())
         if layer == "run":
-            places |= {fact.path for key in keys for fact in self._entries[key].facts}
+            places |= {path for key in keys for path in _observed_in(self._entries[key])}
         for key in keys:
             del self._entries[key]
         self._publish_all(places)
@@ -160,14 +164,18 @@ class ResultStore:
         what that layer holds.
         """
         republish: set[str] = set()
+        marked = False
         for key, entry in self._entries.items():
             if layer not in (None, key[0]) or not changes or path not in self._mentioned(entry):
                 continue
             moved = _moved_entry(entry, path, changes)
             if key[0] == "run" and _standing(moved) != _standing(entry):
                 republish |= self._places(*key) | {path}
+            marked = marked or (key[0] == "run" and _beside_lines(moved) != _beside_lines(entry))
             self._entries[key] = moved if key == ("static", path) else _unsure(moved)
         self._publish_all(republish)
+        if marked and path not in republish:
+            self._mark(path)
 
     def findings(self, path: str) -> list[Finding]:
         """The findings to show in one file, each thing once: a run's diagnostic that the analysis shares confirms it."""
@@ -230,6 +238,15 @@ class ResultStore:
         found = [fact for entry in self._entries.values() for fact in entry.facts if fact.path == path]
         return sorted(found, key=lambda fact: (fact.start, fact.end, fact.layer))
 
+    def lines(self, path: str) -> list[RunLine]:
+        """The lines of one file of which runs have told whether they reached them, in order."""
+        found: dict[Position, RunLine] = {}
+        for entry in self._entries.values():
+            for line in entry.lines:
+                if line.path == path and (line.reached or line.start not in found):
+                    found[line.start] = line
+        return [found[start] for start in sorted(found)]
+
     def _findings(self, layer: Layer, path: str) -> Iterator[Finding]:
         for (of, _), entry in sorted(self._entries.items(), key=lambda item: item[0][1] != path):
             if of == layer:
@@ -250,7 +267,7 @@ class ResultStore:
         return set(entry.places) if entry is not None else set()
 
     def _mentioned(self, entry: _Entry) -> set[str]:
-        mentioned = {fact.path for fact in entry.facts}
+        mentioned = _observed_in(entry)
         for finding in entry.findings:
             mentioned |= {path for path, _, _ in _places_of(finding.diagnostic)}
         return mentioned
@@ -258,6 +275,11 @@ class ResultStore:
     def _publish_all(self, paths: set[str]) -> None:
         for path in sorted(paths):
             self._publish(path)
+
+
+def _observed_in(entry: _Entry) -> set[str]:
+    """The files that facts and lines are about."""
+    return {fact.path for fact in entry.facts} | {line.path for line in entry.lines}
 
 
 def preferred(fixes: Sequence[Fix]) -> Fix | None:
@@ -321,7 +343,8 @@ def _moved_entry(entry: _Entry, path: str, changes: Sequence[TextChange]) -> _En
     findings = tuple(finding for finding in moved if finding is not None)
     facts = tuple(_moved_facts(entry.facts, path, changes))
     whole = entry.whole and len(facts) == len(entry.facts) and _parts(findings) == _parts(entry.findings)
-    return replace(entry, findings=findings, facts=facts, whole=whole)
+    lines = tuple(_moved_lines(entry.lines, path, changes))
+    return replace(entry, findings=findings, facts=facts, lines=lines, whole=whole)
 
 
 def _unsure(entry: _Entry) -> _Entry:
@@ -334,9 +357,14 @@ def _parts(findings: Sequence[Finding]) -> int:
     return sum(1 + len(finding.diagnostic.related) + len(finding.diagnostic.fixes) for finding in findings)
 
 
-def _standing(entry: _Entry) -> tuple[list[bool], int]:
-    """The properties that an edit may change besides places: how many findings there are, which are stale, and how many facts."""
-    return [finding.stale for finding in entry.findings], len(entry.facts)
+def _standing(entry: _Entry) -> list[bool]:
+    """The properties of findings that an edit may change besides their places: which there are, and which are stale."""
+    return [finding.stale for finding in entry.findings]
+
+
+def _beside_lines(entry: _Entry) -> tuple[int, int]:
+    """How much a run left beside the lines."""
+    return len(entry.facts), len(entry.lines)
 
 
 def _moved_finding(finding: Finding, path: str, changes: Sequence[TextChange]) -> Finding | None:
@@ -390,6 +418,16 @@ def _moved_facts(facts: Sequence[TensorFact], path: str, changes: Sequence[TextC
         span = _moved((fact.path, fact.start, fact.end), path, changes)
         if span is not None:
             yield replace(fact, start=span[0], end=span[1])
+
+
+def _moved_lines(lines: Sequence[RunLine], path: str, changes: Sequence[TextChange]) -> Iterator[RunLine]:
+    for line in lines:
+        if line.path != path:
+            yield line
+        elif not _touched((line.path, line.start, line.end), path, changes):
+            span = _moved((line.path, line.start, line.end), path, changes)
+            if span is not None:
+                yield replace(line, start=span[0], end=span[1])
 
 
 def _distinct(findings: Iterator[Finding]) -> list[Finding]:

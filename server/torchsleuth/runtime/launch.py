@@ -68,6 +68,8 @@ class Launch:
         self._careful = False
         self._process = os.getpid()
         self._ended = False
+        self._left = False
+        """Something else than its last statement has ended the main program."""
         self._reported: set[tuple[int, str]] = set()
 
     def install(self) -> None:
@@ -83,10 +85,11 @@ class Launch:
         self.tracers.install()
         watch_hooks(self)
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forked)
+            os.register_at_fork(before=self._forks, after_in_child=self._forked)
         leave = os._exit
 
         def _exit(status: int) -> None:
+            self._left = True
             self.end()
             leave(status)
 
@@ -95,6 +98,10 @@ class Launch:
 
     def start(self) -> None:
         self.stream.send("started", pid=os.getpid(), script=self.path, python=sys.version.split()[0])
+
+    def _forks(self) -> None:
+        """A child may reach what this process does not."""
+        self.recorder.blind = True
 
     def _forked(self) -> None:
         """In a forked child: nothing is recorded, but its crashes are reported."""
@@ -152,6 +159,7 @@ class Launch:
         """Choose how to record, again when a tracer of torch's is about to be imported."""
         if self._watched and not self.suspended and not self._recording:
             nothing: Any = {}
+            self.recorder.blind = True
             set_record(nothing.get)
         elif self._watched and not self.suspended:
             careful = self._careful or not sys.modules.keys().isdisjoint(_TRACERS_OF_TORCH)
@@ -184,6 +192,7 @@ class Launch:
 
     def leave(self) -> None:
         """Called with an exception that leaves the main program."""
+        self._left = True
         error = sys.exc_info()[1]
         if error is not None:
             _hide_own_frames(error.__traceback__)
@@ -215,10 +224,13 @@ class Launch:
             self._outlive_builtins()
             self.recorder.flush()
             trained = self.watch.result()
+            self.recorder.blind = self.recorder.blind or _runs_compiled()
+            lines = self.recorder.lines()
         except Exception:
             return  # the end of the user's process is no place for an error of ours
         if trained is not None:
             self.stream.send("training", **trained)
+        self.stream.send("lines", files=lines, completed=None if self._left or self.suspended else self.path)
 
     def report(
         self, error: BaseException, traceback: TracebackType | None, thread: str | None = None, ends: bool = True
@@ -237,6 +249,13 @@ class Launch:
                 self.stream.send("crash", thread=thread, ends=ends, time=time.time(), **found)
         except Exception:
             return  # the script's own error is what has to reach the user
+
+
+def _runs_compiled() -> bool:
+    """Whether something of the user's was compiled by torch: that runs unseen."""
+    dynamo, recursive = sys.modules.get("torch._dynamo.utils"), sys.modules.get("torch.jit._recursive")
+    traced = dynamo is not None and dynamo.counters["frames"]
+    return bool(traced or (recursive is not None and recursive.concrete_type_store.type_store))
 
 
 _RECORD: Any = functools.partial(unrecorded)

@@ -13,6 +13,8 @@ from torchsleuth.runtime.samples import Samples
 FLUSH_SECONDS = 0.5
 MAX_QUIET = 32
 """Values in a row behind a gate, none of them a tensor, after which nothing is expected there any more."""
+MAX_PLACES = 20_000
+"""Places of which it is told whether they were reached."""
 _HEAP_TYPE = 1 << 9
 """Flag of the types that code makes: those of the interpreter itself are never freed."""
 Record = Callable[[int, Any], Any]
@@ -71,6 +73,11 @@ class Recorder:
         """The shape at each place, since the last round of samples began."""
         self._shapes: dict[int, Any] = {}
         self._facts: dict[int, dict[str, Any]] = {}
+        self._reached: set[int] = set()
+        self._closed: set[int] = set()
+        """Gates behind which nothing is seen any more."""
+        self.blind = False
+        """Whether something ran that was not seen: what was not reached is unknown then."""
         self._pending: set[int] = set()
         self._quiet: dict[int, int] = {}
         """Values without a tensor behind each gate that nothing has decided about."""
@@ -96,6 +103,7 @@ class Recorder:
         plain: set[type] = set()
         last, pending, note = self._last, self._pending, self._note
         judged, count = self._judged, self.count
+        reached = self._reached.add
         modes, tracing = torch._C._len_torch_function_stack, torch._C._get_tracing_state
         compiling = torch.compiler.is_compiling
         without_modes = torch._C.DisableTorchFunction
@@ -118,6 +126,7 @@ class Recorder:
                     count(site)
                 return value
             try:
+                reached(site)
                 if tracing() is not None:
                     return value
                 if modes():
@@ -141,16 +150,19 @@ class Recorder:
 
     def count(self, site: int) -> None:
         """A value that is no tensor. Where there are only such, the gate around is closed: what is there runs as written."""
+        self._reached.add(site)
         gates = self.sites[site].gates if site < len(self.sites) else ()
         if not gates or gates[0] in self._with_tensors:
             self._judged.add(site)
             return
         seen = self._quiet[gates[0]] = self._quiet.get(gates[0], 0) + 1
         if seen >= MAX_QUIET:
+            self._closed.add(gates[0])
             switch_gates(gates[:1], False)
 
     def close_gates(self) -> None:
         """Everything runs as written from now on."""
+        self.blind = True
         switch_gates({gate for site in self.sites for gate in site.gates}, False)
 
     def _note(self, site: int, value: Any, shape: Any) -> None:
@@ -174,6 +186,17 @@ class Recorder:
             if site.span == span and site.path == path and number in self._facts:
                 return {**self._facts[number], "shape": [int(size) for size in self._shapes[number]]}
         return None
+
+    def lines(self) -> dict[str, dict[str, list[Any]]]:
+        """By file, the spans of the places that were reached, and of those that certainly were not."""
+        found: dict[str, dict[str, list[Any]]] = {}
+        for number, site in enumerate(self.sites[:MAX_PLACES]):
+            of = found.setdefault(site.path, {"reached": [], "missed": []})
+            if number in self._reached:
+                of["reached"].append(site.span)
+            elif not self.blind and self._closed.isdisjoint(site.gates):
+                of["missed"].append(site.span)
+        return found
 
     def _flush_soon(self) -> None:
         if time.monotonic() - self._sent > FLUSH_SECONDS:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torchsleuth.errors.agreement import explained
 from torchsleuth.errors.diagnose import crash_diagnostic
 from torchsleuth.runtime.crashes import in_order, located, merged
+from torchsleuth.runtime.lines import Span, reached_lines
 from torchsleuth.runtime.secrets import Secrets
-from torchsleuth.schema import Diagnostic, Json, Sample, TensorFact, Values
+from torchsleuth.schema import Diagnostic, Json, Position, RunLine, Sample, TensorFact, Values
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
 
@@ -42,6 +43,8 @@ class RunReport:
     ``max-steps``, ``smoke``."""
     processes: tuple[Json, ...] = ()
     """The processes that it started and that had something to say: {pid, parent, rank, name, time, training}."""
+    lines: tuple[RunLine, ...] = ()
+    """The lines of the user's files that it has reached, and those that it certainly has not."""
     crashes: tuple[tuple[Diagnostic, str], ...] = field(default=(), repr=False)
     """The diagnostics as they are before they say where they were: in a thread, in a process, at a sample."""
 
@@ -79,7 +82,16 @@ class RunReport:
             "facts": [fact.to_json() for fact in self.facts],
             "loaded": list(self.loaded),
             "processes": list(self.processes),
+            "lines": _lines_json(self.lines),
         }
+
+
+def _lines_json(lines: tuple[RunLine, ...]) -> Json:
+    found: dict[str, dict[str, list[int]]] = {}
+    for line in lines:
+        of = found.setdefault(line.path, {"reached": [], "missed": []})
+        of["reached" if line.reached else "missed"].append(line.start.line)
+    return found
 
 
 class Collector:
@@ -92,6 +104,12 @@ class Collector:
         self._processes: list[Json] = []
         self._training: Json | None = None
         self._ended: str | None = None
+        self._reached: dict[str, set[Span]] = {}
+        self._missed: dict[str, set[Span]] = {}
+        self._completed: set[str | None] = set()
+        """Main programs that came to their end."""
+        self._lines_of = 0
+        """The processes that have said which lines they reached."""
 
     def add(self, event: Json) -> None:
         kind = event.get("event")
@@ -103,6 +121,12 @@ class Collector:
             self._loaded[event["path"]] = None
         elif kind == "crash":
             self._crashes.append({**event, "process": None})
+        elif kind == "lines":
+            self._lines_of += 1
+            self._completed.add(event["completed"])
+            for path, places in event["files"].items():
+                self._reached.setdefault(path, set()).update(map(_span, places["reached"]))
+                self._missed.setdefault(path, set()).update(map(_span, places["missed"]))
         elif kind == "ended":
             self._ended = event["why"]
         elif kind == "training":
@@ -166,8 +190,20 @@ class Collector:
             tuple(dict.fromkeys((name, value) for name, value in environment)),
             ended or self._ended or _how_it_ended(exit_code, cancelled),
             tuple(self._processes),
+            tuple(self._lines(sources, crashes)),
             tuple(found),
         )
+
+    def _lines(self, sources: Sources, crashes: list[Json]) -> Iterator[RunLine]:
+        """A process that was killed has not said what it reached: nothing is told about the rest then."""
+        whole = self._lines_of == 1 + len(self._processes)
+        for path, reached in self._reached.items():
+            source = sources(path)
+            left = {frame["line"] for crash in crashes for frame in crash["frames"] if frame["path"] == path}
+            missed = self._missed[path] - reached if whole else set()
+            for line, was in sorted(reached_lines(source.text, reached, missed, left, path in self._completed).items()):
+                end = len(source.line(line)) + 1
+                yield RunLine(path, Position(line, 1), Position(line, end), was)
 
 
 def _how_it_ended(exit_code: int, cancelled: bool) -> str:
@@ -191,6 +227,11 @@ def read_sources(known: Mapping[str, str | None] | None = None) -> Sources:
         return cache[path]
 
     return read
+
+
+def _span(numbers: list[int]) -> Span:
+    line, column, end_line, end_column = numbers
+    return line, column, end_line, end_column
 
 
 def _values(item: Json | None) -> Values | None:
