@@ -61,6 +61,8 @@ export interface RunOptions {
 export interface Failure {
   number: number;
   uri: string;
+  /** The cell of a notebook, and `range` in it. */
+  cell?: number;
   range: Place;
   message: string;
   fix: string | null;

@@ -178,11 +178,25 @@ function rangeOf({ range: { start, end } }: Failure): vscode.Range {
 
 async function reveal(failure: Failure): Promise<void> {
   const { start } = rangeOf(failure);
-  const editor = await vscode.window.showTextDocument(vscode.Uri.parse(failure.uri), {
+  const document = await documentOf(failure);
+  const editor = await vscode.window.showTextDocument(document, {
     selection: new vscode.Range(start, start),
     preview: false,
   });
   editor.revealRange(rangeOf(failure), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+}
+
+/** The document that a failure is in: a cell, if it is in a notebook. Cells are counted as they are run. */
+async function documentOf({ uri, cell }: Failure): Promise<vscode.TextDocument> {
+  if (cell === undefined) {
+    return vscode.workspace.openTextDocument(vscode.Uri.parse(uri));
+  }
+  const notebook = await vscode.workspace.openNotebookDocument(vscode.Uri.parse(uri));
+  await vscode.window.showNotebookDocument(notebook);
+  const code = notebook
+    .getCells()
+    .filter((item) => item.kind === vscode.NotebookCellKind.Code && item.document.getText().trim() !== "");
+  return (code[cell - 1] ?? notebook.cellAt(0)).document;
 }
 
 /** Says what failed, and offers to go there and to mend it. */
@@ -214,6 +228,13 @@ async function savedScript(target: Target): Promise<vscode.Uri | undefined> {
   if (uri === undefined) {
     void vscode.window.showInformationMessage("TorchSleuth: open the Python script to run first.");
     return undefined;
+  }
+  const notebook = vscode.workspace.notebookDocuments.find((item) =>
+    [item.uri, ...item.getCells().map((cell) => cell.document.uri)].some((one) => one.toString() === uri.toString()),
+  );
+  if (notebook !== undefined) {
+    const ready = !notebook.isDirty || !runSettings(notebook.uri).saveFirst || (await notebook.save());
+    return ready ? notebook.uri : undefined;
   }
   const document = vscode.workspace.textDocuments.find((item) => item.uri.toString() === uri.toString());
   if (document?.isUntitled === true) {

@@ -599,6 +599,7 @@ ENGLISH: dict[str, str] = {
     "file.large": "{path} is larger than {limit} MB, and is not read",
     "file.undecodable": "{path} cannot be decoded: {error}",
     "file.unreadable": "{path} cannot be read: {error}",
+    "file.no_notebook": "{path} is no notebook that can be read: {error}",
     # command line
     "cli.not_python": "{path}:{line}: not Python: {error}",
     "cli.incomplete": "{path}: {reason}",
@@ -626,7 +627,7 @@ ENGLISH: dict[str, str] = {
     "cli.no_rule": "there is no rule {code}; known: {known}",
     "cli.usage": "{error}: see --help",
     "cli.fault": "a fault of TorchSleuth itself, please report it: {error}",
-    "cli.note": "note: {message}  ({path}:{line})",
+    "cli.note": "note: {message}  ({place})",
     "cli.fix": "fix: {title}",
     "cli.possible_fix": "possible fix: {title}",
     "cli.unverified": "{title} (not verified)",

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 
 import pytest
 from lsprotocol import types
 
 from tests.lsp.editor import Editor, children, gone
+from tests.unit.test_notebooks import notebook
+from torchsleuth.cli.explained import Explainer
+from torchsleuth.lsp.documents import path_of
+from torchsleuth.runtime.session import RunReport, run
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -358,3 +363,50 @@ async def test_nothing_is_left_and_nothing_popped_up(editor: Editor) -> None:
     assert [name for name in children(editor.server_pid).values() if "torchsleuth.worker" not in name] == []
     assert editor.client.messages == []
     assert os.path.exists(f"/proc/{editor.server_pid}")
+
+
+async def test_a_notebook_runs_and_its_crash_is_told_by_cell(editor: Editor) -> None:
+    source = notebook("import torch\nx = torch.ones(2, 3)", "%matplotlib inline\ny = x @ x").decode()
+    path = editor.write("cells.ipynb", source)
+    uri = path.as_uri()
+    result = await editor.command("runAndDiagnose", uri)
+    assert result["exitCode"] == 1 and " at cells.ipynb:cell 2:2: " in result["summary"]
+    assert 'cells.ipynb", cell 2, line 2, in <module>' in editor.client.output
+    failure = result["failure"]
+    assert (failure["uri"], failure["cell"], failure["fix"]) == (uri, 2, None)
+    assert failure["range"]["start"] == {"line": 1, "character": 4}
+    editor.write("cells.ipynb", "{}")
+    refused = await editor.command("runAndDiagnose", uri)
+    assert not refused["ok"] and refused["summary"].endswith(
+        "cells.ipynb is no notebook that can be read: it has no cells"
+    )
+
+
+IMPORTED = """import torch
+from torch import nn
+
+
+def make(width):
+    layer = nn.Linear(4, width)
+    return nn.Sequential(layer, nn.ReLU(), nn.Linear(6, 2))
+
+
+def evaluate():
+    return make(8)(torch.ones(5, 4))
+"""
+
+
+async def test_a_crash_in_a_file_that_is_not_open_has_what_the_analysis_knows(editor: Editor) -> None:
+    other = editor.write("of_explained.py", IMPORTED)
+    text = "from of_explained import evaluate\n\nfor name in ['evaluate']:\n    globals()[name]()\n"
+    uri = editor.open("explained.py", text)
+    await editor.diagnostics(uri)
+    failure = (await editor.command("runAndDiagnose", uri))["failure"]
+
+    def on_the_command_line() -> RunReport:
+        with Explainer(sys.executable) as explainer:
+            return explainer.explain(run(path_of(uri), interpreter=sys.executable, on_output=lambda text: None))
+
+    (found,) = (await asyncio.get_running_loop().run_in_executor(None, on_the_command_line)).diagnostics
+    assert failure["uri"] == other.as_uri() and failure["message"] == found.message
+    assert found.fixes[0].verified and failure["fix"] == found.fixes[0].title

@@ -249,13 +249,13 @@ def _write_baseline(diagnostics: list[Diagnostic], texts: dict[str, str], path: 
 
 def _print(diagnostics: list[Diagnostic], texts: dict[str, str], output_format: str) -> None:
     if output_format in ("json", "sarif"):
-        data(to_json(diagnostics) if output_format == "json" else sarif(diagnostics))
+        data(to_json(diagnostics, source_reader(texts)) if output_format == "json" else sarif(diagnostics))
     elif output_format == "github":
         for diagnostic in diagnostics:
             command(github(diagnostic))
     elif output_format == "concise":
         for diagnostic in diagnostics:
-            line(concise(diagnostic))
+            line(concise(diagnostic, source_reader(texts)))
     else:
         _print_text(diagnostics, texts)
 

@@ -9,9 +9,11 @@ from pathlib import Path
 from torchsleuth.cli.explained import Explainer
 from torchsleuth.cli.files import is_script
 from torchsleuth.cli.output import complain, line, lines
+from torchsleuth.cli.render import source_reader
 from torchsleuth.messages import message
 from torchsleuth.repair.rerun import repair
 from torchsleuth.syntax.files import Unreadable
+from torchsleuth.syntax.notebooks import shown
 
 
 def fix(script: Path, arguments: list[str], copy: Path, python: str | None) -> int:
@@ -33,7 +35,8 @@ def fix(script: Path, arguments: list[str], copy: Path, python: str | None) -> i
         return 2
     left = outcome.remaining
     if left is not None:
-        where = {"path": os.path.relpath(left.path), "line": left.start.line}
+        path, number = shown(os.path.relpath(left.path), source_reader({})(left.path).text, left.start.line)
+        where = {"path": path, "line": number}
         line(message("cli.remaining", code=left.code, message=left.message, **where))
     files = ", ".join(sorted(os.path.relpath(path) for path in outcome.modified)) or "none"
     status = "SUCCESS" if outcome.success else "FAILED"

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from torchsleuth.cli.files import is_script
 from torchsleuth.cli.output import complain, data, line
-from torchsleuth.cli.render import to_json
+from torchsleuth.cli.render import source_reader, to_json
 from torchsleuth.messages import message
 from torchsleuth.syntax.files import Unreadable, read_source
+from torchsleuth.syntax.notebooks import shown
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
 
 
@@ -19,7 +20,8 @@ def hints(file: Path, output_format: str, python: str | None) -> int:
         return 2
     worker = WorkerClient(python or sys.executable)
     try:
-        analysis = worker.analyze(str(file), read_source(file), roots=(os.getcwd(),), verify=False)
+        text = read_source(file)
+        analysis = worker.analyze(str(file), text, roots=(os.getcwd(),), verify=False)
     except (Unreadable, WorkerUnavailable) as error:
         complain(str(error))
         return 2
@@ -28,9 +30,10 @@ def hints(file: Path, output_format: str, python: str | None) -> int:
     if analysis.stats.get("incomplete"):
         complain(message("cli.incomplete", path=file, reason=analysis.stats["incomplete"]))
     if output_format == "json":
-        data(to_json(analysis.facts))
+        data(to_json(analysis.facts, source_reader({str(file): text})))
         return 0
     for fact in analysis.facts:
         expression = " ".join(fact.expression.split())
-        line(f"{file}:{fact.start.line}:{fact.start.column}: {expression}: {fact.describe()}")
+        path, number = shown(str(file), text, fact.start.line)
+        line(f"{path}:{number}:{fact.start.column}: {expression}: {fact.describe()}")
     return 0

@@ -15,6 +15,7 @@ from torchsleuth.escaping import escape
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, Fix, Json, Position
 from torchsleuth.syntax.files import Unreadable, read_source
+from torchsleuth.syntax.notebooks import in_cells, shown
 from torchsleuth.syntax.text import SourceText
 
 MAX_DIFF_LINES = 12
@@ -28,14 +29,25 @@ class HasJson(Protocol):
     def to_json(self) -> Json: ...
 
 
-def to_json(items: Sequence[HasJson]) -> str:
+def to_json(items: Sequence[HasJson], sources: Sources | None = None) -> str:
     """One array in the shape of the machine interface; ASCII, so that no terminal's encoding can spoil it."""
-    return json.dumps([item.to_json() for item in items], indent=2)
+    read = sources or source_reader({})
+    return json.dumps([in_cells(item.to_json(), lambda path: read(path).text) for item in items], indent=2)
 
 
-def concise(diagnostic: Diagnostic) -> str:
-    start = diagnostic.start
-    return f"{diagnostic.path}:{start.line}:{start.column}: {diagnostic.code} {diagnostic.message}"
+def concise(diagnostic: Diagnostic, sources: Sources) -> str:
+    where = _place(diagnostic.path, diagnostic.start, sources)
+    return f"{where}: {diagnostic.code} {diagnostic.message}"
+
+
+def _place(path: str, start: Position, sources: Sources) -> str:
+    """A place as it is shown; in a notebook it is told as the cell and the line in it."""
+    return f"{_line(path, start, sources)}:{start.column}"
+
+
+def _line(path: str, start: Position, sources: Sources) -> str:
+    path, line = shown(path, sources(path).text, start.line)
+    return f"{path}:{line}"
 
 
 def print_diagnostic(out: Output, diagnostic: Diagnostic, sources: Sources) -> None:
@@ -43,10 +55,10 @@ def print_diagnostic(out: Output, diagnostic: Diagnostic, sources: Sources) -> N
     label = f"{diagnostic.severity}[{diagnostic.code}]"
     out.line((label, colour), (f" {diagnostic.name}: ", "bold"), diagnostic.message)
     start = diagnostic.start
-    out.line(f"  --> {diagnostic.path}:{start.line}:{start.column}")
+    out.line(f"  --> {_place(diagnostic.path, start, sources)}")
     _frame(out, sources(diagnostic.path), start, diagnostic.end, "^", colour)
     for related in diagnostic.related:
-        note = message("cli.note", message=related.message, path=related.path, line=related.start.line)
+        note = message("cli.note", message=related.message, place=_line(related.path, related.start, sources))
         out.line((f"  {note}", "dim"))
         _frame(out, sources(related.path), related.start, related.end, "-", "blue")
     for fix in diagnostic.fixes:
@@ -69,7 +81,7 @@ def _frame(out: Output, source: SourceText, start: Position, end: Position, mark
     line = source.line(start.line)
     if not line.strip():
         return
-    number = f"{start.line:>5} | "
+    number = f"{shown(source.path, source.text, start.line)[1]:>5} | "
     before, width = caret_columns(line, start.column, end.column if end.line == start.line else len(line) + 1)
     out.line((number, "dim"), visible(line))
     out.line(" " * (len(number) + before), (mark * width, colour))

@@ -15,6 +15,8 @@ from torchsleuth.cli.writing import Unwritable, check_private, write_private
 from torchsleuth.messages import message
 from torchsleuth.runtime.limits import Limits
 from torchsleuth.runtime.session import Run, RunReport
+from torchsleuth.syntax.files import Unreadable, read_source
+from torchsleuth.syntax.notebooks import in_cells, is_notebook
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,9 @@ def run(script: str, arguments: list[str], options: Options) -> int:
         complain(message(f"cli.run.{result.ended}", seconds=options.timeout or 0, steps=limits.steps))
     if report is not None:
         try:
-            write_private(report, json.dumps(result.to_json(), indent=2) + "\n")
+            read = source_reader({})
+            found = in_cells(result.to_json(), lambda path: read(path).text)
+            write_private(report, json.dumps(found, indent=2) + "\n")
         except Unwritable as error:
             complain(str(error))
             return 2
@@ -62,7 +66,14 @@ def run(script: str, arguments: list[str], options: Options) -> int:
 
 
 def _can_run(script: Path) -> bool:
-    return (script / "__main__.py").is_file() or is_script(script)
+    if not is_notebook(script):
+        return (script / "__main__.py").is_file() or is_script(script)
+    try:
+        read_source(script)
+    except Unreadable as error:
+        complain(str(error))
+        return False
+    return True
 
 
 def _can_write(report: Path) -> bool:

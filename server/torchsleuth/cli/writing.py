@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from torchsleuth.messages import message
-from torchsleuth.syntax.files import encoding_of, read_bytes
+from torchsleuth.syntax.files import encoded, read_encoded
 
 PRIVATE = 0o600
 """Permissions of a file that its owner alone reads."""
@@ -47,7 +47,8 @@ def write_source(path: Path, text: str) -> None:
     """Another text for a Python file, in its own encoding and with its permissions. Raises Unwritable; Unreadable where it
     is gone, and UnicodeError where its encoding has no room for a character: the file is then as it was."""
     target = Path(os.path.realpath(path))
-    _replace(target, text.encode(encoding_of(read_bytes(target))), _mode_of(target))
+    _, encoding = read_encoded(target)
+    _replace(target, encoded(target, text, encoding), _mode_of(target))
 
 
 def _check(path: Path) -> None:

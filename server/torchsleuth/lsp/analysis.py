@@ -6,18 +6,19 @@ import asyncio
 import logging
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.client import Client
 from torchsleuth.lsp.control import Control
-from torchsleuth.lsp.documents import Document, difference
+from torchsleuth.lsp.documents import Document, difference, read_source
 from torchsleuth.lsp.lookups import Lookups
 from torchsleuth.lsp.progress import WorkDone
 from torchsleuth.lsp.scheduling import Scheduler, Turns
 from torchsleuth.lsp.workers import Workers, WorkerState
 from torchsleuth.messages import message
-from torchsleuth.schema import FileAnalysis
+from torchsleuth.schema import Diagnostic, FileAnalysis
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.unfinished import Analysed
 from torchsleuth.worker.async_client import Asked, AsyncWorkerClient
@@ -266,6 +267,27 @@ class StaticAnalysis:
         finally:
             if progress is not None:
                 progress.end()
+
+    async def of_files(self, paths: Sequence[str]) -> list[Diagnostic]:
+        """What there is to say of files as they are on disk, with verified fixes. Nothing where there is no analysis."""
+        worker = self._worker_of(paths[0]) if paths else None
+        found: list[Diagnostic] = []
+        if worker is None:
+            return found
+        roots = (*self._client.roots(), *self._lookups.folders)
+        with self._workers.use(worker):
+            try:
+                await worker.start()
+                for path in paths:
+                    asked = Asked(path, read_source(path).text, {}, roots)
+                    analysis = await worker.analyze(asked, BUDGET_S)
+                    if analysis.stats.get("unverified"):
+                        async with self._turns.turn(self._turns.announce()):
+                            analysis = await worker.repair(asked, math.inf, BUDGET_S)
+                    found += analysis.diagnostics
+            except WorkerUnavailable as error:
+                logger.info("no explanation: %s", error)
+        return found
 
     def _still_holds(self, document: Document) -> bool:
         """Whether what was found before, which has moved along with the text, is all there is to say: a statement is being

@@ -27,8 +27,8 @@ Commands of the server (the client's own have other names):
         Runs the file on disk (save it first) under instrumentation, and answers when it has ended:
         `module`: the name of a module that runs instead, in the workspace folder that holds the file. The answer is
         {ok, summary, runId?, exitCode?, cancelled?, failure?}; `ok` false: it was not run, `summary` says why. `args` as one string
-        are split as a shell does. `failure`: {number, uri, range, message, fix?}, what it showed; `fix`: the title of the fix that
-        is offered first.
+        are split as a shell does. `failure`: {number, uri, cell?, range, message, fix?}, what it showed; `fix`: the title of the fix that
+        is offered first; `cell`: the number of the code cell of a notebook that the range is in, empty ones not counted.
     ``torchsleuth.server.applyFix`` [number]       makes the fix of a failure that is offered first; true where it was made
     ``torchsleuth.server.stopRun`` []              ends the run and all its processes; true where there was one
     ``torchsleuth.server.clearResults`` [uri?]     forgets what runs found, of one script or of all

@@ -7,9 +7,9 @@ import logging
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +20,14 @@ from torchsleuth.lsp.documents import difference, path_of, read_source
 from torchsleuth.lsp.progress import WorkDone
 from torchsleuth.messages import message
 from torchsleuth.runtime.session import Run, RunReport
-from torchsleuth.schema import Json
+from torchsleuth.schema import Diagnostic, Json
+from torchsleuth.syntax import files
+from torchsleuth.syntax.notebooks import is_notebook, place, shown
 from torchsleuth.syntax.text import SourceText
 
 logger = logging.getLogger(__name__)
+
+Analysis = Callable[[Sequence[str]], Awaitable[list[Diagnostic]]]
 
 
 @dataclass(frozen=True)
@@ -64,9 +68,11 @@ class RunOptions:
 class Runs:
     """At most one run at a time."""
 
-    def __init__(self, client: Client, on_observed: Callable[[], None]) -> None:
-        """`on_observed` is called where tensors have been seen, or are forgotten."""
+    def __init__(self, client: Client, on_observed: Callable[[], None], analysis_of: Analysis) -> None:
+        """`on_observed` is called where tensors have been seen, or are forgotten. `analysis_of`: what the analysis says of
+        files."""
         self._client = client
+        self._analysis_of = analysis_of
         self._on_observed = on_observed
         self._current: Run | None = None
         self._count = 0
@@ -102,6 +108,8 @@ class Runs:
             if progress is not None:
                 await progress.begin(message("editor.running", script=name))
             report = await loop.run_in_executor(self._thread, run.execute)
+            if report.crashes:
+                report = report.explained(await self._analysis_of(report.crashed_files))
         except OSError as error:
             return {
                 "ok": False,
@@ -159,6 +167,11 @@ class Runs:
             return message("editor.run.busy", script=os.path.basename(self._current.script))
         if options.module is None and not os.path.isfile(path):
             return message("editor.run.missing", path=path)
+        if options.module is None and is_notebook(path):
+            try:
+                files.read_source(path)
+            except files.Unreadable as error:
+                return str(error)
         return None
 
     def _folder(self, path: str) -> str:
@@ -174,7 +187,8 @@ class Runs:
             if document.path in texts
         }
         before = self._client.store.observed()
-        self._client.store.replace("run", path, report.diagnostics, report.facts, since=since, lines=report.lines)
+        found = [_without_edits_of_notebooks(diagnostic) for diagnostic in report.diagnostics]
+        self._client.store.replace("run", path, found, report.facts, since=since, lines=report.lines)
         self._client.refresh_hints()
         if self._client.store.observed() != before:
             self._on_observed()
@@ -188,7 +202,15 @@ class Runs:
             return None
         diagnostic, source = finding.diagnostic, client.documents.source(finding.diagnostic.path)
         where = to_range(source, diagnostic.start, diagnostic.end, client.documents.encoding)
+        cell = {}
+        if is_notebook(diagnostic.path):
+            number, line = place(source.text, diagnostic.start.line)
+            by = line - diagnostic.start.line
+            start, end = where.start, where.end
+            start.line, end.line = start.line + by, end.line + by
+            cell = {"cell": number}
         return {
+            **cell,
             "number": finding.number,
             "uri": client.documents.uri(diagnostic.path),
             "range": range_json(where),
@@ -200,6 +222,12 @@ class Runs:
         self._client.protocol.notify(method, params)
 
 
+def _without_edits_of_notebooks(diagnostic: Diagnostic) -> Diagnostic:
+    """A notebook's cells are documents of their own, which edits of the text that they are together do not fit."""
+    fixes = tuple(fix for fix in diagnostic.fixes if not any(is_notebook(edit.path) for edit in fix.edits))
+    return replace(diagnostic, fixes=fixes)
+
+
 def summary(report: RunReport) -> str:
     """How a run went, in one line."""
     script = os.path.basename(report.script)
@@ -207,7 +235,9 @@ def summary(report: RunReport) -> str:
         return message("editor.run.cancelled", script=script)
     if report.diagnostics:
         first = report.diagnostics[0]
-        place = f"{os.path.basename(first.path)}:{first.start.line}"
+        text = read_source(first.path).text if is_notebook(first.path) else ""
+        name, line = shown(os.path.basename(first.path), text, first.start.line)
+        place = f"{name}:{line}"
         return message("editor.run.found", code=first.code, place=place, message=first.message)
     if report.crash is not None:
         error = str(report.crash.get("message", "")).split("\n")[0]

@@ -16,7 +16,8 @@ from torchsleuth.messages import message
 from torchsleuth.repair.project_copy import CopyRefused, ProjectCopy
 from torchsleuth.runtime.session import RunReport, run
 from torchsleuth.schema import Diagnostic, Fix
-from torchsleuth.syntax.files import Unreadable, read_encoded, read_source
+from torchsleuth.syntax.files import Unreadable, encoded, read_encoded, read_source
+from torchsleuth.syntax.notebooks import shown
 from torchsleuth.syntax.text import SourceText
 
 __all__ = ["MAX_ERRORS", "MAX_TRIES", "CopyRefused", "Outcome", "Repair", "repair"]
@@ -196,14 +197,14 @@ class _Loop:
         for path, file in own.items():
             text, encoding = before[file]
             changed = SourceText(path, text).apply(fix.edits)
-            file.write_text(changed, encoding=encoding, newline="")
+            file.write_bytes(encoded(file, changed, encoding))
         try:
             yield lambda: kept.append(True)
         finally:
             if not kept:
                 for file, first in self._own.items():  # what is kept inside is taken back, too
                     text, encoding = before.get(file, first)
-                    file.write_text(text, encoding=encoding, newline="")
+                    file.write_bytes(encoded(file, text, encoding))
 
     def _execute(self, script: Path) -> _Trial:
         self._runs_left -= 1
@@ -230,8 +231,8 @@ class _Loop:
         return _moved_fix(fix, lambda path: str(self.copy.original(Path(path))))
 
     def _say_of(self, at: Diagnostic, identifier: str, **values: str) -> None:
-        path = _short(self.copy.original(Path(at.path)))
-        self.say(message(identifier, path=path, line=at.start.line, **values))
+        path, line = shown(_short(self.copy.original(Path(at.path))), _text(at.path), at.start.line)
+        self.say(message(identifier, path=path, line=line, **values))
 
 
 def _goes_on(before: _Trial, after: _Trial, fix: Fix) -> bool:
@@ -258,10 +259,7 @@ def _fingerprint(trial: _Trial) -> Fingerprint | None:
     error = trial.error
     if error is None:
         return None
-    try:
-        text = read_source(error.path)
-    except Unreadable:
-        text = ""
+    text = _text(error.path)
     module = (trial.report.crash or {}).get("module") or {}
     return (
         error.code,
@@ -269,6 +267,13 @@ def _fingerprint(trial: _Trial) -> Fingerprint | None:
         SourceText(error.path, text).line(error.start.line),
         module.get("path"),
     )
+
+
+def _text(path: str) -> str:
+    try:
+        return read_source(path)
+    except Unreadable:
+        return ""
 
 
 def _common_folder(files: list[Path]) -> Path:

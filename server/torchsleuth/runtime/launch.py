@@ -11,6 +11,7 @@ import atexit
 import builtins
 import contextlib
 import functools
+import linecache
 import os
 import sys
 import time
@@ -30,6 +31,8 @@ from torchsleuth.runtime.project import Project
 from torchsleuth.runtime.recorder import Recorder, unrecorded
 from torchsleuth.runtime.registry import ConstructorRegistry
 from torchsleuth.runtime.rewrite import IMPORTED, LEAVE, LOSS, RECORDER, Site, Span, gate_names, rewrite, switch_gates
+from torchsleuth.runtime.tracebacks import VARIABLE as TRACEBACK
+from torchsleuth.runtime.tracebacks import Printer
 from torchsleuth.runtime.tracing import TracerWatch
 from torchsleuth.runtime.watch import TrainingWatch
 
@@ -63,6 +66,7 @@ class Launch:
         before = dict.fromkeys(_TRACERS_OF_TORCH, self._tracer_imported)
         self.imports = ImportHook(self.project.owns, self.compile, before)
         self.tracers = TracerWatch(self.suspend)
+        self.printer: Printer | None = None
         self.suspended = False
         self._watched = False
         self._careful = False
@@ -196,6 +200,8 @@ class Launch:
         error = sys.exc_info()[1]
         if error is not None:
             _hide_own_frames(error.__traceback__)
+        if error is not None and self.printer is not None:
+            self.printer.install()
         if isinstance(error, SystemExit):
             _report_hidden(self, error)
         elif error is not None and not isinstance(error, KeyboardInterrupt):
@@ -276,11 +282,13 @@ def begin(
     arguments: tuple[str, ...],
     source: bytes,
     warned: tuple[tuple[str, str, int], ...],
+    cells: tuple[int, ...],
     sites: tuple[tuple[Span, tuple[str, Span] | None, tuple[int, ...]], ...] = (),
 ) -> None:
     """First statement of what `prepare` made: afterwards everything is as the interpreter leaves it for a main program.
 
-    `target` is the name of a module, or the path of a folder or of a script, to which `source`, `warned` and `sites` belong.
+    `target` is the name of a module, or the path of a folder or of a script, to which `source`, `warned` and `sites` belong. Of a
+    notebook, `cells` are the lines before its cells.
     """
     os.set_inheritable(descriptor, False)
     _forget_the_compiled_file(sys.argv[0])
@@ -296,13 +304,18 @@ def begin(
             sys.path.insert(0, os.getcwd())
     elif kind == "folder":
         sys.path.insert(0, target)
+    elif kind == "notebook":
+        script = target
+        _as_in_a_kernel(main, script, source)
+        if own_folder:
+            sys.path.insert(0, "")
     else:
         script = target
         main["__file__"], main["__loader__"] = script, SourceFileLoader("__main__", script)
         sys.path_importer_cache.setdefault(script, None)
         if own_folder:
             sys.path.insert(0, os.path.dirname(os.path.realpath(arguments[0])))
-    if kind != "script":
+    if kind in ("module", "folder"):
         main["__loader__"] = BuiltinImporter
         del main["__file__"], main["__cached__"]
     folder = os.environ.pop(VARIABLE, None)
@@ -312,12 +325,30 @@ def begin(
         keep_last_lines(folder)
     launch.sites += [Site(script, *site) for site in sites]
     switch_gates({gate for site in launch.sites for gate in site.gates}, True)
+    short = os.environ.pop(TRACEBACK, None) == "short"
+    launch.printer = Printer(launch.project.owns, short, {script: cells} if kind == "notebook" else {})
     launch.start()
-    if kind == "script":
+    if kind in ("script", "notebook"):
         launch.loaded(script, source)
     launch.install()
     for message, category, line in warned:
         _warnings.warn_explicit(message, getattr(builtins, category), script, line)
+
+
+def _as_in_a_kernel(main: dict[str, Any], path: str, source: bytes) -> None:
+    """What a notebook finds: its own folder, no file of the program, ``display``, and figures that open no window."""
+    os.chdir(os.path.dirname(path))
+    main["__loader__"] = BuiltinImporter
+    del main["__file__"], main["__cached__"]
+    main["display"] = _display
+    os.environ.setdefault("MPLBACKEND", "Agg")
+    text = source.decode()
+    linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+
+
+def _display(*values: object, **options: object) -> None:
+    for value in values:
+        print(value)
 
 
 def _forget_the_compiled_file(path: str) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import io
+import json
 import marshal
 import os
 import runpy
@@ -24,7 +25,10 @@ from torchsleuth.runtime.children import VARIABLE as FOLDER
 from torchsleuth.runtime.events import DESCRIPTOR, EventStream, out_of_the_way
 from torchsleuth.runtime.limits import VARIABLE
 from torchsleuth.runtime.rewrite import beginning, guarded, located, main_code
+from torchsleuth.runtime.tracebacks import cell_of
 
+CELLS = "TORCHSLEUTH_CELLS"
+"""Environment variable: a file with the text of a notebook as JSON; removed before the user's code starts."""
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _BEGIN = f"""
 import sys
@@ -52,12 +56,32 @@ def main(arguments: list[str]) -> NoReturn:
     """`arguments` are those of ``python``, without its own flags: SCRIPT or ``-m MODULE``, and what follows."""
     channel = Channel(_kept(int(os.environ.pop(DESCRIPTOR))), os.environ.pop(VARIABLE, None))
     flags = _interpreter_flags()
+    cells = os.environ.pop(CELLS, None)
     if arguments[0] == "-m" and len(arguments) > 1:
         _become(_module_code(arguments[1], True, channel, flags, arguments), arguments[1], flags, arguments[2:])
     script = arguments[0]
     if os.path.isdir(script) or _is_archive(script):
         _become(_module_code(None, False, channel, flags, arguments), script, flags, arguments[1:])
+    if cells is not None:
+        _become(_notebook_code(script, cells, channel, flags, arguments), script, flags, arguments[1:])
     _become(_script_code(script, channel, flags, arguments), script, flags, arguments[1:])
+
+
+def _notebook_code(script: str, cells: str, channel: Channel, flags: list[str], arguments: list[str]) -> types.CodeType:
+    """The rewritten code of a notebook. `cells`: a file with its text, and where its cells begin there."""
+    path = os.path.abspath(script)
+    with open(cells, encoding="utf-8") as file:
+        text, beginnings = json.load(file)
+    source = text.encode()
+    given = (*channel, "notebook", path, tuple(flags), tuple(arguments), source, (), tuple(beginnings))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return main_code(source, path, _BEGIN, given)
+        except SyntaxError as error:
+            _report(channel, path, source, error)
+            cell, line = cell_of(beginnings, error.lineno or 1)
+            raise SystemExit(f"{script}, cell {cell}, line {line}: {type(error).__name__}: {error.msg}") from None
 
 
 def _script_code(script: str, channel: Channel, flags: list[str], arguments: list[str]) -> types.CodeType:
@@ -77,7 +101,7 @@ def _script_code(script: str, channel: Channel, flags: list[str], arguments: lis
         except (OSError, ValueError, RecursionError, MemoryError):
             _plainly(flags, arguments)
     said = tuple((str(item.message), item.category.__name__, item.lineno) for item in warned)
-    given = (*channel, "script", path, tuple(flags), tuple(arguments), source, said)
+    given = (*channel, "script", path, tuple(flags), tuple(arguments), source, said, ())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return main_code(source, path, _BEGIN, given)
@@ -105,7 +129,7 @@ def _module_code(
     )
     values = {"mod_name": module or "__main__", "alter_argv": alter_argv}
     target = ("folder", os.path.abspath(arguments[0])) if module is None else ("module", module)
-    given = (*channel, *target, tuple(flags), tuple(arguments), b"", ())
+    given = (*channel, *target, tuple(flags), tuple(arguments), b"", (), ())
     return module_code(definition, values, function.__code__, given)
 
 

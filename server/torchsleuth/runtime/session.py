@@ -34,8 +34,11 @@ from torchsleuth.runtime.children import VARIABLE, read_events, read_last_lines
 from torchsleuth.runtime.events import DESCRIPTOR
 from torchsleuth.runtime.limits import VARIABLE as VARIABLE_LIMITS
 from torchsleuth.runtime.limits import Limits
+from torchsleuth.runtime.prepare import CELLS
 from torchsleuth.runtime.report import Collector, RunReport, read_sources
 from torchsleuth.schema import Json
+from torchsleuth.syntax.files import read_source
+from torchsleuth.syntax.notebooks import beginnings, is_notebook
 
 __all__ = ["Run", "RunReport", "read_sources", "run"]
 
@@ -79,7 +82,7 @@ class Run:
     _killed: bool = False
 
     def execute(self) -> RunReport:
-        """Run to the end. Raises OSError if the interpreter cannot be started."""
+        """Run to the end. Raises OSError if the interpreter cannot be started, and Unreadable for a notebook that is none."""
         with tempfile.TemporaryDirectory(prefix="torchsleuth-", ignore_cleanup_errors=True) as folder:
             return self._execute(folder)
 
@@ -167,6 +170,8 @@ class Run:
         environment = {**given, DESCRIPTOR: str(writer), VARIABLE: folder}
         if self.limits is not None:
             environment.update({**self.limits.environment(), VARIABLE_LIMITS: self.limits.to_text()})
+        if not self.module and is_notebook(self.script):
+            environment[CELLS] = self._cells(folder)
         captured = subprocess.PIPE if self.on_output is not None else None
         if captured is not None:
             environment.setdefault("PYTHONUNBUFFERED", "1")  # so that output comes as it is written
@@ -193,6 +198,14 @@ class Run:
         with contextlib.suppress(OSError):
             os.write(lifeline, json.dumps(command).encode() + b"\n")
         return process
+
+    def _cells(self, folder: str) -> str:
+        """A file with what the cells of a notebook are together. Raises Unreadable."""
+        text = read_source(os.path.join(self.cwd or os.getcwd(), self.script))
+        path = os.path.join(folder, "cells.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump([text, beginnings(text)], file)
+        return path
 
     def _read_events(self, process: subprocess.Popen[bytes], reader: int, collector: Collector) -> None:
         """Read until the script has ended. Children that outlive it may keep the descriptor open, so the end of the

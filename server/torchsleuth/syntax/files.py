@@ -1,4 +1,5 @@
-"""Reads the user's files: regular ones of a size that people write, sources decoded as Python decodes them.
+"""Reads the user's files: regular ones of a size that people write, sources decoded as Python decodes them. A notebook is the
+program that its cells are (`notebooks.py`).
 
 What lies in a workspace may be anything: a pipe that nobody writes to, a device without end, a link that leads to itself, a
 file of 2 GB. No reading of one waits, or takes more memory than a source does.
@@ -12,6 +13,7 @@ import stat
 import tokenize
 
 from torchsleuth.messages import message
+from torchsleuth.syntax import notebooks
 
 MAX_BYTES = 5_000_000
 """Size of the largest file that is read; the longest sources that people write have a tenth of it."""
@@ -61,6 +63,11 @@ def read_source(path: str | os.PathLike[str]) -> str:
 def read_encoded(path: str | os.PathLike[str]) -> tuple[str, str]:
     """The text of a Python file, its line ends as they are, and its encoding. Raises Unreadable."""
     data = read_bytes(path)
+    if notebooks.is_notebook(path):
+        try:
+            return notebooks.read(data).text, "utf-8"
+        except notebooks.NotANotebook as error:
+            raise Unreadable(message("file.no_notebook", path=path, error=error)) from error
     try:
         encoding = encoding_of(data)
         return data.decode(encoding), encoding
@@ -76,12 +83,26 @@ def encoding_of(data: bytes) -> str:
     return encoding
 
 
+def encoded(path: str | os.PathLike[str], text: str, encoding: str) -> bytes:
+    """The bytes of a file with another text. Raises Unreadable where it is a notebook that is gone."""
+    if not notebooks.is_notebook(path):
+        return text.encode(encoding)
+    try:
+        return notebooks.read(read_bytes(path)).with_text(text).encode()
+    except notebooks.NotANotebook as error:
+        raise Unreadable(message("file.no_notebook", path=path, error=error)) from error
+
+
+def _limit(path: str | os.PathLike[str]) -> int:
+    return notebooks.MAX_BYTES if notebooks.is_notebook(path) else MAX_BYTES
+
+
 def _check(path: str | os.PathLike[str], found: os.stat_result) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise Unreadable(message("file.folder", path=path))
     if not stat.S_ISREG(found.st_mode):
         raise Unreadable(message("file.special", path=path))
-    if found.st_size > MAX_BYTES:
+    if found.st_size > _limit(path):
         raise _large(path)
 
 
@@ -90,13 +111,13 @@ def _all(path: str | os.PathLike[str], handle: int) -> bytes:
     data = bytearray()
     while chunk := os.read(handle, _CHUNK):
         data += chunk
-        if len(data) > MAX_BYTES:
+        if len(data) > _limit(path):
             raise _large(path)
     return bytes(data)
 
 
 def _large(path: str | os.PathLike[str]) -> Unreadable:
-    return Unreadable(message("file.large", path=path, limit=MAX_BYTES // 1_000_000))
+    return Unreadable(message("file.large", path=path, limit=_limit(path) // 1_000_000))
 
 
 def _unreadable(path: str | os.PathLike[str], error: Exception) -> Unreadable:
