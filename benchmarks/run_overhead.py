@@ -26,10 +26,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "server"))
 import torch
 
 from torchsleuth.runtime.events import EventStream
+from torchsleuth.runtime.places import Places
 from torchsleuth.runtime.recorder import Recorder
 from torchsleuth.runtime.registry import ConstructorRegistry
-from torchsleuth.runtime.rewrite import IMPORTED, LOSS, RECORDER, Site, rewrite
+from torchsleuth.runtime.rewrite import CALLED, IMPORTED, LOSS, RECORDER, Site, rewrite
 from torchsleuth.runtime.session import Run
+from torchsleuth.runtime.training import TrainingRecorder
 from torchsleuth.runtime.watch import TrainingWatch
 
 COMMON = """
@@ -190,6 +192,7 @@ def steps(count):
 }
 
 
+REGISTRY = ConstructorRegistry(lambda path: path == "benchmark.py")
 AT_END = """
 if "model" in globals():
     steps(20)
@@ -213,8 +216,18 @@ def measure(name: str, rounds: int, steps: int) -> None:
     watch = TrainingWatch()
     watch.install(torch, sys.modules["torch.optim.optimizer"])
     recorder.install(torch, sys.modules["torch.optim.optimizer"])
+    training = TrainingRecorder(Places(lambda path: path == "benchmark.py"), REGISTRY.alive, REGISTRY.constructor)
+    training.install(torch, sys.modules["torch.optim.optimizer"])
+    recorder.training = training
     setattr(builtins, RECORDER, recorder.make_record(torch))
-    setattr(builtins, LOSS, watch.see_loss)
+
+    def see_loss(value: object) -> object:
+        watch.see_loss(value)
+        training.see_loss(value)
+        return value
+
+    setattr(builtins, LOSS, see_loss)
+    setattr(builtins, CALLED, training.told)
     setattr(builtins, IMPORTED, dict)
     plain, recorded = compiled(text, None, sites), compiled(text, recorder, sites)
     for warm_up in (plain, recorded):
@@ -240,7 +253,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=30)
     parser.add_argument("--only", action="append", choices=[*MODELS, *PLAIN])
     options = parser.parse_args()
-    ConstructorRegistry(lambda path: path == "benchmark.py").install(torch)
+    REGISTRY.install(torch)
     print(
         f"torch {torch.__version__}, Python {sys.version.split()[0]}, {os.cpu_count()} CPUs, {torch.get_num_threads()} threads"
     )

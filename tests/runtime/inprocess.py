@@ -17,7 +17,7 @@ from torchsleuth.runtime.crash import CrashReporter
 from torchsleuth.runtime.recorder import Recorder
 from torchsleuth.runtime.registry import ConstructorRegistry
 from torchsleuth.runtime.report import Collector, RunReport, read_sources
-from torchsleuth.runtime.rewrite import IMPORTED, LOSS, RECORDER, Site, rewrite
+from torchsleuth.runtime.rewrite import CALLED, IMPORTED, LOSS, RECORDER, Site, rewrite
 from torchsleuth.runtime.watch import TrainingWatch
 from torchsleuth.schema import Diagnostic
 
@@ -67,12 +67,14 @@ def recording(
 ) -> Iterator[None]:
     setattr(builtins, RECORDER, record)
     setattr(builtins, LOSS, see_loss)
+    setattr(builtins, CALLED, lambda name, value: value)
     setattr(builtins, IMPORTED, lambda: None)
     try:
         yield
     finally:
         delattr(builtins, RECORDER)
         delattr(builtins, LOSS)
+        delattr(builtins, CALLED)
         delattr(builtins, IMPORTED)
 
 

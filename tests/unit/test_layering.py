@@ -27,7 +27,8 @@ ALLOWED = {
     "interp": EXCHANGED | {"syntax", "tensors", "oracle", "values"},
     "rules": EXCHANGED | {"faults", "synthesis", "syntax", "tensors", "values", "interp"},
     "errors": EXCHANGED | {"faults", "synthesis", "syntax"},
-    "runtime": EXCHANGED | {"syntax", "errors"},
+    "training": {"schema"},
+    "runtime": EXCHANGED | {"syntax", "errors", "training"},
     "repair": EXCHANGED | {"syntax", "rules", "runtime"},
     "worker": EXCHANGED
     | {"faults", "lifetime", "wall", "syntax", "tensors", "oracle", "values", "interp", "rules", "repair"},

@@ -27,13 +27,26 @@ from torchsleuth.runtime.events import EventStream
 from torchsleuth.runtime.hooks import watch_hooks
 from torchsleuth.runtime.imports import ImportHook, silently
 from torchsleuth.runtime.limits import Limiter, Limits
+from torchsleuth.runtime.places import Places
 from torchsleuth.runtime.project import Project
 from torchsleuth.runtime.recorder import Recorder, unrecorded
 from torchsleuth.runtime.registry import ConstructorRegistry
-from torchsleuth.runtime.rewrite import IMPORTED, LEAVE, LOSS, RECORDER, Site, Span, gate_names, rewrite, switch_gates
+from torchsleuth.runtime.rewrite import (
+    CALLED,
+    IMPORTED,
+    LEAVE,
+    LOSS,
+    RECORDER,
+    Site,
+    Span,
+    gate_names,
+    rewrite,
+    switch_gates,
+)
 from torchsleuth.runtime.tracebacks import VARIABLE as TRACEBACK
 from torchsleuth.runtime.tracebacks import Printer
 from torchsleuth.runtime.tracing import TracerWatch
+from torchsleuth.runtime.training import TrainingRecorder
 from torchsleuth.runtime.watch import TrainingWatch
 
 _OWN_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
@@ -60,6 +73,7 @@ class Launch:
         self.recorder = Recorder(self.sites, self.stream)  # type: ignore[arg-type]
         self.registry = ConstructorRegistry(self.project.owns)
         self.watch = TrainingWatch()
+        self.training = TrainingRecorder(Places(self.project.owns), self.registry.alive, self.registry.constructor)
         self.crash = CrashReporter(self.project.owns, self.registry, self.recorder, self.texts)
         self.limits = limits
         self._recording = True
@@ -80,7 +94,8 @@ class Launch:
         set_record(self._record_when_imported)
         names: dict[str, Any] = {
             RECORDER: _RECORD,
-            LOSS: functools.partial(self.watch.see_loss),
+            LOSS: functools.partial(self._see_loss),
+            CALLED: functools.partial(self.training.told),
             LEAVE: self.leave,
             IMPORTED: self.imported,
         }
@@ -99,6 +114,11 @@ class Launch:
 
         os._exit = _exit  # type: ignore[assignment]
         atexit.register(self.end)
+
+    def _see_loss(self, value: Any) -> Any:
+        self.watch.see_loss(value)
+        self.training.see_loss(value)
+        return value
 
     def start(self) -> None:
         self.stream.send("started", pid=os.getpid(), script=self.path, python=sys.version.split()[0])
@@ -142,6 +162,7 @@ class Launch:
             self.registry.install(torch)
         if "training" not in without:
             self.watch.install(torch, sys.modules["torch.optim.optimizer"])
+            self._record_training(torch)
         self._recording = "shapes" not in without
         if self._recording and "values" not in without:
             self.recorder.install(torch, sys.modules["torch.optim.optimizer"])
@@ -149,6 +170,19 @@ class Launch:
         if self.limits is not None:
             Limiter(self.limits, self._ends, self._switch).install(torch)
         return True
+
+    def _record_training(self, torch: Any) -> None:
+        self.registry.on_made = self.training.made
+        self.registry.on_compile = self.training.compiles
+        self.training.site_place = self._place_of_site
+        self.training.install(torch, sys.modules["torch.optim.optimizer"])
+        self.recorder.training = self.training
+
+    def _place_of_site(self, number: int) -> dict[str, Any] | None:
+        if not 0 <= number < len(self.sites):
+            return None
+        site = self.sites[number]
+        return {"path": site.path, "line": site.span[0], "span": site.span, "function": ""}
 
     def _ends(self, why: str) -> None:
         self.stream.send("ended", why=why)
@@ -188,10 +222,12 @@ class Launch:
         nothing: Any = {}
         set_record(nothing.get)
         vars(builtins)[LOSS].__setstate__((nothing.get, (None,), {}, None))
+        vars(builtins)[CALLED].__setstate__((nothing.get, (), {}, None))
         vars(builtins)[IMPORTED] = dict
         self.imports.remove()
         self.registry.remove()
         self.watch.remove()
+        self.training.remove()
         self.recorder.samples.remove()
 
     def leave(self) -> None:
@@ -213,6 +249,7 @@ class Launch:
         names: dict[str, Any] = {
             RECORDER: nothing.get,
             LOSS: functools.partial(nothing.get, None),
+            CALLED: nothing.get,
             IMPORTED: dict,
             LEAVE: dict,
         }
@@ -232,11 +269,14 @@ class Launch:
             trained = self.watch.result()
             self.recorder.blind = self.recorder.blind or _runs_compiled()
             lines = self.recorder.lines()
+            recorded = self.training.to_json()
         except Exception:
             return  # the end of the user's process is no place for an error of ours
         if trained is not None:
             self.stream.send("training", **trained)
         self.stream.send("lines", files=lines, completed=None if self._left or self.suspended else self.path)
+        if recorded is not None:
+            self.stream.send("recorded", training=recorded)
 
     def report(
         self, error: BaseException, traceback: TracebackType | None, thread: str | None = None, ends: bool = True

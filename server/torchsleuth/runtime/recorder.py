@@ -85,6 +85,8 @@ class Recorder:
         self._judged: set[int] = set()
         """Sites whose other values need not be counted."""
         self._sent = 0.0
+        self.training: Any = None
+        """A `TrainingRecorder`, told of the values that have a graph."""
 
     def install(self, torch: Any, optimizers: Any) -> None:
         """Look at values too. `optimizers` is the module torch.optim.optimizer."""
@@ -108,6 +110,9 @@ class Recorder:
         compiling = torch.compiler.is_compiling
         without_modes = torch._C.DisableTorchFunction
         untouchable = untouchable_in(torch)
+        training = self.training
+        told = training.sites if training is not None else None
+        kept: Any = training.kept if training is not None else None
 
         def is_plain(kind: type) -> bool:
             """Whether values of a type are no tensors that may be read. Types that may go away are not kept."""
@@ -137,6 +142,12 @@ class Recorder:
                 if careful and value._has_symbolic_sizes_strides:
                     return value
                 shape = value.shape
+                if told is not None:
+                    function = value.grad_fn
+                    if function is not None:
+                        told.append((function._sequence_nr(), site))
+                        if kept.watching:
+                            kept.see(site, value)
                 if last.get(site) != shape:
                     if not untouchable(value):
                         note(site, value, shape)

@@ -1,4 +1,5 @@
-"""Remembers where each module was constructed: the exact characters of ``nn.Linear(10, h)``, also in a Sequential.
+"""Remembers where each module, optimizer and loader was constructed: the exact characters of ``nn.Linear(10, h)``, also in a
+Sequential.
 
 One function that ``nn.Module.__init__`` calls is exchanged. Per module it keeps code objects and instruction offsets only; columns are looked
 up after a crash.
@@ -35,6 +36,10 @@ def code_span(code: CodeType, instruction: int) -> Span | None:
     return None
 
 
+_MADE = ("python.optimizer", "python.data_loader")
+_COMPILERS = ("torch.compile", "torch._dynamo.optimize", "torch._dynamo.export")
+
+
 class _Construction:
     """The user's frames around one construction, innermost first."""
 
@@ -55,6 +60,10 @@ class ConstructorRegistry:
         self._torch: Any = None
         self._original: Any = None
         self._built: Counter[tuple[CodeType, int]] = Counter()
+        self.on_made: Callable[[str, Any], None] | None = None
+        """Called with an optimizer or a loader and the name of that kind."""
+        self.on_compile: Callable[[], None] | None = None
+        """Called when the script turns to PyTorch's compiler."""
 
     def install(self, torch: Any) -> None:
         """Nothing is wrapped, so that no frame of ours stands between a constructor and that of ``nn.Module``: what the latter
@@ -64,10 +73,17 @@ class ConstructorRegistry:
         code = torch.nn.Module.__init__.__code__
 
         def _log_api_usage_once(event: str) -> None:
-            if not compiling() and event == "python.nn_module":
+            if not compiling():
                 frame = sys._getframe(1)
-                if frame.f_code is code:
-                    remember(frame.f_locals["self"], frame.f_back)
+                if event == "python.nn_module":
+                    if frame.f_code is code:
+                        remember(frame.f_locals["self"], frame.f_back)
+                elif event in _MADE and frame.f_code.co_name == "__init__":
+                    remember(frame.f_locals["self"], frame)
+                    if self.on_made is not None:
+                        self.on_made(event, frame.f_locals["self"])
+                elif event in _COMPILERS and self.on_compile is not None:
+                    self.on_compile()
             original(event)
 
         torch._C._log_api_usage_once = _log_api_usage_once
@@ -96,6 +112,10 @@ class ConstructorRegistry:
         if frames:
             self._built[frames[0][:2]] += 1
             self._known[id(module)] = (weakref.ref(module), _Construction(frames, direct, names))
+
+    def alive(self) -> list[Any]:
+        """The modules, optimizers and loaders that there still are."""
+        return [found for reference, _ in list(self._known.values()) if (found := reference()) is not None]
 
     def constructor(self, module: Any) -> dict[str, Any] | None:
         """Where a module was constructed: the user's frames, whether the innermost one names the class itself (rather

@@ -15,6 +15,7 @@ from torchsleuth.runtime.secrets import Secrets
 from torchsleuth.schema import Diagnostic, Json, Position, RunLine, Sample, TensorFact, Values
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.training import Training
 
 Sources = Callable[[str], SourceText]
 
@@ -47,6 +48,8 @@ class RunReport:
     """The lines of the user's files that it has reached, and those that it certainly has not."""
     crashes: tuple[tuple[Diagnostic, str], ...] = field(default=(), repr=False)
     """The diagnostics as they are before they say where they were: in a thread, in a process, at a sample."""
+    recorded: Training | None = field(default=None, repr=False)
+    """What the recorder saw of the training in the script's own process."""
 
     @property
     def crashed_files(self) -> tuple[str, ...]:
@@ -83,6 +86,7 @@ class RunReport:
             "loaded": list(self.loaded),
             "processes": list(self.processes),
             "lines": _lines_json(self.lines),
+            "recorded": None if self.recorded is None else self.recorded.to_json(),
         }
 
 
@@ -103,6 +107,7 @@ class Collector:
         self._crashes: list[Json] = []
         self._processes: list[Json] = []
         self._training: Json | None = None
+        self._recorded: Training | None = None
         self._ended: str | None = None
         self._reached: dict[str, set[Span]] = {}
         self._missed: dict[str, set[Span]] = {}
@@ -129,6 +134,8 @@ class Collector:
                 self._missed.setdefault(path, set()).update(map(_span, places["missed"]))
         elif kind == "ended":
             self._ended = event["why"]
+        elif kind == "recorded":
+            self._recorded = _training(event["training"])
         elif kind == "training":
             self._training = {name: value for name, value in event.items() if name != "event"}
 
@@ -192,6 +199,7 @@ class Collector:
             tuple(self._processes),
             tuple(self._lines(sources, crashes)),
             tuple(found),
+            self._recorded,
         )
 
     def _lines(self, sources: Sources, crashes: list[Json]) -> Iterator[RunLine]:
@@ -204,6 +212,14 @@ class Collector:
             for line, was in sorted(reached_lines(source.text, reached, missed, left, path in self._completed).items()):
                 end = len(source.line(line)) + 1
                 yield RunLine(path, Position(line, 1), Position(line, end), was)
+
+
+def _training(found: Json) -> Training | None:
+    """The record of a training; None for one that does not have the form."""
+    try:
+        return Training.of_json(found)
+    except (TypeError, ValueError, KeyError):
+        return None
 
 
 def _how_it_ended(exit_code: int, cancelled: bool) -> str:

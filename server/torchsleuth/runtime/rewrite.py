@@ -22,6 +22,9 @@ first that go when the interpreter ends."""
 LOSS = "torchsleuth_loss"
 """A builtin too: gets what ``backward()`` is called on."""
 
+CALLED = "torchsleuth_called"
+"""A builtin too: gets the name of a method that tells the structure of a training loop, and what it is called on."""
+
 LEAVE = "torchsleuth_leave"
 """A builtin too: called with an exception that leaves the main program."""
 
@@ -33,6 +36,8 @@ _GATE = "torchsleuth_gate_"
 _MAX_NESTED_GATES = 4
 
 _COMPILERS = {"jit", "script", "compile", "triton", "numba", "njit", "vectorize"}
+_TELLING = frozenset("zero_grad step unscale_ clip_grad_norm_ clip_grad_value_".split())
+"""Methods and functions whose calls are told."""
 _NEVER_TENSORS = frozenset(
     "print len range super isinstance issubclass int float str bool bytes repr open enumerate zip list dict set tuple"
     " type id hash hasattr setattr format globals locals vars dir callable ord chr input".split()
@@ -174,10 +179,20 @@ class Rewriter(ast.NodeTransformer):
         return wrapped
 
     def _see_loss(self, node: ast.Call) -> None:
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
-            value = node.func.value
-            name = ast.copy_location(ast.Name(LOSS, ast.Load()), value)
-            node.func.value = ast.copy_location(ast.Call(name, [value], []), value)
+        function = node.func
+        if isinstance(function, ast.Attribute) and function.attr == "backward":
+            function.value = self._told(LOSS, [], function.value, node)
+        elif isinstance(function, ast.Attribute) and function.attr in _TELLING and not _is_super(function.value):
+            function.value = self._told(CALLED, [function.attr], function.value, node)
+        elif isinstance(function, ast.Name) and function.id in _TELLING and function.id.startswith("clip"):
+            node.func = self._told(CALLED, [function.id], function, node)
+
+    @staticmethod
+    def _told(name: str, words: list[str], value: ast.expr, at: ast.Call) -> ast.Call:
+        """A call of one of the builtins with the value, which it gives back, located at the call that it tells of."""
+        function = ast.copy_location(ast.Name(name, ast.Load()), at)
+        given: list[ast.expr] = [ast.copy_location(ast.Constant(word), at) for word in words]
+        return ast.copy_location(ast.Call(function, [*given, value], []), at)
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         if _is_text(node.left) or (isinstance(node.left, ast.Constant) and isinstance(node.right, ast.Constant)):
@@ -305,6 +320,10 @@ class Rewriter(ast.NodeTransformer):
             visited = self.visit(statement)
             found.extend(visited if isinstance(visited, list) else [visited])
         return found
+
+
+def _is_super(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
 
 
 def _is_text(node: ast.expr) -> bool:

@@ -1,0 +1,219 @@
+"""Watches loaders: how long the script waits for their batches, and which samples go into training and into evaluation.
+
+No frame of ours is on the stack while a batch is made: two attributes of the loader's iterator that it reads before and sets
+afterwards are properties while the script runs.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from torchsleuth.runtime import places
+from torchsleuth.runtime.places import Places
+
+MAX_LOADERS = 24
+MAX_HASHED = 20_000
+MAX_BATCHES_HASHED = 200
+HASHED_ELEMENTS = 64
+"""Of each sample."""
+
+
+class _Loader:
+    def __init__(self, loader: Any, place: dict[str, Any] | None) -> None:
+        self.reference = weakref.ref(loader)
+        self.place = place
+        self.rounds = self.batches = self.training = 0
+        self.seconds = 0.0
+        held = loader.__dict__
+        dataset = held.get("dataset")
+        self.dataset = type(dataset).__name__
+        self.dataset_id = id(dataset)
+        self.size = _length(dataset)
+        self.batch_size = held.get("batch_size")
+        self.workers = held.get("num_workers", 0)
+        self.pinned = bool(held.get("pin_memory"))
+        sampler = type(held.get("sampler")).__name__
+        self.shuffled = {"RandomSampler": True, "SequentialSampler": False, "_InfiniteConstantSampler": None}.get(
+            sampler
+        )
+        self.waiting = 0
+
+
+def _length(dataset: Any) -> int | None:
+    """The number of samples in datasets of PyTorch's own; nothing of the user's is called."""
+    held = getattr(dataset, "__dict__", {})
+    for name in ("tensors", "indices"):
+        found = held.get(name)
+        if found is not None and len(found):
+            return int(found[0].shape[0]) if name == "tensors" else len(found)
+    return None
+
+
+class DataWatch:
+    """`on_phase` is told when the script begins to wait for a batch, and when it has it."""
+
+    def __init__(self, own: Places, constructor: Callable[[Any], Any]) -> None:
+        self._own = own
+        self._constructor = constructor
+        self._loaders: dict[int, _Loader] = {}
+        self._made: list[weakref.ref[Any]] = []
+        self._iterator: Any = None
+        self._began = 0.0
+        self._current: _Loader | None = None
+        self.on_phase: Callable[[str], None] = lambda kind: None
+        self._train: dict[int, None] = {}
+        self._evaluated: dict[Any, dict[int, None]] = {}
+        self._train_key: places.Key | None = None
+        self._loader_of: dict[Any, _Loader | None] = {}
+        self._hashed = {True: 0, False: 0}
+
+    def install(self, torch: Any) -> None:
+        iterator = torch.utils.data.dataloader._BaseDataLoaderIter
+        self._iterator = iterator
+
+        def name(one: Any) -> Any:
+            self._waits(one)
+            return one.__dict__["_profile_name"]
+
+        def named(one: Any, value: Any) -> None:
+            one.__dict__["_profile_name"] = value
+
+        def yielded(one: Any) -> Any:
+            return one.__dict__["_num_yielded"]
+
+        def yields(one: Any, value: Any) -> None:
+            one.__dict__["_num_yielded"] = value
+            if value:
+                self._got(one, value)
+
+        iterator._profile_name = property(name, named)
+        iterator._num_yielded = property(yielded, yields)
+
+    def remove(self) -> None:
+        if self._iterator is not None:
+            for name in ("_profile_name", "_num_yielded"):
+                if name in vars(self._iterator):
+                    delattr(self._iterator, name)
+            self._iterator = None
+
+    def _waits(self, iterator: Any) -> None:
+        """A batch is asked for."""
+        try:
+            self._began = time.perf_counter()
+            self.on_phase("data")
+        except Exception:
+            self._began = 0.0
+
+    def _got(self, iterator: Any, count: int) -> None:
+        try:
+            self._count(iterator, count)
+            self.on_phase("forward")
+        except Exception:
+            self._began = 0.0
+
+    def _count(self, iterator: Any, count: int) -> None:
+        key = id(iterator.__dict__.get("_dataset")), id(iterator.__dict__.get("_index_sampler"))
+        loader = self._loaders.get(hash(key))
+        if loader is None:
+            owner = self._owner(iterator)
+            if owner is None or len(self._loaders) >= MAX_LOADERS:
+                return
+            found = self._constructor(owner)
+            place = {name: found["frames"][0][name] for name in ("path", "line", "span", "function")} if found else None
+            loader = self._loaders[hash(key)] = _Loader(owner, place)
+        loader.rounds += count == 1
+        loader.batches += 1
+        loader.waiting += 1
+        if self._began:
+            loader.seconds += time.perf_counter() - self._began
+        self._current = loader
+
+    def _owner(self, iterator: Any) -> Any:
+        """The loader that an iterator belongs to."""
+        sampler = iterator.__dict__.get("_index_sampler")
+        for reference in self._made:
+            loader = reference()
+            if loader is not None and sampler is not None:
+                held = loader.__dict__
+                if held.get("batch_sampler") is sampler or held.get("sampler") is sampler:
+                    return loader
+        return None
+
+    def remember(self, loader: Any) -> None:
+        """A loader is being constructed."""
+        if len(self._made) < 200:
+            self._made.append(weakref.ref(loader))
+
+    def stepped(self) -> None:
+        """An optimizer made a step."""
+        if self._current is not None and self._current.waiting:
+            self._current.training += 1
+            self._current.waiting = 0
+
+    # samples
+
+    def hashes_more(self, training: bool) -> bool:
+        return self._hashed[training] < MAX_BATCHES_HASHED
+
+    def hash(self, torch: Any, value: Any, training: bool, key: places.Key) -> None:
+        """Remember the samples of a batch. On the CPU only: elsewhere this would wait for the device."""
+        self._hashed[training] += 1
+        if value.device.type != "cpu" or value.dim() < 2 or value.shape[0] < 1 or value.dtype == torch.bool:
+            return
+        rows = value.detach().reshape(value.shape[0], -1)
+        if rows.shape[1] < 2:
+            return
+        rows = rows[:, :: max(1, -(-rows.shape[1] // HASHED_ELEMENTS))]
+        if rows.is_floating_point():
+            rows = rows.float().contiguous().view(torch.int32)
+        rows = rows.to(torch.int64)
+        weights = torch.arange(1, rows.shape[1] + 1, dtype=torch.int64) * 0x9E3779B97F4A7C1 | 1
+        mixed = (rows ^ (rows >> 7)) * weights
+        found = (mixed ^ (mixed >> 29)).sum(1).tolist()
+        if training:
+            self._train_key = key
+            self._loader_of.setdefault("train", self._current)
+            kept = self._train
+        else:
+            self._loader_of.setdefault(key[:2], self._current)
+            kept = self._evaluated.setdefault(key, {})
+        if len(kept) < MAX_HASHED:
+            kept.update(dict.fromkeys(found))
+
+    def to_json(self) -> dict[str, Any]:
+        numbers: dict[int, int] = {}
+        loaders = []
+        for loader in self._loaders.values():
+            loaders.append(
+                {
+                    **{name: getattr(loader, name) for name in _FIELDS},
+                    "dataset_number": numbers.setdefault(loader.dataset_id, len(numbers)),
+                }
+            )
+        overlaps = []
+        for key, found in self._evaluated.items():
+            if len(found) >= 8 and len(self._train) >= 8:
+                train, other = self._loader_of.get("train"), self._loader_of.get(key[:2])
+                overlaps.append(
+                    {
+                        "train": places.to_json(self._train_key),
+                        "evaluation": places.to_json(key),
+                        "evaluated": len(found),
+                        "trained": len(self._train),
+                        "shared": len(found.keys() & self._train.keys()),
+                        "train_loader": train.place if train is not None else None,
+                        "evaluation_loader": other.place if other is not None else None,
+                        "same_dataset": train is not None
+                        and other is not None
+                        and train.dataset_id == other.dataset_id,
+                    }
+                )
+        return {"loaders": loaders, "overlaps": overlaps}
+
+
+_FIELDS = (
+    "place", "dataset", "size", "batch_size", "workers", "pinned", "shuffled", "rounds", "batches", "training", "seconds",
+)  # fmt: skip

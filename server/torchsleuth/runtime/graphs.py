@@ -1,0 +1,151 @@
+"""Reads the autograd graph of a loss: which parameters it reaches, what its functions have saved, what older steps left in it.
+
+Only what autograd keeps anyway is read, and not where something has hooks on it (activation checkpointing, offloading): these
+would compute. Nothing of it is held afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+MAX_NODES = 6000
+_LEAF = "torch::autograd::AccumulateGrad"
+LOSSES = {
+    "NllLossBackward0": "nll",
+    "NllLoss2DBackward0": "nll",
+    "MseLossBackward0": "mse",
+    "SmoothL1LossBackward0": "smooth_l1",
+    "HuberLossBackward0": "huber",
+    "BinaryCrossEntropyBackward0": "bce",
+    "BinaryCrossEntropyWithLogitsBackward0": "bce_with_logits",
+    "KlDivBackward0": "kl_div",
+    "SoftMarginLossBackward0": "soft_margin",
+}
+ACTIVATIONS = {
+    "ReluBackward0": ("relu", "result"),
+    "SigmoidBackward0": ("sigmoid", "result"),
+    "TanhBackward0": ("tanh", "result"),
+    "LeakyReluBackward0": ("leaky_relu", "self"),
+    "GeluBackward0": ("gelu", "self"),
+    "SiluBackward0": ("silu", "self"),
+    "HardtanhBackward0": ("hardtanh", "self"),
+}
+"""Function and what it has saved, by the name of its node."""
+
+
+class Node:
+    """A function of the graph, with its sequence number."""
+
+    __slots__ = ("function", "name", "number", "inputs")
+
+    def __init__(self, function: Any, name: str, number: int, inputs: list[Any]) -> None:
+        self.function = function
+        self.name = name
+        self.number = number
+        self.inputs = inputs
+        """The nodes that made its operands; None for those without a gradient."""
+
+
+class Graph:
+    """The functions behind a tensor, the latest first. `complete`: there are no more."""
+
+    def __init__(self, root: Any) -> None:
+        self.nodes: list[Node] = []
+        self.parameters: dict[int, Any] = {}
+        """The leaves, by identity."""
+        self.complete = True
+        self._root = root
+        self._by_function: dict[Any, Node] = {}
+        self._read(root)
+
+    def _read(self, root: Any) -> None:
+        waiting = [root]
+        seen = {root}
+        while waiting:
+            function = waiting.pop()
+            name = function.name()
+            if name == _LEAF:
+                variable = function.variable
+                self.parameters[id(variable)] = variable
+                continue
+            if len(self.nodes) >= MAX_NODES:
+                self.complete = False
+                return
+            inputs = [item for item, _ in function.next_functions]
+            node = Node(function, name, function._sequence_nr(), inputs)
+            self.nodes.append(node)
+            self._by_function[function] = node
+            for item in inputs:
+                if item is not None and item not in seen:
+                    seen.add(item)
+                    waiting.append(item)
+        self.nodes.sort(key=lambda node: -node.number)
+
+    def node(self, function: Any) -> Node | None:
+        return self._by_function.get(function)
+
+    def operand(self, node: Node, index: int = 0, through: tuple[str, ...] = ()) -> Node | None:
+        """The node that made an operand, past those whose names are in `through`."""
+        found: Node | None = node
+        for _ in range(12):
+            if found is None or index >= len(found.inputs) or found.inputs[index] is None:
+                return None
+            found = self.node(found.inputs[index])
+            if found is None or found.name not in through:
+                return found
+            index = 0
+        return found
+
+    def losses(self) -> list[Node]:
+        """The functions of losses that the root is made of: none of them lies behind another one."""
+        found: list[Node] = []
+        root = self._by_function.get(self._root)
+        waiting = [root] if root is not None else []
+        seen: set[Any] = set()
+        while waiting and len(seen) < 200:
+            node = waiting.pop()
+            if node.function in seen:
+                continue
+            seen.add(node.function)
+            if node.name in LOSSES:
+                found.append(node)
+                continue
+            waiting += [inner for inner in map(self.node, node.inputs) if inner is not None]
+        return found
+
+    def layer_before(self, node: Node) -> Any:
+        """The weight of the layer whose output comes to a node, through few functions; None where it is not known."""
+        waiting, seen = [(node, 0)], set()
+        while waiting:
+            current, depth = waiting.pop(0)
+            for item in current.inputs:
+                if item is None or item in seen:
+                    continue
+                seen.add(item)
+                inner = self.node(item)
+                if inner is None:
+                    variable = item.variable if item.name() == _LEAF else None
+                    if variable is not None and variable.dim() > 1:
+                        return variable
+                elif depth < 7 and inner.name not in ACTIVATIONS:
+                    waiting.append((inner, depth + 1))
+        return None
+
+
+def saved(node: Node, name: str) -> Any:
+    """A tensor that a function keeps for backward; None where reading it would run something, or fail."""
+    raw = getattr(node.function, f"_raw_saved_{name}", None)
+    if raw is None or getattr(raw, "unpack_hook", raw) is not None:
+        return None
+    try:
+        return getattr(node.function, f"_saved_{name}")
+    except RuntimeError:  # changed in place since, or freed
+        return None
+
+
+def number(node: Node, name: str) -> int | None:
+    """An integer that a function keeps, such as a dimension."""
+    found = getattr(node.function, f"_saved_{name}", None)
+    if not isinstance(found, int):
+        return None
+    return found - (1 << 64) if found >= 1 << 63 else found

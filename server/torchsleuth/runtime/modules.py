@@ -1,0 +1,304 @@
+"""The modules of a run by name, and the places that call them.
+
+Who calls a module is seen without a hook and without a frame of ours on the stack: the function that ``nn.Module.__call__`` asks
+first, whether it is traced, is exchanged.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from types import CodeType
+from typing import Any
+
+from torchsleuth.runtime import places
+from torchsleuth.runtime.places import Places
+
+MAX_MODULES = 600
+MAX_PARAMETERS = 800
+MAX_SITES = 12
+MAX_PENDING = 256
+_MODES = ("_DropoutNd", "_NormBase", "RNNBase", "MultiheadAttention")
+
+
+class Site:
+    """The calls of one module from one place."""
+
+    __slots__ = (
+        "key", "calls", "training", "grad", "looked", "in_graph", "streak", "run", "same_input", "last_input",
+        "first_step", "last_step", "training_last", "after_eval", "inputs",
+    )  # fmt: skip
+
+    def __init__(self, key: places.Key, step: int) -> None:
+        self.key = key
+        self.calls = self.training = self.grad = self.looked = self.in_graph = self.streak = self.run = 0
+        self.same_input = self.after_eval = 0
+        self.last_input: Any = None
+        self.first_step = self.last_step = step
+        self.training_last = False
+        self.inputs: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "place": places.to_json(self.key),
+            "inputs": self.inputs,
+            **{name: getattr(self, name) for name in _COUNTS},
+        }
+
+
+_COUNTS = (
+    "calls", "training", "grad", "looked", "in_graph", "streak", "same_input", "first_step", "last_step",
+    "training_last", "after_eval",
+)  # fmt: skip
+
+
+class Known:
+    """A module that was called or that has parameters."""
+
+    __slots__ = ("reference", "type", "calls", "training", "grad", "sites", "name", "root", "parent", "number", "place")
+
+    def __init__(self, module: Any) -> None:
+        self.reference = weakref.ref(module)
+        self.type = type(module).__name__
+        self.calls = self.training = self.grad = 0
+        self.sites: dict[tuple[CodeType, int], Site] = {}
+        self.name = ""
+        self.root: bool | None = None
+        self.parent: int | None = None
+        self.number = -1
+        self.place: dict[str, Any] | None = None
+
+
+class Modules:
+    """Modules and parameters by identity. `made` gives the live modules, `constructor` where one was made."""
+
+    def __init__(self, own: Places, made: Callable[[], list[Any]], constructor: Callable[[Any], Any]) -> None:
+        self._own = own
+        self._made = made
+        self._constructor = constructor
+        self.known: dict[int, Known] = {}
+        self.names: dict[int, tuple[str, Known]] = {}
+        """Name and module of each parameter, by its identity."""
+        self._torch: Any = None
+        self._original: Any = None
+        self.step = 0
+        self.pending: list[tuple[Site, int]] = []
+        """Calls since the last backward(), with the sequence number of autograd at that time."""
+        self.on_call: Callable[[Known, Site, Any, bool, bool], None] | None = None
+        self.on_error: Callable[[], None] = lambda: None
+
+    # calls
+
+    def install(self, torch: Any) -> None:
+        """Exchange the function. `trace` gives back what PyTorch's own one does."""
+        if self._original is not None:
+            return
+        self._torch = torch._C
+        original = self._original = torch._C._get_tracing_state
+        code = torch.nn.Module._call_impl.__code__
+        frame_of, called, compiling = sys._getframe, self.called, torch.compiler.is_compiling
+        grad = torch.is_grad_enabled
+        number = torch.autograd._get_sequence_nr
+
+        def _get_tracing_state() -> Any:
+            state = original()
+            if state is None and not compiling():
+                frame = frame_of(1)
+                if frame.f_code is code:
+                    called(frame, grad(), number)
+            return state
+
+        torch._C._get_tracing_state = _get_tracing_state
+
+    def remove(self) -> None:
+        if self._original is not None:
+            self._torch._get_tracing_state = self._original
+            self._original = None
+
+    def called(self, frame: Any, grad: bool, number: Callable[[], int]) -> None:
+        try:
+            held = frame.f_locals
+            module = held["self"]
+            known = self.known.get(id(module))
+            if known is None or known.reference() is not module:
+                if len(self.known) >= MAX_MODULES:
+                    return
+                known = self.known[id(module)] = Known(module)
+            training = module.__dict__.get("training", True)
+            known.calls += 1
+            known.training += training
+            known.grad += grad
+            caller = frame.f_back and frame.f_back.f_back
+            if caller is not None and self._own.is_own(caller.f_code):
+                self._from_user(known, (caller.f_code, caller.f_lasti, caller.f_lineno), held, training, grad, number)
+        except Exception:
+            self.on_error()
+
+    def _from_user(
+        self, known: Known, key: places.Key, held: dict[str, Any], training: bool, grad: bool, number: Callable[[], int]
+    ) -> None:
+        site = known.sites.get(key[:2])
+        if site is None:
+            if len(known.sites) >= MAX_SITES:
+                return
+            site = known.sites[key[:2]] = Site(key, self.step)
+        site.calls += 1
+        site.training += training
+        site.grad += grad
+        site.run += 1
+        if site.run > site.streak:
+            site.streak = site.run
+        site.last_step = self.step
+        if site.training > (1 if training else 0) and not training:
+            site.after_eval += 1
+        site.training_last = training
+        if known.root is False:
+            return
+        if len(self.pending) < MAX_PENDING:
+            self.pending.append((site, number()))
+        first = held["args"][0] if held.get("args") else None
+        if not grad or not training:
+            last = site.last_input
+            if last is not None and last() is first:
+                site.same_input += 1
+            elif first is not None:
+                try:
+                    site.last_input = weakref.ref(first)
+                except TypeError:
+                    site.last_input = None
+        if self.on_call is not None:
+            self.on_call(known, site, first, training, grad)
+
+    def backward(self, numbers: list[int] | None) -> None:
+        """A backward() began. `numbers`: those of the functions in its graph, ascending, where they were looked at."""
+        from bisect import bisect_left
+
+        pending = self.pending
+        for index, (site, began) in enumerate(pending):
+            site.run = 0
+            if numbers is not None and len(pending) < MAX_PENDING:
+                ended = pending[index + 1][1] if index + 1 < len(pending) else 1 << 62
+                at = bisect_left(numbers, began)
+                site.looked += 1
+                site.in_graph += at < len(numbers) and numbers[at] < ended
+        pending.clear()
+
+    # names
+
+    def index(self) -> None:
+        """Look at all modules that there are: which are part of which, and the names of their parameters."""
+        made = self._made()
+        alive = {id(module): module for module in made}
+        alive.update((key, module) for key, known in self.known.items() if (module := known.reference()) is not None)
+        inner = {id(part) for module in alive.values() for part in _children(module)}
+        for key, module in list(alive.items()):
+            known = self._entry(module)
+            if known is not None:
+                known.root = key not in inner
+        roots = [module for key, module in alive.items() if key not in inner]
+        several = sum(any(True for _ in _parameters(root)) for root in roots) > 1
+        self.names.clear()
+        for root in roots:
+            self._name(root, type(root).__name__ if several else "", None, set())
+
+    def _entry(self, module: Any) -> Known | None:
+        known = self.known.get(id(module))
+        if known is None or known.reference() is not module:
+            if len(self.known) >= MAX_MODULES:
+                return None
+            known = self.known[id(module)] = Known(module)
+        if known.place is None:
+            known.place = self._place(module)
+        return known
+
+    def _place(self, module: Any) -> dict[str, Any] | None:
+        found = self._constructor(module)
+        if not found:
+            return None
+        frame = found["frames"][0]
+        return {name: frame[name] for name in ("path", "line", "span", "function")}
+
+    def _name(self, module: Any, name: str, parent: Known | None, seen: set[int]) -> None:
+        if id(module) in seen:
+            return
+        seen.add(id(module))
+        known = self._entry(module)
+        if known is None:
+            return
+        known.name = name or known.type
+        known.parent = None if parent is None else id(parent.reference())
+        for key, parameter in (module.__dict__.get("_parameters") or {}).items():
+            if parameter is not None and len(self.names) < MAX_PARAMETERS:
+                self.names.setdefault(id(parameter), (f"{name}.{key}" if name else key, known))
+        for key, part in (module.__dict__.get("_modules") or {}).items():
+            if part is not None:
+                self._name(part, f"{name}.{key}" if name else key, known, seen)
+
+    def to_json(self, optimized: Callable[[Any], bool]) -> tuple[list[dict[str, Any]], dict[int, int]]:
+        """The modules, and the number of each by its identity."""
+        found: list[dict[str, Any]] = []
+        order: dict[int, int] = {}
+        kept = [known for known in self.known.values() if known.reference() is not None and known.root is not None]
+        for known in kept:
+            order[id(known.reference())] = len(order)
+        for known in kept:
+            module = known.reference()
+            own = [item for item in (module.__dict__.get("_parameters") or {}).values() if item is not None]
+            whole = list(_parameters(module)) if known.root else own
+            found.append(
+                {
+                    "name": known.name or known.type,
+                    "type": known.type,
+                    "place": known.place,
+                    "root": bool(known.root),
+                    "elements": sum(item.numel() for item in whole),
+                    "trainable": sum(item.numel() for item in whole if item.requires_grad),
+                    "modes": _modes(module),
+                    "calls": known.calls,
+                    "training": known.training,
+                    "grad": known.grad,
+                    "sites": [site.to_json() for site in known.sites.values()],
+                    "optimized": any(optimized(item) for item in _parameters(module)),
+                    "parent": order.get(known.parent) if known.parent is not None else None,
+                }
+            )
+        return found, order
+
+
+def _children(module: Any) -> list[Any]:
+    return [part for part in (module.__dict__.get("_modules") or {}).values() if part is not None]
+
+
+def parts(module: Any) -> Iterator[Any]:
+    """A module and all that is in it, each once. Nothing of the user's is called."""
+    seen: set[int] = set()
+    waiting = [module]
+    while waiting:
+        current = waiting.pop()
+        if id(current) not in seen:
+            seen.add(id(current))
+            yield current
+            waiting += _children(current)
+
+
+def _parameters(module: Any) -> Iterator[Any]:
+    for inner in parts(module):
+        for parameter in (inner.__dict__.get("_parameters") or {}).values():
+            if parameter is not None:
+                yield parameter
+
+
+def _modes(module: Any) -> list[str]:
+    """Types of parts that do something else in training: dropout that drops, normalisation by the batch."""
+    found: dict[str, None] = {}
+    for inner in parts(module):
+        bases = {base.__name__ for base in type(inner).__mro__}
+        held = inner.__dict__
+        drops = "_DropoutNd" in bases and held.get("p")
+        norms = "_NormBase" in bases and held.get("track_running_stats") and "_InstanceNorm" not in bases
+        recurrent = "RNNBase" in bases and held.get("dropout") and held.get("num_layers", 1) > 1
+        attends = "MultiheadAttention" in bases and held.get("dropout")
+        if drops or norms or recurrent or attends:
+            found[type(inner).__name__] = None
+    return list(found)[:8]

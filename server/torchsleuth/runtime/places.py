@@ -1,0 +1,54 @@
+"""Where the user's code is: a code object and an instruction, looked up as a line and columns when they are sent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+from torchsleuth.runtime.registry import code_span
+
+MAX_DEPTH = 60
+"""Frames that are looked at for one of the user's."""
+Key = tuple[CodeType, int, int]
+"""Code, instruction and line."""
+
+
+class Places:
+    """Finds the innermost frame of the user's files."""
+
+    def __init__(self, owns: Callable[[str], bool]) -> None:
+        self._owns = owns
+        self._known: dict[CodeType, bool] = {}
+
+    def is_own(self, code: CodeType) -> bool:
+        known = self._known.get(code)
+        if known is None:
+            known = self._known[code] = self._owns(code.co_filename)
+        return known
+
+    def here(self, depth: int = 1) -> Key | None:
+        """The innermost place in the user's code; `depth` frames are passed over."""
+        try:
+            frame: FrameType | None = sys._getframe(depth + 1)
+        except ValueError:
+            return None
+        return self.of(frame)
+
+    def of(self, frame: FrameType | None) -> Key | None:
+        for _ in range(MAX_DEPTH):
+            if frame is None:
+                return None
+            code = frame.f_code
+            if self.is_own(code):
+                return (code, frame.f_lasti, frame.f_lineno)
+            frame = frame.f_back
+        return None
+
+
+def to_json(key: Key | None) -> dict[str, Any] | None:
+    if key is None:
+        return None
+    code, instruction, line = key
+    return {"path": code.co_filename, "line": line, "span": code_span(code, instruction), "function": code.co_name}

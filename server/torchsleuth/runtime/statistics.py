@@ -1,0 +1,106 @@
+"""Numbers about tensors, computed by few operators and read in one go. To be called without modes and gradients.
+
+No function here draws random numbers, and none changes what it gets.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+MAX_ELEMENTS = 4_000_000
+SLICE = 4096
+"""Elements of a parameter that are compared from step to step."""
+MAX_LABELS = 64
+
+
+def readable(torch: Any, value: Any) -> bool:
+    """Whether a tensor has numbers that may be looked at."""
+    return bool(
+        type(value) in (torch.Tensor, torch.nn.Parameter)
+        and value.layout == torch.strided
+        and value.device.type != "meta"
+        and 0 < value.numel() <= MAX_ELEMENTS
+        and not value.is_quantized
+        and not value.is_complex()
+    )
+
+
+def part(value: Any) -> Any:
+    """Some elements of a tensor, spread over it: a view."""
+    flat = value.detach().reshape(-1) if value.is_contiguous() else value.detach().flatten()
+    return flat[:: max(1, -(-flat.numel() // SLICE))]
+
+
+def number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def numbers(torch: Any, scalars: list[Any]) -> list[float]:
+    """Tensors of one element as floats, with one synchronisation for each device."""
+    if not scalars:
+        return []
+    devices = {scalar.device for scalar in scalars}
+    if len(devices) == 1:
+        return [float(value) for value in torch.stack([scalar.float().reshape(()) for scalar in scalars]).tolist()]
+    return [float(scalar) for scalar in scalars]
+
+
+def summary(torch: Any, value: Any) -> dict[str, Any]:
+    """Mean, standard deviation and range of the finite elements, and how many are not finite."""
+    value = value.detach()
+    if value.dtype == torch.bool:
+        value = value.to(torch.uint8)
+    floating = value.is_floating_point()
+    low, high = numbers(torch, list(torch.aminmax(value)))
+    bad = 0
+    if floating and not (math.isfinite(low) and math.isfinite(high)):
+        finite = value[torch.isfinite(value)]
+        bad = value.numel() - finite.numel()
+        if not finite.numel():
+            return {"low": None, "high": None, "mean": None, "std": None, "bad": bad}
+        value = finite
+        low, high = numbers(torch, list(torch.aminmax(value)))
+    std, mean = torch.std_mean(value.float() if value.dtype != torch.float64 else value, correction=0)
+    mean, std = numbers(torch, [mean, std])
+    return {"low": low, "high": high, "mean": number(mean), "std": number(std), "bad": bad}
+
+
+def labels(torch: Any, value: Any) -> dict[str, int] | None:
+    """How often each class occurs in integers, or in floats that are few whole numbers."""
+    value = value.detach()
+    if value.numel() > 100_000:
+        return None
+    if value.is_floating_point() and not bool((value == value.round()).all()):
+        return None
+    found, counts = torch.unique(value, return_counts=True)
+    if found.numel() > MAX_LABELS:
+        return None
+    return {str(int(label)): int(count) for label, count in zip(found.tolist(), counts.tolist())}
+
+
+def rows_equal(torch: Any, value: Any) -> bool:
+    """Whether all samples of a batch are one, but for rounding. False for fewer than four."""
+    if value.dim() < 1 or value.shape[0] < 4:
+        return False
+    value = value.detach().float().reshape(value.shape[0], -1)
+    spread = (value - value[:1]).abs().max()
+    size = value.abs().max()
+    spread, size = numbers(torch, [spread, size])
+    return math.isfinite(spread) and spread <= 1e-5 * size
+
+
+def units(torch: Any, value: Any, axis: int) -> dict[str, Any]:
+    """The share of zeros in the output of a ReLU, and of units that are zero in the whole batch."""
+    zero = value.detach() == 0
+    others = [dim for dim in range(value.dim()) if dim != axis % value.dim()]
+    dead = zero.all(dim=others) if others else zero
+    share, of_units = numbers(torch, [zero.float().mean(), dead.float().mean()])
+    enough = value.numel() / max(value.shape[axis], 1) >= 8
+    return {"zeros": share, "dead": of_units if enough else None}
+
+
+def saturated(torch: Any, value: Any, function: str) -> float:
+    """The share of elements at the bounds of a sigmoid or tanh."""
+    size = value.detach().abs() if function == "tanh" else (value.detach() - 0.5).abs() * 2
+    return numbers(torch, [(size > 0.98).float().mean()])[0]

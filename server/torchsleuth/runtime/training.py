@@ -1,0 +1,1034 @@
+"""Records the training that goes on in this process: steps, losses, gradients, parameters, data and time.
+
+The structure of the loop is found from what happens: backward(), the hooks of the optimizers, the calls of modules, the
+batches of loaders, and the methods that rewritten code tells of. Numbers are looked at in rounds: the steps 1, 2, 4, 8, … of
+the optimizer that leads, and then as often as they cost no more than one part in `SHARE` of the time. `to_json` gives the
+record in the form of `torchsleuth.training.Training`.
+
+Nothing of the script's is kept alive for it but numbers, slices of parameters, and losses on an accelerator until the next
+round. Random numbers are not drawn; modes, transforms, fake and traced tensors are left alone.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from torchsleuth.runtime import graphs, places, statistics
+from torchsleuth.runtime.data import DataWatch
+from torchsleuth.runtime.kept import KeptGraphs
+from torchsleuth.runtime.modules import Known, Modules, Site
+from torchsleuth.runtime.places import Places
+from torchsleuth.runtime.recorder import untouchable_in
+from torchsleuth.runtime.series import Series, thinned
+
+SHARE = 50
+INTERVAL_SECONDS = 1.0
+MAX_SAMPLES = 24
+MAX_PENDING = 64
+MAX_LOSSES = 12
+MAX_OPTIMIZERS = 16
+MAX_EVENTS = 60
+MAX_ERRORS = 20
+MAX_GRAPHS = 3
+"""Graphs that are looked at in a round, for each place of a backward()."""
+EVERY = 8
+"""Steps between two looks at the norm of all gradients, and at the memory."""
+_KINDS = ("data", "forward", "backward", "optimizer", "evaluation", "other")
+
+
+class _Loss:
+    """What one backward() is called on."""
+
+    def __init__(self, key: places.Key | None) -> None:
+        self.key = key
+        self.values = Series()
+        self.nodes = Series()
+        self.kind: str | None = None
+        self.retained = self.looked = self.in_round = 0
+        self.last_number = -1
+
+
+class _Optimizer:
+    """An optimizer and what happened around its steps."""
+
+    def __init__(self, optimizer: Any, number: int) -> None:
+        self.reference = weakref.ref(optimizer)
+        self.number = number
+        self.place: dict[str, Any] | None = None
+        self.step_key: places.Key | None = None
+        self.clear_key: places.Key | None = None
+        self.backward_key: places.Key | None = None
+        self.steps = self.uncleared = self.without_gradients = self.cleared_after_backward = 0
+        self.backwards = 0
+        self.since = 0
+        """Calls of backward() since its last step."""
+        self.cleared = False
+        self.cleared_late = False
+        self.probe: Any = None
+        self.state: tuple[int, int] | None = None
+        self.rates: list[Series] = []
+        self.closure = False
+        self.before: list[tuple[Any, Any]] = []
+        self.stepping = False
+
+
+class TrainingRecorder:
+    """One for each process. `places` tells the user's code, `made` the live modules and `constructor` where they were made."""
+
+    def __init__(self, own: Places, made: Callable[[], list[Any]], constructor: Callable[[Any], Any]) -> None:
+        self._own = own
+        self._constructor = constructor
+        self._torch: Any = None
+        self._untouchable: Any = None
+        self.modules = Modules(own, made, constructor)
+        self.modules.on_call = self._module_called
+        self.modules.on_error = self._failed
+        self.data = DataWatch(own, constructor)
+        self.data.on_phase = self._phase
+        self.kept = KeptGraphs(own)
+        self.sites: list[tuple[int, int]] = []
+        """Sequence numbers of autograd and sites of this step, told by the recorder."""
+        self._hooks: list[Any] = []
+        self._restore: list[Callable[[], None]] = []
+        self._compiles = False
+        self._optimizers: dict[int, _Optimizer] = {}
+        self._made: list[weakref.ref[Any]] = []
+        self._losses: dict[Any, _Loss] = {}
+        self._waiting: list[tuple[_Loss, int, Any]] = []
+        self._events: dict[Any, dict[str, Any]] = {}
+        self._schedulers: dict[int, dict[str, Any]] = {}
+        self._parameters: dict[int, dict[str, Any]] = {}
+        self._activations: dict[Any, dict[str, Any]] = {}
+        self._batches: dict[Any, dict[str, Any]] = {}
+        self._scaler: Any = None
+        self._steps = self._backwards = self._errors = 0
+        self._leader: _Optimizer | None = None
+        self._others = 0
+        self._round = True
+        self._rounds: list[int] = []
+        self._next = math.inf
+        self._cost = self._all_cost = 0.0
+        self._inputs = 0
+        self._norms = Series()
+        self._scale = Series()
+        self._step_seconds = Series()
+        self._memory = Series()
+        self._device_memory = Series()
+        self._norms_waiting: list[tuple[int, Any]] = []
+        self._seconds = dict.fromkeys(_KINDS, 0.0)
+        self._phase_series = {kind: Series() for kind in _KINDS}
+        self._now_in = "other"
+        self._phased = False
+        self._since = self._began = self._last_step = 0.0
+        self._this_step = dict.fromkeys(_KINDS, 0.0)
+        self._last_event = ""
+        self._unscaled = self._clipped_scaled = False
+        self._bad: dict[str, Any] | None = None
+        self._device = "cpu"
+        self._seeded: bool | None = None
+        self._last_boundary = 0
+        self.site_place: Callable[[int], dict[str, Any] | None] = lambda site: None
+
+    # start and end
+
+    def install(self, torch: Any, optimizers: Any) -> None:
+        """`optimizers` is the module torch.optim.optimizer."""
+        self._torch = torch
+        self._untouchable = untouchable_in(torch)
+        self._began = self._since = time.perf_counter()
+        self._seeded = torch.initial_seed() if hasattr(torch, "initial_seed") else None
+        self._hooks = [
+            optimizers.register_optimizer_step_pre_hook(self._before_step),
+            optimizers.register_optimizer_step_post_hook(self._after_step),
+        ]
+        self.data.install(torch)
+        self.kept.torch = torch
+
+    def made(self, kind: str, value: Any) -> None:
+        """An optimizer or a loader is being constructed."""
+        if kind == "python.data_loader":
+            self.data.remember(value)
+        elif len(self._made) < MAX_OPTIMIZERS:
+            self._made.append(weakref.ref(value))
+
+    def compiles(self) -> None:
+        """The script uses PyTorch's compiler: it meets PyTorch's own functions from now on."""
+        self._compiles = True
+        self._give_back()
+
+    def _exchange(self) -> None:
+        """Exchange the functions that are asked first by modules and by backward(). Not before PyTorch's compiler has been
+        loaded, which remembers them."""
+        if self._compiles or self._restore or "torch._dynamo.variables.torch" not in sys.modules:
+            return
+        torch = self._torch
+        self.modules.install(torch)
+        original = torch._C._are_functorch_transforms_active
+        code, frame_of, compiling = torch.autograd.backward.__code__, sys._getframe, torch.compiler.is_compiling
+
+        def _are_functorch_transforms_active() -> Any:
+            active = original()
+            if not active and not compiling():
+                frame = frame_of(1)
+                if frame.f_code is code:
+                    self._backward_of_library(frame)
+            return active
+
+        torch._C._are_functorch_transforms_active = _are_functorch_transforms_active
+
+        def restore() -> None:
+            torch._C._are_functorch_transforms_active = original
+
+        self._restore = [restore, self.modules.remove]
+
+    def _give_back(self) -> None:
+        for restore in self._restore:
+            restore()
+        self._restore = []
+
+    def remove(self) -> None:
+        """Nothing of ours is left."""
+        for hook in self._hooks:
+            hook.remove()
+        self._hooks = []
+        self._give_back()
+        self._compiles = True
+        self.data.remove()
+        self._torch = None
+
+    def _failed(self) -> None:
+        """An error of ours: the script does not meet it, and after some of them nothing is recorded any more."""
+        self._errors += 1
+        if self._errors > MAX_ERRORS:
+            self._round = False
+
+    def _silent(self) -> bool:
+        """Whether nothing may be done now: it is traced, compiled, profiled, captured, or under a mode."""
+        torch = self._torch
+        return (
+            torch is None
+            or self._errors > MAX_ERRORS
+            or torch.compiler.is_compiling()
+            or torch._C._len_torch_dispatch_stack() > 0
+            or torch._C._get_tracing_state() is not None
+            or torch.autograd._profiler_enabled()
+            or (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
+        )
+
+    # time
+
+    def _phase(self, kind: str) -> None:
+        now = time.perf_counter()
+        if self._phased:
+            self._this_step[self._now_in] += now - self._since
+        self._phased = True
+        self._since, self._now_in = now, kind
+
+    def _close_step_times(self) -> None:
+        step = self._this_step
+        for kind, seconds in step.items():
+            self._seconds[kind] += seconds
+            self._phase_series[kind].add(self._steps, seconds)
+            step[kind] = 0.0
+
+    # what rewritten code tells
+
+    def told(self, name: str, value: Any) -> Any:
+        """One of the methods of `rewrite.TELLING` is about to be called on a value."""
+        try:
+            if not self._silent():
+                self._told(name, value, self._own.here())
+        except Exception:
+            self._failed()
+        return value
+
+    def _told(self, name: str, value: Any, key: places.Key | None) -> None:
+        kind = type(value)
+        if name == "zero_grad":
+            self._cleared(value, key)
+        elif name.startswith("clip_grad"):
+            self._clipped(key)
+        elif name == "unscale_":
+            self._unscaled = True
+            self._scaler = weakref.ref(value)
+        elif any(base.__name__ == "LRScheduler" for base in kind.__mro__) or kind.__name__ == "ReduceLROnPlateau":
+            self._scheduled(value, key)
+        elif kind.__name__ == "GradScaler":
+            self._scaler_steps(value, key)
+
+    def _cleared(self, value: Any, key: places.Key | None) -> None:
+        known = self._optimizers.get(id(value))
+        every = known is None or known.reference() is not value
+        for state in self._optimizers.values() if every else [known]:
+            if state is None:
+                continue
+            state.cleared = True
+            state.clear_key = key
+            state.cleared_late = state.since > 0
+
+    def _clipped(self, key: places.Key | None) -> None:
+        kind = "clip"
+        if self._last_event == "step":
+            kind = "clip-after-step"
+        elif self._last_event in ("", "zero") and not self._backwards:
+            kind = "clip-before-backward"
+        self._count(kind, key)
+        self._clipped_scaled = not self._unscaled
+        if self._clipped_scaled:
+            self._clip_key = key
+
+    def _scaler_steps(self, scaler: Any, key: places.Key | None) -> None:
+        self._scaler = weakref.ref(scaler)
+        scale = scaler.__dict__.get("_scale")
+        if self._clipped_scaled and scaler.__dict__.get("_enabled") and scale is not None:
+            self._count("clip-scaled", self._clip_key)
+        self._unscaled = self._clipped_scaled = False
+        if scale is not None and (scale.device.type == "cpu" or self._round):
+            self._scale.add(self._steps, float(scale))
+
+    def _scheduled(self, scheduler: Any, key: places.Key | None) -> None:
+        found = self._scheduler(scheduler)
+        found["steps"] += 1
+        found["step_key"] = key
+        optimizer = scheduler.__dict__.get("optimizer")
+        state = self._optimizers.get(id(optimizer))
+        if state is None or state.steps == 0:
+            found["before_first_step"] += 1
+
+    def _scheduler(self, scheduler: Any) -> dict[str, Any]:
+        found = self._schedulers.get(id(scheduler))
+        if found is None:
+            held = scheduler.__dict__
+            plain = {
+                name: value
+                for name, value in held.items()
+                if not name.startswith("_") and type(value) in (int, float, str, bool)
+            }
+            found = self._schedulers[id(scheduler)] = {
+                "type": type(scheduler).__name__,
+                "of": id(held.get("optimizer")),
+                "steps": 0,
+                "step_key": None,
+                "settings": plain,
+                "before_first_step": 0,
+            }
+        return found
+
+    def _count(self, kind: str, key: places.Key | None, **details: Any) -> None:
+        name = (kind, None if key is None else key[:2])
+        found = self._events.get(name)
+        if found is None:
+            if len(self._events) >= MAX_EVENTS:
+                return
+            found = self._events[name] = {"kind": kind, "key": key, "count": 0, "step": self._steps + 1}
+            found["details"] = {}
+        found["count"] += 1
+        found["details"].update(details)
+
+    # backward
+
+    def see_loss(self, value: Any) -> None:
+        """Rewritten code is about to call backward() on a value."""
+        try:
+            if not self._restore and self._may_read(value) and not self._silent():
+                self._backward(value, self._own.here())
+        except Exception:
+            self._failed()
+
+    def _backward_of_library(self, frame: Any) -> None:
+        """torch.autograd.backward() began, whoever called it."""
+        try:
+            tensors = frame.f_locals.get("tensors")
+            value = tensors[0] if type(tensors) in (tuple, list) and tensors else tensors
+            if self._may_read(value) and not self._silent():
+                self._backward(value, self._own.of(frame))
+        except Exception:
+            self._failed()
+
+    def _may_read(self, value: Any) -> bool:
+        torch = self._torch
+        if torch is None or type(value) is not torch.Tensor:
+            return False
+        with torch._C.DisableTorchFunction():
+            return not self._untouchable(value) and value.layout == torch.strided and value.is_floating_point()
+
+    def _backward(self, value: Any, key: places.Key | None) -> None:
+        torch = self._torch
+        self._phase("backward")
+        self._backwards += 1
+        self._last_event = "backward"
+        step = self._steps + 1
+        loss = self._losses.get(key and key[:2])
+        if loss is None:
+            if len(self._losses) >= MAX_LOSSES:
+                return
+            loss = self._losses[key and key[:2]] = _Loss(key)
+        for state in self._optimizers.values():
+            self._look_whether_cleared(state)
+            state.since += 1
+            state.backwards += 1
+            state.backward_key = key
+            state.cleared_late = False
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            finite = self._loss_value(loss, step, value)
+            began = time.perf_counter()
+            numbers = None
+            if value.grad_fn is not None and (
+                not finite and self._bad is None or self._round and loss.in_round < MAX_GRAPHS
+            ):
+                loss.in_round += 1
+                numbers = self._look_at_graph(loss, value, finite, step)
+                self._spent(began)
+        self.modules.backward(numbers)
+        loss.last_number = torch.autograd._get_sequence_nr()
+
+    def _loss_value(self, loss: _Loss, step: int, value: Any) -> bool:
+        """Whether it is finite; on an accelerator, that is known later."""
+        value = value.detach()
+        if value.device.type == "cpu":
+            number = float(value if value.dim() == 0 else value.float().mean())
+            loss.values.add(step, number)
+            return math.isfinite(number)
+        self._device = value.device.type
+        self._waiting.append((loss, step, value.mean() if value.dim() else value))
+        if len(self._waiting) >= MAX_PENDING:
+            self._read_losses()
+        return True
+
+    def _read_losses(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for (loss, step, _), number in zip(waiting, statistics.numbers(self._torch, [item[2] for item in waiting])):
+            loss.values.add(step, number)
+
+    def _look_whether_cleared(self, state: _Optimizer) -> None:
+        """Whether the gradients are still those of the last step."""
+        parameter = state.probe() if state.probe is not None else None
+        if state.cleared or state.state is None or parameter is None or state.since:
+            return
+        gradient = parameter.grad
+        if gradient is None or (id(gradient), gradient._version) != state.state:
+            state.cleared = True
+
+    def _look_at_graph(self, loss: _Loss, value: Any, finite: bool, step: int) -> list[int]:
+        graph = graphs.Graph(value.grad_fn)
+        loss.looked += 1
+        loss.nodes.add(step, len(graph.nodes))
+        numbers = sorted(node.number for node in graph.nodes)
+        if numbers and loss.last_number >= 0 and numbers[0] < loss.last_number:
+            loss.retained += 1
+        if not self.modules.names:
+            self.modules.index()
+        for identity, parameter in graph.parameters.items():
+            self._parameter(identity, parameter)["reached"] += 1
+        for found in self._parameters.values():
+            found["looked"] += 1
+        for node in graph.losses():
+            self._look_at_loss(loss, graph, node, step)
+        if self._round:
+            self._look_at_activations(graph, step)
+        if not finite and self._bad is None:
+            self._bad = {**self._origin(graph), "step": step, "loss_key": loss.key}
+            self._bad["value"] = "nan" if math.isnan(float(value.float().mean())) else "inf"
+        return numbers
+
+    def _look_at_loss(self, loss: _Loss, graph: graphs.Graph, node: graphs.Node, step: int) -> None:
+        kind = graphs.LOSSES[node.name]
+        before = graph.operand(node, through=_RESHAPES)
+        name = before.name if before is not None else ""
+        place = self._place_of(node.number)
+        predicted, target = graphs.saved(node, "self"), graphs.saved(node, "target")
+        if kind == "nll" and name == "LogSoftmaxBackward0":
+            kind = "cross_entropy"
+            inner = graph.operand(before, through=_RESHAPES) if before is not None else None
+            if inner is not None and inner.name in _NORMALISED:
+                self._count_at("softmax-before-cross-entropy", place, layer=_NORMALISED[inner.name])
+        elif kind == "nll" and predicted is not None and name not in ("LogBackward0", "LogSoftmaxBackward0"):
+            if bool((predicted > 1e-3).any()):
+                self._count_at("nll-without-log-softmax", place, high=float(predicted.max()))
+        elif kind == "bce_with_logits" and name in _NORMALISED:
+            self._count_at("sigmoid-before-bce-with-logits", place, layer=_NORMALISED[name])
+        elif kind == "mse" and predicted is not None and target is not None:
+            self._look_for_broadcast(predicted, target, place)
+        loss.kind = kind
+        self._look_for_softmax_over_batch(graph, node)
+        for role, value in (("prediction", predicted), ("target", target)):
+            if value is not None:
+                self._batch(role, value, step, (role, loss.key and loss.key[:2], node.name), place)
+
+    def _look_for_broadcast(self, predicted: Any, target: Any, place: Any) -> None:
+        """Both are views in which elements are repeated: (N, 1) and (N,) became (N, N)."""
+        if predicted.shape != target.shape or predicted.dim() < 2:
+            return
+        stretched = [
+            {dim for dim in range(value.dim()) if value.stride(dim) == 0 and value.shape[dim] > 1}
+            for value in (predicted, target)
+        ]
+        if stretched[0] and stretched[1] and stretched[0] != stretched[1]:
+            self._count_at("loss-broadcast", place, shape=list(predicted.shape))
+
+    def _look_for_softmax_over_batch(self, graph: graphs.Graph, loss: graphs.Node) -> None:
+        for node in graph.nodes[:200]:
+            if node.name not in ("SoftmaxBackward0", "LogSoftmaxBackward0"):
+                continue
+            result, dim = graphs.saved(node, "result"), graphs.number(node, "dim")
+            if result is not None and dim in (0, -result.dim()) and result.dim() == 2 and result.shape[0] > 1:
+                self._count_at("softmax-over-batch", self._place_of(node.number), shape=list(result.shape))
+
+    def _look_at_activations(self, graph: graphs.Graph, step: int) -> None:
+        torch = self._torch
+        found = [node for node in graph.nodes if node.name in graphs.ACTIVATIONS][::-1][:64]
+        for order, node in enumerate(found):
+            function, name = graphs.ACTIVATIONS[node.name]
+            value = graphs.saved(node, name)
+            if value is None or not statistics.readable(torch, value) or self._untouchable(value):
+                continue
+            weight = graph.layer_before(node)
+            layer, after = self.modules.names.get(id(weight), ("", None)) if weight is not None else ("", None)
+            key = (function, layer, order if not layer else 0)
+            known = self._activations.get(key)
+            if known is None:
+                known = self._activations[key] = {"function": function, "after": after.name if after else None}
+                known.update(order=order, site=self._place_of(node.number), samples=[])
+            sample = {"step": step, **statistics.summary(torch, value)}
+            if function == "relu":
+                axis = 1 if value.dim() >= 3 and weight is not None and weight.dim() > 2 else -1
+                sample.update(statistics.units(torch, value, axis))
+            elif function in ("sigmoid", "tanh"):
+                sample["saturated"] = statistics.saturated(torch, value, function)
+            known["samples"].append(sample)
+            thinned(known["samples"], MAX_SAMPLES)
+
+    def _origin(self, graph: graphs.Graph) -> dict[str, Any]:
+        """Where the first value that is not finite came from: a parameter, or the earliest function that kept one."""
+        torch = self._torch
+        for identity, parameter in graph.parameters.items():
+            if statistics.readable(torch, parameter) and not bool(torch.isfinite(parameter).all()):
+                name = self.modules.names.get(identity, ("", None))[0]
+                return {"where": "parameter", "name": name}
+        for node in reversed(graph.nodes):
+            for name in ("self", "mat1", "input", "other", "target", "result", "exponent"):
+                value = graphs.saved(node, name)
+                if value is None or not statistics.readable(torch, value) or not value.is_floating_point():
+                    continue
+                if not bool(torch.isfinite(value).all()):
+                    made = node
+                    if name != "result":
+                        index = 1 if name == "other" else 0
+                        inner = graph.operand(node, index)
+                        if inner is None:
+                            return {
+                                "where": "input",
+                                "name": name,
+                                "site": self._place_of(node.number),
+                                "function": node.name,
+                            }
+                        made = inner
+                    return {"where": "operation", "function": made.name, "site": self._place_of(made.number)}
+        for node in reversed(graph.nodes):
+            if node.name in ("LogBackward0", "SqrtBackward0", "DivBackward0", "PowBackward0", "ExpBackward0"):
+                value = graphs.saved(node, "other" if node.name == "DivBackward0" else "self")
+                if value is not None and statistics.readable(torch, value) and bool((value <= 0).any()):
+                    return {"where": "operation", "function": node.name, "site": self._place_of(node.number)}
+        return {"where": "unknown"}
+
+    def _place_of(self, number: int) -> dict[str, Any] | None:
+        """The expression in the user's code whose value was made by the function with a sequence number: the first one that was
+        recorded at it or after it."""
+        found: tuple[int, int] | None = None
+        for made, site in self.sites:
+            if made >= number and (found is None or made < found[0]):
+                found = (made, site)
+        return None if found is None else self.site_place(found[1])
+
+    def _count_at(self, kind: str, place: dict[str, Any] | None, **details: Any) -> None:
+        name = (kind, None if place is None else (place["path"], place["line"]))
+        found = self._events.setdefault(
+            name, {"kind": kind, "key": None, "place": place, "count": 0, "step": self._steps + 1, "details": {}}
+        )
+        found["count"] += 1
+        found["details"].update(details)
+
+    # data
+
+    def _batch(self, role: str, value: Any, step: int, name: Any, place: Any) -> None:
+        torch = self._torch
+        if not statistics.readable(torch, value) or self._untouchable(value):
+            return
+        known = self._batches.get(name)
+        if known is None:
+            if len(self._batches) >= MAX_LOSSES * 2:
+                return
+            known = self._batches[name] = {"role": role, "site": place, "samples": [], "last": None}
+        value = value.detach()
+        sample: dict[str, Any] = {
+            "step": step,
+            "shape": [int(size) for size in value.shape],
+            "dtype": str(value.dtype).removeprefix("torch."),
+            **statistics.summary(torch, value),
+        }
+        if role != "prediction" and (not value.is_floating_point() or role == "target"):
+            sample["labels"] = statistics.labels(torch, value)
+        some = statistics.part(value).clone()
+        last = known["last"]
+        sample["same"] = bool(last is not None and last.shape == some.shape and torch.equal(last, some))
+        if role != "target":
+            sample["rows_equal"] = statistics.rows_equal(torch, value)
+        known["last"] = some
+        known["samples"].append(sample)
+        thinned(known["samples"], MAX_SAMPLES)
+
+    def _module_called(self, known: Known, site: Site, first: Any, training: bool, grad: bool) -> None:
+        """The user's code calls a module that is part of no other one, as far as is known."""
+        if not grad:
+            if self._now_in in ("other", "forward"):
+                self._phase("evaluation")
+        elif self._now_in in ("other", "evaluation"):
+            self._phase("forward")
+        if self._silent() or known.root is not True or not self._may_look_at(first):
+            return
+        torch = self._torch
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            if self.data.hashes_more(grad and training):
+                began = time.perf_counter()
+                self.data.hash(torch, first, grad and training, site.key)
+                self._spent(began)
+            if self._round and grad and self._inputs < MAX_GRAPHS:
+                began = time.perf_counter()
+                self._inputs += 1
+                self._batch("input", first, self._steps + 1, ("input", site.key[:2]), places.to_json(site.key))
+                self._spent(began)
+
+    def _may_look_at(self, value: Any) -> bool:
+        torch = self._torch
+        if type(value) is not torch.Tensor:
+            return False
+        with torch._C.DisableTorchFunction():
+            return not self._untouchable(value) and statistics.readable(torch, value)
+
+    # steps
+
+    def _state(self, optimizer: Any) -> _Optimizer | None:
+        known = self._optimizers.get(id(optimizer))
+        if known is not None and known.reference() is optimizer:
+            return known
+        if len(self._optimizers) >= MAX_OPTIMIZERS:
+            return None
+        known = self._optimizers[id(optimizer)] = _Optimizer(optimizer, len(self._optimizers))
+        found = self._constructor(optimizer)
+        if found:
+            known.place = {name: found["frames"][0][name] for name in ("path", "line", "span", "function")}
+        known.since = self._backwards
+        known.backwards = self._backwards
+        return known
+
+    def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """Before a step of any optimizer."""
+        try:
+            if self._silent():
+                return
+            state = self._state(optimizer)
+            if state is None or state.stepping:
+                return
+            self._phase("optimizer")
+            state.step_key = self._own.here() or state.step_key
+            state.closure = state.closure or len(args) > 1 or bool(kwargs.get("closure"))
+            torch = self._torch
+            with torch._C.DisableTorchFunction(), torch.no_grad():
+                self._look_before(state, optimizer)
+        except Exception:
+            self._failed()
+
+    def _look_before(self, state: _Optimizer, optimizer: Any) -> None:
+        state.stepping = True
+        probe = state.probe() if state.probe is not None else None
+        gradient = probe.grad if probe is not None else None
+        if gradient is None:
+            probe = next(
+                (one for group in optimizer.param_groups for one in group["params"] if one.grad is not None), None
+            )
+            state.probe = weakref.ref(probe) if probe is not None else None
+        if not state.closure:
+            if probe is None:
+                state.without_gradients += 1
+                state.cleared_after_backward += state.cleared_late
+            elif state.cleared_late:
+                state.cleared_after_backward += 1
+            elif state.steps and not state.cleared and state.since:
+                state.uncleared += 1
+        if self._round:
+            began = time.perf_counter()
+            self._look_at_parameters(state, optimizer)
+            self._spent(began)
+        elif self._steps % EVERY == 0:
+            self._look_at_norm(optimizer)
+
+    def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """After a step of any optimizer."""
+        try:
+            if self._torch is None or self._torch.compiler.is_compiling():
+                return
+            state = self._optimizers.get(id(optimizer))
+            if state is None or state.reference() is not optimizer:
+                return
+            state.stepping = False
+            torch = self._torch
+            with torch._C.DisableTorchFunction(), torch.no_grad():
+                self._look_after(state, optimizer)
+        except Exception:
+            self._failed()
+
+    def _look_after(self, state: _Optimizer, optimizer: Any) -> None:
+        self._steps += 1
+        self.modules.step = self._steps
+        self.data.stepped()
+        state.steps += 1
+        state.since = 0
+        state.cleared = state.cleared_late = False
+        probe = state.probe() if state.probe is not None else None
+        gradient = probe.grad if probe is not None else None
+        state.state = None if gradient is None else (id(gradient), gradient._version)
+        self._last_event = "step"
+        for number, group in enumerate(optimizer.param_groups):
+            if number >= len(state.rates):
+                if number >= 32:
+                    break
+                state.rates.append(Series())
+            rate = group.get("lr")
+            if isinstance(rate, int | float):
+                state.rates[number].add(self._steps, float(rate))
+        if state.before:
+            began = time.perf_counter()
+            self._compare(state)
+            self._spent(began)
+        now = time.perf_counter()
+        if self._last_step:
+            self._step_seconds.add(self._steps, now - self._last_step)
+        self._last_step = now
+        self._phase("other")
+        self._close_step_times()
+        if self._steps % EVERY == 0 or self._round:
+            self._look_at_memory()
+        self._choose_round(state, now)
+        self.sites.clear()
+        self._exchange()
+
+    def _choose_round(self, state: _Optimizer, now: float) -> None:
+        """Whether the next step is one that is looked at."""
+        if self._leader is None or self._leader.reference() is None or self._others > 50:
+            self._leader = state
+        if state is not self._leader:
+            self._others += 1
+            return
+        self._others = 0
+        if self._round:
+            self._rounds.append(self._steps)
+            thinned(self._rounds, 200)
+            self.kept.look(self._steps)
+            if self._waiting:
+                self._read_losses()
+            self._read_norms()
+            self._next = now + max(INTERVAL_SECONDS, SHARE * self._cost)
+            self._cost = 0.0
+        following = state.steps + 1
+        self._round = self._errors <= MAX_ERRORS and (following & (following - 1) == 0 or now >= self._next)
+        self._last_boundary = self._torch.autograd._get_sequence_nr()
+        self.kept.begin(self._steps + 1, self._last_boundary, self._round)
+        if self._round:
+            self._inputs = 0
+            for loss in self._losses.values():
+                loss.in_round = 0
+            if following < 8 or following & (following - 1) == 0:
+                self.modules.index()
+
+    def _spent(self, began: float) -> None:
+        spent = time.perf_counter() - began
+        self._cost += spent
+        self._all_cost += spent
+
+    def _parameter(self, identity: int, parameter: Any) -> dict[str, Any]:
+        known = self._parameters.get(identity)
+        if known is None or known["reference"]() is not parameter:
+            known = self._parameters[identity] = {
+                "reference": weakref.ref(parameter),
+                "reached": 0,
+                "looked": 0,
+                "with_gradient": 0,
+                "seen": 0,
+                "samples": [],
+                "first": None,
+            }
+        return known
+
+    def _look_at_parameters(self, state: _Optimizer, optimizer: Any) -> None:
+        """Gradients before the step, and slices of the parameters, to compare them with afterwards."""
+        torch = self._torch
+        if not self.modules.names:
+            self.modules.index()
+        own = [parameter for group in optimizer.param_groups for parameter in group["params"]][:800]
+        own = [item for item in own if not self._untouchable(item) and item.layout == torch.strided and item.numel()]
+        with_gradient = [item for item in own if item.grad is not None and item.grad.layout == torch.strided]
+        gradients = [item.grad for item in with_gradient if statistics.part(item.grad) is not None]
+        norms = statistics.numbers(torch, list(torch._foreach_norm(gradients))) if gradients else []
+        zeros = statistics.numbers(torch, [(statistics.part(one) == 0).float().mean() for one in gradients])
+        of = {id(item): (norm, zero) for item, norm, zero in zip(with_gradient, norms, zeros)}
+        if norms:
+            self._norms.add(self._steps + 1, math.sqrt(sum(norm * norm for norm in norms)))
+        state.before = []
+        for item in own:
+            known = self._parameter(id(item), item)
+            known["seen"] += 1
+            known["with_gradient"] += item.grad is not None
+            norm, zero = of.get(id(item), (None, None))
+            finite = norm is None or math.isfinite(norm)
+            sample = {"step": self._steps + 1, "finite": finite, "zeros": zero}
+            sample["gradient"] = norm if finite else None
+            known["samples"].append(sample)
+            thinned(known["samples"], MAX_SAMPLES)
+            slice_ = statistics.part(item).clone()
+            if known["first"] is None:
+                known["first"] = slice_
+            state.before.append((weakref.ref(item), slice_))
+
+    def _compare(self, state: _Optimizer) -> None:
+        """The updates of a step, relative to the parameters."""
+        torch = self._torch
+        before, state.before = state.before, []
+        pairs = [(item, old) for reference, old in before if (item := reference()) is not None]
+        pairs = [(item, old) for item, old in pairs if item.device == old.device and item.is_floating_point()]
+        compared = [(item, new, old) for item, old in pairs if (new := statistics.part(item)).shape == old.shape]
+        if not compared:
+            return
+        old = [one for _, _, one in compared]
+        changes = torch._foreach_sub([new for _, new, _ in compared], old)
+        sizes = statistics.numbers(torch, [*torch._foreach_norm(changes), *torch._foreach_norm(old)])
+        for index, (item, _, _) in enumerate(compared):
+            change, size = sizes[index], sizes[len(compared) + index]
+            samples = self._parameter(id(item), item)["samples"]
+            if samples:
+                samples[-1]["norm"] = statistics.number(size)
+                samples[-1]["update"] = statistics.number(change / size) if size else None
+                samples[-1]["moved"] = change != 0
+
+    def _look_at_norm(self, optimizer: Any) -> None:
+        """The norm of all gradients, to be read later."""
+        torch = self._torch
+        gradients = [
+            one.grad
+            for group in optimizer.param_groups
+            for one in group["params"]
+            if one.grad is not None and type(one.grad) is torch.Tensor and one.grad.layout == torch.strided
+        ]
+        if gradients and len({one.device for one in gradients}) == 1 and not self._untouchable(gradients[0]):
+            norms = torch._foreach_norm(gradients)
+            if len({one.dtype for one in norms}) == 1:
+                self._norms_waiting.append((self._steps + 1, torch.linalg.vector_norm(torch.stack(list(norms)))))
+        if len(self._norms_waiting) >= MAX_PENDING:
+            self._read_norms()
+
+    def _read_norms(self) -> None:
+        waiting, self._norms_waiting = self._norms_waiting, []
+        for (step, _), norm in zip(waiting, statistics.numbers(self._torch, [item[1] for item in waiting])):
+            self._norms.add(step, norm)
+
+    def _look_at_memory(self) -> None:
+        try:
+            with open("/proc/self/statm", "rb") as file:
+                self._memory.add(self._steps, float(int(file.read().split()[1]) * 4096))
+        except OSError:
+            return
+        if self._device == "cuda":
+            self._device_memory.add(self._steps, float(self._torch.cuda.memory_allocated()))
+
+    # the record
+
+    def to_json(self) -> dict[str, Any] | None:
+        """The record; None for a script that did not train."""
+        torch = self._torch
+        if torch is None or not (self._backwards or self._steps):
+            return None
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            if self._waiting:
+                self._read_losses()
+            self._read_norms()
+            self.modules.index()
+            self._close_step_times()
+            self.kept.end(self._steps)
+            return self._record()
+
+    def _record(self) -> dict[str, Any]:
+        torch = self._torch
+        for reference in self._made:
+            optimizer = reference()
+            if optimizer is not None:
+                self._state(optimizer)
+        owners: dict[int, int] = {}
+        for state in self._optimizers.values():
+            optimizer = state.reference()
+            for group in optimizer.param_groups if optimizer is not None else ():
+                for parameter in group["params"]:
+                    owners.setdefault(id(parameter), state.number)
+        modules, order = self.modules.to_json(lambda parameter: id(parameter) in owners)
+        peak = torch.cuda.max_memory_allocated() if self._device == "cuda" else None
+        return {
+            "steps": self._steps,
+            "backwards": self._backwards,
+            "seconds": time.perf_counter() - self._began,
+            "rounds": self._rounds,
+            "losses": [self._loss_json(loss) for loss in self._losses.values()],
+            "optimizers": [self._optimizer_json(state) for state in self._optimizers.values()],
+            "schedulers": [self._scheduler_json(found) for found in self._all_schedulers()],
+            "parameters": self._parameters_json(owners, order),
+            "modules": modules,
+            "activations": [_with_place(found) for found in self._activations.values()],
+            "batches": [_with_place(found) for found in self._batches.values()],
+            "gradient_norm": self._norms.to_json(),
+            "scale": self._scale.to_json(),
+            "step_seconds": self._step_seconds.to_json(),
+            "phases": self._seconds,
+            "phase_series": {name: series.to_json() for name, series in self._phase_series.items()},
+            "memory": self._memory.to_json(),
+            "device_memory": self._device_memory.to_json(),
+            "device_peak": peak,
+            "kept": self.kept.to_json(self.site_place),
+            "events": [_event_json(found) for found in self._events.values()],
+            "bad": self._bad_json(),
+            "seeded": None if self._seeded is None else torch.initial_seed() != self._seeded,
+            "device": self._device,
+            "cost": self._all_cost,
+            **self.data.to_json(),
+        }
+
+    def _bad_json(self) -> dict[str, Any] | None:
+        if self._bad is None:
+            return None
+        found = {**self._bad, "place": self._bad.get("site"), "loss_place": places.to_json(self._bad["loss_key"])}
+        return {name: value for name, value in found.items() if name not in ("site", "loss_key")}
+
+    def _loss_json(self, loss: _Loss) -> dict[str, Any]:
+        return {
+            "place": places.to_json(loss.key),
+            "values": loss.values.to_json(),
+            "kind": loss.kind,
+            "retained": loss.retained,
+            "looked": loss.looked,
+            "nodes": loss.nodes.to_json(),
+        }
+
+    def _optimizer_json(self, state: _Optimizer) -> dict[str, Any]:
+        optimizer = state.reference()
+        groups = []
+        for number, group in enumerate(optimizer.param_groups[:32] if optimizer is not None else ()):
+            rates = state.rates[number] if number < len(state.rates) else Series()
+            if not rates.count and isinstance(group.get("lr"), int | float):
+                rates.add(0, float(group["lr"]))
+            plain = {
+                name: group[name] for name in ("weight_decay", "momentum") if type(group.get(name)) in (int, float)
+            }
+            groups.append(
+                {
+                    "parameters": len(group["params"]),
+                    "elements": sum(item.numel() for item in group["params"]),
+                    "rates": rates.to_json(),
+                    **plain,
+                }
+            )
+        return {
+            "type": type(optimizer).__name__ if optimizer is not None else "",
+            "place": state.place,
+            "step_place": places.to_json(state.step_key),
+            "clear_place": places.to_json(state.clear_key),
+            "backward_place": places.to_json(state.backward_key),
+            "groups": groups,
+            **{
+                name: getattr(state, name)
+                for name in (
+                    "steps",
+                    "uncleared",
+                    "without_gradients",
+                    "cleared_after_backward",
+                    "backwards",
+                    "closure",
+                )
+            },
+        }
+
+    def _all_schedulers(self) -> list[dict[str, Any]]:
+        """Those whose step was told, and those of optimizers that know of one that nobody has seen."""
+        for state in self._optimizers.values():
+            optimizer = state.reference()
+            wrapped = optimizer is not None and hasattr(getattr(optimizer, "step", None), "_wrapped_by_lr_sched")
+            if wrapped and not any(found["of"] == id(optimizer) for found in self._schedulers.values()):
+                import gc
+
+                for holder in gc.get_referrers(optimizer):
+                    owner = (
+                        next(
+                            (one for one in gc.get_referrers(holder) if getattr(one, "__dict__", None) is holder), None
+                        )
+                        if isinstance(holder, dict)
+                        else holder
+                    )
+                    if owner is not None and any(base.__name__ == "LRScheduler" for base in type(owner).__mro__):
+                        self._scheduler(owner)
+        return list(self._schedulers.values())
+
+    def _scheduler_json(self, found: dict[str, Any]) -> dict[str, Any]:
+        number = next((one.number for key, one in self._optimizers.items() if key == found["of"]), None)
+        return {
+            "type": found["type"],
+            "optimizer": number,
+            "place": None,
+            "step_place": places.to_json(found["step_key"]),
+            "steps": found["steps"],
+            "settings": found["settings"],
+            "before_first_step": found["before_first_step"],
+        }
+
+    def _parameters_json(self, owners: dict[int, int], order: dict[int, int]) -> list[dict[str, Any]]:
+        torch = self._torch
+        found = []
+        identities = dict.fromkeys([*self.modules.names, *self._parameters])
+        for identity in identities:
+            name, module = self.modules.names.get(identity, ("", None))
+            known = self._parameters.get(identity)
+            parameter = known["reference"]() if known is not None else None
+            if parameter is None and module is not None:
+                held = (getattr(module.reference(), "__dict__", None) or {}).get("_parameters") or {}
+                parameter = held.get(name.rpartition(".")[2])
+            if parameter is None or id(parameter) != identity:
+                continue
+            changed = None
+            if known is not None and known["first"] is not None and parameter.device == known["first"].device:
+                now = statistics.part(parameter)
+                changed = now.shape != known["first"].shape or not torch.equal(now, known["first"])
+            entry = {
+                "name": name,
+                "shape": [int(size) for size in parameter.shape],
+                "trainable": bool(parameter.requires_grad),
+                "optimizer": owners.get(identity),
+                "module": order.get(id(module.reference())) if module is not None else None,
+                "changed": changed,
+            }
+            if known is not None:
+                entry.update({name: known[name] for name in ("reached", "looked", "with_gradient", "seen", "samples")})
+            found.append(entry)
+        return found
+
+
+_RESHAPES = ("ViewBackward0", "ReshapeAliasBackward0", "SqueezeBackward0", "SqueezeBackward1", "UnsqueezeBackward0",
+             "TBackward0", "TransposeBackward0", "PermuteBackward0", "CloneBackward0", "ToCopyBackward0", "SelectBackward0")  # fmt: skip
+_NORMALISED = {"SoftmaxBackward0": "softmax", "SigmoidBackward0": "sigmoid", "LogSoftmaxBackward0": "log_softmax"}
+
+
+def _with_place(found: dict[str, Any]) -> dict[str, Any]:
+    return {**{name: value for name, value in found.items() if name not in ("site", "last")}, "place": found["site"]}
+
+
+def _event_json(found: dict[str, Any]) -> dict[str, Any]:
+    place = found["place"] if "place" in found else places.to_json(found["key"])
+    return {name: found[name] for name in ("kind", "count", "step", "details")} | {"place": place}

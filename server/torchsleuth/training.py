@@ -1,0 +1,386 @@
+"""The record of a training run: what the recorder saw of it, as data, bounded in size.
+
+The process of the script sends it as JSON of the same form (`runtime/training.py`); verdicts, reports and comparisons of runs
+read it. Steps are counted from 1 over all optimizers. A number is None where it was not finite, or not looked at.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from torchsleuth.schema import Json
+
+
+@dataclass(frozen=True)
+class Place:
+    """A call in the user's code. `span`: line, column, end line, end column as `ast` counts them, None before Python 3.11."""
+
+    path: str
+    line: int
+    span: tuple[int, ...] | None = None
+    function: str = ""
+
+
+@dataclass(frozen=True)
+class Series:
+    """A number over time. `points` are (step, value), at most some hundred: the mean of each stretch of `stride` values.
+
+    `low` and `high` are of all finite values, with the steps at which they were; `bad` counts the others, `first_bad` is the
+    step of the first one."""
+
+    count: int = 0
+    stride: int = 1
+    points: tuple[tuple[int, float | None], ...] = ()
+    first: float | None = None
+    last: float | None = None
+    low: float | None = None
+    high: float | None = None
+    low_step: int | None = None
+    high_step: int | None = None
+    bad: int = 0
+    first_bad: int | None = None
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The finite values of the points."""
+        return tuple(value for _, value in self.points if value is not None)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The losses that one ``backward()`` was called on. `kind`: the function that made it (``cross_entropy``, ``mse``, …), as far
+    as the autograd graph tells."""
+
+    place: Place | None
+    values: Series
+    kind: str | None = None
+    module: str | None = None
+    retained: int = 0
+    """Times that its graph reached back behind the backward() before the last one at this place."""
+    looked: int = 0
+    """Times that its graph was looked at."""
+    nodes: Series = Series()
+    """Functions in its graph."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """A parameter group of an optimizer: the number of its parameters and elements, and its learning rates."""
+
+    parameters: int
+    elements: int
+    rates: Series
+    weight_decay: float | None = None
+    momentum: float | None = None
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """An optimizer. `place`: where it was made. The counts are of its steps: `uncleared` after the first one, between which
+    and the one before nothing cleared the gradients; `without_gradients` in which no parameter had one; `zero_gradients` in
+    which all that were looked at were zero; `backwards` calls of backward() before them."""
+
+    type: str
+    place: Place | None
+    step_place: Place | None
+    groups: tuple[Group, ...]
+    steps: int = 0
+    uncleared: int = 0
+    without_gradients: int = 0
+    cleared_after_backward: int = 0
+    backwards: int = 0
+    skipped: int = 0
+    clear_place: Place | None = None
+    backward_place: Place | None = None
+    defaults: Json = dataclasses.field(default_factory=dict)
+    closure: bool = False
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """A learning-rate scheduler. `optimizer` is its number. `epochs`: rounds of the training loader in that time."""
+
+    type: str
+    optimizer: int | None
+    place: Place | None
+    step_place: Place | None = None
+    steps: int = 0
+    settings: Json = dataclasses.field(default_factory=dict)
+    before_first_step: int = 0
+
+
+@dataclass(frozen=True)
+class ParameterSample:
+    """A parameter in one step: norm of the gradient, share of its elements that are zero, whether all are finite; norm of the
+    parameter, and the norm of its update divided by that."""
+
+    step: int
+    gradient: float | None = None
+    zeros: float | None = None
+    finite: bool = True
+    moved: bool | None = None
+    norm: float | None = None
+    update: float | None = None
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a module. `optimizer`: the number of the one that has it, or None. `reached`: of the `looked` graphs of
+    losses that reached the module's root, those that reached it."""
+
+    name: str
+    shape: tuple[int, ...]
+    trainable: bool
+    optimizer: int | None
+    module: int | None = None
+    reached: int = 0
+    looked: int = 0
+    with_gradient: int = 0
+    """Steps that were looked at in which it had a gradient."""
+    seen: int = 0
+    """Steps that were looked at."""
+    changed: bool | None = None
+    """Whether it is not what it was at the first step; None where that is not known."""
+    samples: tuple[ParameterSample, ...] = ()
+
+
+@dataclass(frozen=True)
+class ModuleSample:
+    """The output of an activation, or the values of a layer, in one step. `zeros`: share of the elements; `dead`: share of units
+    that are zero for the whole batch; `saturated`: share of elements at the bound of a sigmoid or tanh."""
+
+    step: int
+    mean: float | None = None
+    std: float | None = None
+    low: float | None = None
+    high: float | None = None
+    zeros: float | None = None
+    dead: float | None = None
+    saturated: float | None = None
+    bad: int = 0
+
+
+@dataclass(frozen=True)
+class Activation:
+    """An activation function in the graph of a loss. `after`: the name of the layer before it; `place`: the expression."""
+
+    function: str
+    after: str | None
+    place: Place | None
+    order: int
+    samples: tuple[ModuleSample, ...] = ()
+
+
+@dataclass(frozen=True)
+class Call:
+    """The calls of a module from one place of the user's code. `training`: in training mode; `grad`: with autograd recording;
+    `looked` of them were looked for in the graph of the next loss, `in_graph` found there; `streak`: the most without a
+    backward() in between."""
+
+    place: Place
+    calls: int = 0
+    training: int = 0
+    grad: int = 0
+    looked: int = 0
+    in_graph: int = 0
+    streak: int = 0
+    same_input: int = 0
+    first_step: int = 0
+    last_step: int = 0
+    training_last: bool = False
+    after_eval: int = 0
+    """Calls not in training mode after one in training mode."""
+    inputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Module:
+    """A module. `root`: it is part of no other one; `modes`: types of its parts that behave otherwise in evaluation."""
+
+    name: str
+    type: str
+    place: Place | None
+    root: bool
+    elements: int = 0
+    trainable: int = 0
+    modes: tuple[str, ...] = ()
+    calls: int = 0
+    training: int = 0
+    grad: int = 0
+    sites: tuple[Call, ...] = ()
+    optimized: bool = False
+    parent: int | None = None
+
+
+@dataclass(frozen=True)
+class BatchSample:
+    """A tensor of a batch in one step. `labels`: how often each class occurs, for integers; `same`: it is equal to that of the
+    last step that was looked at; `rows_equal`: all its samples are."""
+
+    step: int
+    shape: tuple[int, ...]
+    dtype: str
+    mean: float | None = None
+    std: float | None = None
+    low: float | None = None
+    high: float | None = None
+    bad: int = 0
+    labels: Json | None = None
+    same: bool = False
+    rows_equal: bool = False
+
+
+@dataclass(frozen=True)
+class Batches:
+    """What goes into training: `role` is ``input``, ``target`` or ``prediction``; `place`: the call that gets it."""
+
+    role: str
+    place: Place | None
+    samples: tuple[BatchSample, ...] = ()
+
+
+@dataclass(frozen=True)
+class Loader:
+    """A DataLoader that was iterated over. `seconds`: spent waiting for its `batches`; `training`: batches after which a step
+    came before the next one."""
+
+    place: Place | None
+    dataset: str
+    size: int | None
+    batch_size: int | None
+    workers: int
+    pinned: bool
+    shuffled: bool | None
+    rounds: int = 0
+    batches: int = 0
+    training: int = 0
+    seconds: float = 0.0
+    dataset_number: int | None = None
+    """Equal for loaders of one dataset."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Tensors with a graph that are still alive in later steps. `holder`: the variable that keeps them, as far as it is known.
+    `grows`: not the tensors themselves, but the graph of this one reaches back into more and more steps."""
+
+    place: Place
+    alive: int
+    steps: int
+    holder: str | None = None
+    grows: bool = False
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Samples seen in training that are evaluated too. `evaluated` and `shared` are numbers of different samples."""
+
+    train: Place | None
+    evaluation: Place | None
+    evaluated: int
+    trained: int
+    shared: int
+    same_dataset: bool = False
+    train_loader: Place | None = None
+    evaluation_loader: Place | None = None
+
+
+@dataclass(frozen=True)
+class Bad:
+    """The first loss that was not finite. `where`: ``parameter``, ``input``, ``target``, ``operation`` or ``unknown``; `name`: of
+    the parameter or of the autograd function; `place`: the expression."""
+
+    step: int
+    where: str
+    name: str | None = None
+    place: Place | None = None
+    function: str | None = None
+    operands: tuple[str, ...] = ()
+    loss_place: Place | None = None
+    value: str = "nan"
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened `count` times at a place, for the first time in `step`. The kinds: ``clip-without-gradients``,
+    ``clip-after-step``, ``clip-scaled``, ``softmax-before-cross-entropy``, …"""
+
+    kind: str
+    place: Place | None
+    count: int
+    step: int
+    details: Json = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Training:
+    """The record of the training in one process. `phases`: seconds by phase (``data``, ``forward``, ``backward``,
+    ``optimizer``, ``evaluation``, ``other``)."""
+
+    steps: int = 0
+    backwards: int = 0
+    seconds: float = 0.0
+    rounds: tuple[int, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    optimizers: tuple[Optimizer, ...] = ()
+    schedulers: tuple[Scheduler, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
+    modules: tuple[Module, ...] = ()
+    activations: tuple[Activation, ...] = ()
+    batches: tuple[Batches, ...] = ()
+    loaders: tuple[Loader, ...] = ()
+    gradient_norm: Series = Series()
+    scale: Series = Series()
+    step_seconds: Series = Series()
+    phases: dict[str, float] = dataclasses.field(default_factory=dict)
+    phase_series: dict[str, Series] = dataclasses.field(default_factory=dict)
+    memory: Series = Series()
+    """Bytes that the process has in memory."""
+    device_memory: Series = Series()
+    device_peak: int | None = None
+    kept: tuple[Kept, ...] = ()
+    overlaps: tuple[Overlap, ...] = ()
+    events: tuple[Event, ...] = ()
+    bad: Bad | None = None
+    seeded: bool | None = None
+    device: str = "cpu"
+    cost: float = 0.0
+    """Seconds that recording has taken, as far as it is measured."""
+
+    def to_json(self) -> Json:
+        return dataclasses.asdict(self)
+
+    @staticmethod
+    def of_json(found: Json) -> Training:
+        """Raises TypeError, ValueError or KeyError for what is no record."""
+        made = _decoder(Training)(found)
+        assert isinstance(made, Training)
+        return made
+
+
+@cache
+def _decoder(kind: Any) -> Callable[[Any], Any]:
+    """The function that makes a value of a type out of JSON; unknown fields are left out."""
+    if dataclasses.is_dataclass(kind):
+        hints = get_type_hints(kind)
+        fields = {field.name: _decoder(hints[field.name]) for field in dataclasses.fields(kind)}
+        return lambda found: kind(**{name: fields[name](value) for name, value in found.items() if name in fields})  # type: ignore[operator]
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        inner = next(_decoder(part) for part in arguments if part is not type(None))
+        return lambda found: None if found is None else inner(found)
+    if origin is tuple and arguments[-1] is Ellipsis:
+        item = _decoder(arguments[0])
+        return lambda found: tuple(item(part) for part in found)
+    if origin is tuple:
+        items = [_decoder(part) for part in arguments]
+        return lambda found: tuple(decode(part) for decode, part in zip(items, found, strict=True))
+    if origin is dict:
+        value = _decoder(arguments[1])
+        return lambda found: {name: value(part) for name, part in found.items()}
+    return lambda found: found
