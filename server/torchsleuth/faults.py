@@ -42,13 +42,15 @@ FAMILIES = {
 @dataclass(frozen=True)
 class Fault:
     """`default`: reported without being selected. `syntactic`: its rule needs the names and the text alone, so that it is
-    asked before PyTorch is there."""
+    asked before PyTorch is there. `deprecated`: what is found still works, and is no longer the way to do it; editors
+    strike it through."""
 
     code: str
     name: str
     severity: Severity
     default: bool = True
     syntactic: bool = False
+    deprecated: bool = False
 
     @property
     def family(self) -> Family:
@@ -195,7 +197,7 @@ _ALL = (
     Fault("TS510", "unclipped-recurrent-training", "hint"),
     Fault("TS511", "modules-in-plain-container", "warning"),
     Fault("TS512", "optimizer-misses-parameters", "warning"),
-    Fault("TS513", "forward-called-directly", "warning"),
+    Fault("TS513", "forward-called-directly", "hint"),
     Fault("TS514", "accumulation-without-scaling", "warning"),
     Fault("TS515", "grad-scaler-order", "warning"),
     Fault("TS516", "functional-dropout-always-on", "warning"),
@@ -250,15 +252,15 @@ _ALL = (
     Fault("TS705", "unstable-expression", "hint", syntactic=True),
     Fault("TS706", "zero-grad-keeps-memory", "hint", default=False, syntactic=True),
     Fault("TS801", "removed-function", "error", syntactic=True),
-    Fault("TS802", "deprecated-function", "warning", syntactic=True),
+    Fault("TS802", "deprecated-function", "hint", syntactic=True, deprecated=True),
     Fault("TS803", "load-without-weights-only", "warning"),
-    Fault("TS804", "checkpoint-use-reentrant", "warning", syntactic=True),
-    Fault("TS805", "deprecated-autocast", "warning", syntactic=True),
-    Fault("TS806", "torchvision-pretrained", "warning", syntactic=True),
+    Fault("TS804", "checkpoint-use-reentrant", "hint", syntactic=True, deprecated=True),
+    Fault("TS805", "deprecated-autocast", "hint", syntactic=True, deprecated=True),
+    Fault("TS806", "torchvision-pretrained", "hint", syntactic=True, deprecated=True),
     Fault("TS807", "transforms-to-tensor", "warning", syntactic=True),
-    Fault("TS808", "non-public-function", "hint", syntactic=True),
+    Fault("TS808", "non-public-function", "hint", syntactic=True, deprecated=True),
     Fault("TS809", "torchvision-import-style", "hint", default=False, syntactic=True),
-    Fault("TS810", "legacy-tensor-constructor", "hint"),
+    Fault("TS810", "legacy-tensor-constructor", "hint", deprecated=True),
     Fault("TS811", "method-not-called", "error"),
     Fault("TS812", "load-result-as-module", "error"),
     Fault("TS813", "pair-as-tensor", "error"),

@@ -478,6 +478,7 @@ ENGLISH: dict[str, str] = {
     "fix.add": "Add {text}",
     "fix.call_module": "Call {name} itself",
     "fix.copy": "Keep a deep copy",
+    "fix.make_in_init": "Make {name} once, in __init__",
     "fix.made_once": "Make it once, in __init__: {line}",
     "fix.insert_both": "Insert {first} and {second}",
     "fix.move_before": "Move {text} before line {line}",

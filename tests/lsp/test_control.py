@@ -43,7 +43,9 @@ async def test_the_file_above_the_document_and_the_settings_over_it(start: Start
     await shown(editor, shapes, [("TS101", 2)])
     await shown(editor, old, [])
     configured(editor, extendSelect=["TS802"])
-    await shown(editor, old, [("TS802", 2)])
+    await shown(editor, old, [("TS802", 3)])
+    assert list(editor.client.published[old].diagnostics[0].tags or ()) == [types.DiagnosticTag.Deprecated]
+    assert editor.client.published[shapes].diagnostics[0].tags is None
     configured(editor, extendSelect=[], select=["TS810"], severity={"TS810": "error"})
     await shown(editor, old, [("TS810", 1)])
     await shown(editor, shapes, [])
@@ -55,7 +57,7 @@ async def test_the_file_above_the_document_and_the_settings_over_it(start: Start
     await shown(editor, shapes, [("TS101", 2)])
     editor.write("pyproject.toml", TABLE)
     saved(editor, "pyproject.toml")
-    await shown(editor, old, [("TS802", 2), ("TS810", 3)])
+    await shown(editor, old, [("TS802", 3), ("TS810", 3)])
     await shown(editor, shapes, [("TS101", 1)])
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
+from torchsleuth.faults import FAULTS
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.client import Client
 from torchsleuth.lsp.convert import to_range
@@ -86,6 +87,7 @@ def to_lsp(finding: Finding, documents: Documents) -> types.Diagnostic:
             types.DiagnosticRelatedInformation(_location(related, documents), related.message)
             for related in diagnostic.related
         ],
+        tags=_tags(diagnostic),
         data={"layer": diagnostic.layer, "name": diagnostic.name},
     )
 
@@ -105,6 +107,11 @@ def note_to_lsp(note: Note, documents: Documents) -> types.Diagnostic:
         related_information=[types.DiagnosticRelatedInformation(_location(diagnostic, documents), diagnostic.message)],
         data={"layer": diagnostic.layer, "name": diagnostic.name, "note": True},
     )
+
+
+def _tags(diagnostic: Diagnostic) -> list[types.DiagnosticTag] | None:
+    """What the editor strikes through."""
+    return [types.DiagnosticTag.Deprecated] if FAULTS[diagnostic.code].deprecated else None
 
 
 def _location(place: Diagnostic | Related, documents: Documents) -> types.Location:

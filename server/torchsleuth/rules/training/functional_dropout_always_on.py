@@ -28,6 +28,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.modes import depends_on_mode
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.values import Site
 from torchsleuth.values.frames import Scene
 
 CODE = "TS516"
@@ -67,14 +68,42 @@ def _made_anew(analysis: Analysis) -> Iterator[Finding]:
         if site.scene != operation.site.scene or layer.slots["training"] is not True:
             continue
         registered = id(layer) in kept or any(part is layer for part in descendants(instance))
+        switched = any(analysis.events_of(layer, mode) for mode in ("train", "eval"))
         receiver = _self_name(site.scene)
-        if registered or receiver is None or depends_on_mode(analysis, site):
+        if registered or switched or receiver is None or depends_on_mode(analysis, site):
             continue
         reported.add(site.span)
-        source = analysis.source_of(site.span.path)
-        text = f".train({receiver}.training)"
-        fix = Candidate(message("fix.add", text=text), (edits.insert_after_node(source, site.node, text),))
-        yield Finding(site.span, message("dropout.anew", layer=layer.type_name), (), (fix,))
+        candidates = _made_once(analysis, site, receiver)
+        yield Finding(site.span, message("dropout.anew", layer=layer.type_name), (), candidates)
+
+
+def _made_once(analysis: Analysis, site: Site, receiver: str) -> Iterator[Candidate]:
+    """The layer made in __init__, where its arguments are to be had there; or switched where it is made."""
+    source, index = analysis.source_of(site.span.path), analysis.index(site.span.path)
+    node = index.same(site.node)
+    owner = (
+        next((part for part in reversed(index.trail(node)) if isinstance(part, ast.ClassDef)), None) if node else None
+    )
+    methods = [part for part in owner.body if isinstance(part, ast.FunctionDef)] if owner is not None else []
+    maker = next((part for part in methods if part.name == "__init__" and part.args.args), None)
+    if maker is not None and isinstance(node, ast.Call) and maker.body[-1].lineno > maker.lineno:
+        own = maker.args.args[0].arg
+        names = {
+            part.id for value in (*node.args, *node.keywords) for part in ast.walk(value) if isinstance(part, ast.Name)
+        }
+        taken = {part.attr for method in methods for part in ast.walk(method) if isinstance(part, ast.Attribute)}
+        free = next(name for name in ("dropout", "drop", *map("dropout{}".format, range(2, 99))) if name not in taken)
+        if names <= {receiver} and own == receiver and not _leaves_early(maker):
+            made = edits.insert_line_after(source, maker.body[-1], f"{own}.{free} = {source.segment(node)}")
+            title = message("fix.make_in_init", name=f"{own}.{free}")
+            yield Candidate(title, (made, edits.replace(source, node, f"{own}.{free}")))
+    text = f".train({receiver}.training)"
+    yield Candidate(message("fix.add", text=text), (edits.insert_after_node(source, site.node, text),))
+
+
+def _leaves_early(maker: ast.FunctionDef) -> bool:
+    """Whether the end of a constructor's body need not be reached."""
+    return any(isinstance(part, ast.Return) for part in ast.walk(maker))
 
 
 def _self_name(frame: Scene) -> str | None:
