@@ -230,7 +230,9 @@ async function savedScript(target: Target): Promise<vscode.Uri | undefined> {
     return undefined;
   }
   const notebook = vscode.workspace.notebookDocuments.find((item) =>
-    [item.uri, ...item.getCells().map((cell) => cell.document.uri)].some((one) => one.toString() === uri.toString()),
+    [item.uri, ...item.getCells().map((cell) => cell.document.uri)].some(
+      (one) => one.toString() === uri.toString(),
+    ),
   );
   if (notebook !== undefined) {
     const ready = !notebook.isDirty || !runSettings(notebook.uri).saveFirst || (await notebook.save());
