@@ -77,6 +77,8 @@ ENGLISH: dict[str, str] = {
     ),
     "flatten.layer": "this layer gets the samples of the batch as one vector",
     "batch.first": "{tensor} has its {samples} samples in dimension {axis}; {layer} with batch_first={built} takes dimension {other}",
+    "batch.layer": "{layer} takes dimension 0 for the samples",
+    "batch.last_step": "{taken} is the last sample at every step, not the last step: {layer} with batch_first=False has time in dimension 0",
     "batch.loss": "this loss takes that dimension for the samples",
     "reshape.cut_again": "the first dimension of {tensor} is {first} times {second} in this order: a view into {second} and {first} mixes them",
     "reshape.scrambles": "{tensor} {old} is cut into {new}, which moves no elements: transpose dimension {axis} ({size}) to {place}",
@@ -182,6 +184,7 @@ ENGLISH: dict[str, str] = {
     "mse.classes": (
         "{loss} measures a distance between the scores {prediction} and the class numbers {target}: use {whole}"
     ),
+    "loss.square": "{prediction} and {target} broadcast to {made}: each sample meets all others, and the average hides it",
     "loss.broadcast": ("{prediction} and {target} broadcast to {made}: every prediction is compared with every target"),
     "softmax.batch": (
         "{softmax} of {tensor} {shape} goes over dimension 0, the {size} samples of the batch: use dim=1, or -1"

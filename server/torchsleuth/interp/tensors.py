@@ -132,8 +132,8 @@ class TensorOperations(Questions):
             shape = operation.specs[0].shape if len(operation.specs) == 1 else None
             target = None if shape is None else layers.functional_form(self, module, shape)
         if target is None:
-            if hierarchy.is_loss(module.path):
-                self.trace.operations.append(operation)  # Whatever its weights are, it is a loss of these operands.
+            if hierarchy.is_loss(module.path) or module.path in hierarchy.RECURRENT:
+                self.trace.operations.append(operation)  # Whatever its sizes are, it is a layer of these operands.
             self.demand(operation)
             return self._undecided(operation, place)
         return self._apply(operation, target, place)
@@ -306,7 +306,7 @@ class TensorOperations(Questions):
         ):
             return UNKNOWN
         if operation.module is not None and not hierarchy.returns_tensor(operation.module):
-            return hierarchy.parts_of_result(operation.module)
+            return self._parts_of_result(operation, operation.module, place)
         requires_grad: bool | None = None
         if self.grad is False:
             requires_grad = False
@@ -321,6 +321,16 @@ class TensorOperations(Questions):
         tensor = make(TensorSpec(shape, None, place, bool(requires_grad)))
         self.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=requires_grad))
         return _parts(tensor, operation) if name in _GIVES_PARTS else tensor
+
+    def _parts_of_result(self, operation: Operation, module: LibraryModule, place: Device | None) -> Value:
+        """The result of a layer that gives several things: of a recurrent one that is given a tensor, its output is one."""
+        parts = hierarchy.parts_of_result(module)
+        given = operation.args[0] if operation.args else None
+        if module.path not in hierarchy.RECURRENT or not isinstance(given, Tensor) or not isinstance(parts, tuple):
+            return parts
+        output = self._maker(operation, place)(TensorSpec(None, None, place, False))
+        self.heap.set(output.slots, "spec", output.spec.with_(requires_grad=False if self.grad is False else None))
+        return output, *parts[1:]
 
     @staticmethod
     def _without_graph(operation: Operation, tensors: list[Tensor]) -> bool:
@@ -499,8 +509,12 @@ class TensorOperations(Questions):
         return tensor
 
     def tensor_get_item(self, container: Tensor, key: Value, node: ast.AST, frame: Frame) -> Value:
-        if container.spec.shape is None or is_unknown(key):
+        if is_unknown(key):
             return self._opaque(container.history, [container])
+        if container.spec.shape is None:
+            operation = self.operation("operator.getitem", (container, key), {}, node, frame, None)
+            self.trace.operations.append(operation)
+            return self._undecided(operation, container.spec.device)
         if isinstance(key, str):
             # A text is taken for a sequence of indices, none of which is one.
             operation = self.operation("operator.getitem", (container, key), {}, node, frame, None)

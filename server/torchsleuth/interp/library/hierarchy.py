@@ -39,6 +39,7 @@ _TUPLE_RESULTS = frozenset(
     "torch.nn.LSTM torch.nn.GRU torch.nn.RNN torch.nn.LSTMCell torch.nn.MultiheadAttention "
     "torch.nn.AdaptiveLogSoftmaxWithLoss".split()
 )
+RECURRENT = frozenset({"torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN"})
 _RESULTS: dict[str, Value] = {
     "torch.nn.LSTM": (UNKNOWN, (UNKNOWN, UNKNOWN)),
     **dict.fromkeys(

@@ -15,6 +15,7 @@ from torchsleuth.values import (
     AnyIndex,
     Bounds,
     Ends,
+    LibraryObject,
     ListValue,
     Points,
     Reals,
@@ -120,6 +121,8 @@ def of_drawn(
         return _clamped(tensors, drawn, args, kwargs)
     if name == "argmax":
         return _places(tensors, args, kwargs)
+    if name == "multinomial" or (name == "sample" and _is_categorical(args)):
+        return _any_place(tensors[0], -1) if tensors else None
     if not drawn or drawn[0] is None:
         return None
     around = drawn[0]
@@ -184,10 +187,43 @@ def _places(tensors: Sequence[Tensor], args: tuple[Value, ...], kwargs: Mapping[
     """Any place may be that of the greatest of numbers that are drawn, or of products of such."""
     dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
     shape = tensors[0].spec.shape if tensors else None
-    if not _plain(dim) or not shape or not -len(shape) <= dim < len(shape) or not _is_made_up(tensors[0]):
+    if not _plain(dim) or not shape or not -len(shape) <= dim < len(shape):
         return None
+    if not _is_made_up(tensors[0]):
+        return _any_place(tensors[0], dim)
     size = shape[dim]
     return Bounds(0, size - 1, True, True) if isinstance(size, int) and size > 1 else None
+
+
+def _is_categorical(args: tuple[Value, ...]) -> bool:
+    return bool(args) and isinstance(args[0], LibraryObject) and args[0].type_name == "Categorical"
+
+
+_SCORES = frozenset("Linear LazyLinear Embedding Bilinear Conv1d linear embedding".split())
+_KEEP_ORDER = frozenset(
+    "softmax log_softmax Softmax LogSoftmax exp div truediv getitem view reshape squeeze unsqueeze float contiguous detach "
+    "flatten cpu to select transpose permute".split()
+)
+_MOST_STEPS = 10
+
+
+def _any_place(tensor: Tensor, dim: int) -> Bounds | None:
+    """Any place along a dimension may be drawn, or may have the highest score, of the scores that a layer gives, where none
+    was ruled out by a mask."""
+    shape, current = tensor.spec.shape, tensor
+    for _ in range(_MOST_STEPS):
+        origin = current.origin
+        if origin is None or current.storage.slots.get("version", 0):
+            return None
+        name = origin.operator.rpartition(".")[2].strip("_")
+        if name in _SCORES:
+            size = shape[dim] if shape and -len(shape) <= dim < len(shape) else None
+            width = current.spec.shape[-1] if current.spec.shape else None
+            return Bounds(0, size - 1, True, True) if isinstance(size, int) and size == width and size > 1 else None
+        if name not in _KEEP_ORDER or not origin.sources:
+            return None
+        current = origin.sources[0]
+    return None
 
 
 def _is_made_up(tensor: Tensor) -> bool:

@@ -23,6 +23,7 @@ from torchsleuth.values.frames import Scene
 
 _MAX_STEPS = 12
 _MAX_TEXT = 40
+_MAX_CALLERS = 4
 _SIZED = frozenset("zeros ones empty full rand randn randint".split())
 FACTORIES = _SIZED | frozenset("tensor as_tensor arange linspace eye randperm normal tril_indices triu_indices".split())
 """Functions that make a tensor, and take a device."""
@@ -231,6 +232,18 @@ def fitted(analysis: Analysis, used: Operand, fits: Fits, *ways: Way, safe: bool
     """The operand rewritten so that its shape fits. `safe`: None where that depends on the rewriting."""
     for made in fitting(used.shape, fits, *ways):
         yield from suffixed(analysis, used, made.suffix, made.whole if safe is None else safe)
+
+
+def fitted_by_callers(analysis: Analysis, used: Operand, fits: Fits, *ways: Way) -> Iterator[Candidate]:
+    """The same where the operand is passed to the function, so that every use of it there fits."""
+    passed = passed_for(used.node, used.site.scene) if isinstance(used.node, ast.Name) else None
+    for _ in range(_MAX_CALLERS):
+        if passed is None or isinstance(passed[0], ast.Constant):
+            return
+        node, frame = passed
+        for made in fitting(used.shape, fits, *ways):
+            yield appended(analysis, frame.site(node), node, made.suffix, made.whole)
+        passed = passed_for(node, frame) if isinstance(node, ast.Name) else None
 
 
 # -- where it comes from ---------------------------------------------------------------------------

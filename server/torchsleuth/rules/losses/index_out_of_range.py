@@ -42,6 +42,7 @@ from torchsleuth.rules.evidence.operands import (
     suffixed,
 )
 from torchsleuth.rules.evidence.operators import failures, trail
+from torchsleuth.rules.evidence.scores import narrowed, scoring
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
@@ -84,6 +85,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         key = (operation.site.span.path, start.line, start.column)
         if lookup is None or bounds is None or key in seen or not _beyond(lookup, bounds):
             continue
+        chosen = scoring(analysis, lookup.index.tensor)
+        if chosen is not None and 0 < bounds.high + 1 - lookup.size <= MAX_SPECIAL and bounds.low >= 0:
+            continue  # An end, a blank: what is chosen last need not be looked up again.
         seen.add(key)
         yield _finding(analysis, operation, lookup, bounds)
     for failure in failures(analysis, CODE):
@@ -181,6 +185,9 @@ def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: B
 
 def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> Iterator[Candidate]:
     wanted = bounds.high + 1
+    chosen = scoring(analysis, lookup.index.tensor) if lookup.kind == "table" else None
+    if chosen is not None:
+        yield from narrowed(analysis, chosen, lookup.size)
     if lookup.kind == "table" and lookup.layer is not None and lookup.layer.site is not None:
         rows = argument_node(lookup.layer, 0, "num_embeddings")
         few = 0 < wanted - lookup.size <= MAX_SPECIAL

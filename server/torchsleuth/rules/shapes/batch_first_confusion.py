@@ -3,7 +3,8 @@
 What it finds
     RNN, LSTM, GRU, MultiheadAttention and Transformer layers built without `batch_first=True` that get the batch in
     dimension 0, and layers built with it that get it in dimension 1. Which dimension is the batch is known from the loader,
-    or from the loss, which compares that many predictions with as many targets.
+    from a convolution before, whose samples are in dimension 0, or from the loss, which compares that many predictions with
+    as many targets. And the last step taken from the other dimension: `out[:, -1]` of an LSTM without `batch_first=True`.
 Why it hurts
     Nothing is raised. The layer runs along the samples, so that each prediction depends on the others of its batch, and
     never on the order in time.
@@ -28,7 +29,8 @@ from torchsleuth.interp.batch import batch_of
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import constructor_related
-from torchsleuth.rules.evidence.describe import call_trail, layer_text
+from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text
+from torchsleuth.rules.evidence.layouts import batch_by_layer, takes_last_of_second
 from torchsleuth.rules.evidence.operands import Operand, operand, source_at, suffixed
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
@@ -52,7 +54,11 @@ _LOSSES = tuple(
     "CrossEntropyLoss NLLLoss BCELoss BCEWithLogitsLoss MSELoss L1Loss cross_entropy nll_loss binary_cross_entropy "
     "binary_cross_entropy_with_logits mse_loss l1_loss".split()
 )
+_RECURRENT = ("RNN", "LSTM", "GRU")
+_Losses = list[tuple[Operation, Operand | None, Operand | None]]
 _MAX_STEPS = 60
+_STEPS_BEFORE = 4
+_TURNS = frozenset("transpose permute swapaxes movedim einsum unsqueeze".split())
 _PACKING = "torch.nn.utils.rnn.pack_padded_sequence"
 
 
@@ -73,13 +79,71 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         start = operation.site.span.start
         key = (operation.site.span.path, start.line, start.column)
-        axis, loss = batch_of(used.tensor), None
+        axis, proof = batch_of(used.tensor), None
         if axis is None:
-            axis, loss = _by_loss(losses, operation, used, first)
+            axis, proof = _by_others(analysis, losses, operation, used, first)
         if axis in (0, 1) and axis != (0 if first else 1) and 1 not in used.shape[:2] and key not in seen:
             seen.add(key)
-            yield _finding(analysis, operation, module, used, axis, loss)
+            yield _finding(analysis, operation, module, used, axis, proof)
     yield from _packed(analysis)
+    yield from _last_of_samples(analysis, seen)
+
+
+def _by_others(
+    analysis: Analysis, losses: _Losses, operation: Operation, used: Operand, first: bool
+) -> tuple[int | None, Related | None]:
+    """The dimension of the samples as a loss or a layer before tells it, and the place that does."""
+    axis, loss = _by_loss(losses, operation, used, first)
+    if loss is not None:
+        return axis, related(source_at(analysis, loss.site), loss.site.node, message("batch.loss"))
+    found = batch_by_layer(analysis, used.tensor)
+    site = found[1].site if found is not None else None
+    if found is None or site is None:
+        return None, None
+    return found[0], related(source_at(analysis, site), site.node, message("batch.layer", layer=found[1].type_name))
+
+
+def _last_of_samples(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Iterator[Finding]:
+    """``out[:, -1]`` of a recurrent layer that has the steps in dimension 0: all steps of the last sample."""
+    for operation in analysis.trace.operations:
+        given = operation.args[0] if operation.args else None
+        origin = given.origin if isinstance(given, Tensor) else None
+        layer = analysis.operations.get(id(origin.site)) if origin is not None else None
+        module = layer.module if layer is not None else None
+        if (
+            layer is None
+            or module is None
+            or module.type_name not in _RECURRENT
+            or _is_batch_first(module) is not False
+        ):
+            continue
+        used = operand(layer, 0, "input")
+        start = layer.site.span.start
+        key = (layer.site.span.path, start.line, start.column)
+        if used is None or key in seen or not takes_last_of_second(operation, given) or _is_turned(used.tensor):
+            continue
+        known = used.spec.shape
+        if known is not None and (len(known) != 3 or 1 in known[:2]):
+            continue
+        seen.add(key)
+        text = message("batch.last_step", taken=expression_text(operation.site.node, "this"), layer=layer_text(module))
+        places = (
+            *constructor_related(analysis, module, "batch_first", False),
+            *call_trail(operation.site.scene, limit=1),
+        )
+        yield Finding(operation.site.span, text, places, _candidates(analysis, module, used, 0))
+
+
+def _is_turned(tensor: Tensor) -> bool:
+    """Whether the dimensions were put in this order on purpose right before."""
+    origin = tensor.origin
+    for _ in range(_STEPS_BEFORE):
+        if origin is None:
+            return False
+        if origin.operator.rpartition(".")[2] in _TURNS:
+            return True
+        origin = origin.sources[0].origin if origin.sources else None
+    return False
 
 
 def _packed(analysis: Analysis) -> Iterator[Finding]:
@@ -123,14 +187,12 @@ def _is_batch_first(module: LibraryModule) -> bool | None:
     module = _layer(module)
     if module.type_name in ("TransformerEncoder", "TransformerDecoder"):
         return None
-    position = 3 if module.type_name in ("RNN", "LSTM", "GRU") else 99
+    position = 3 if module.type_name in _RECURRENT else 99
     value = module.kwargs.get("batch_first", module.args[position + 1] if len(module.args) > position + 1 else False)
     return value if isinstance(value, bool) else None
 
 
-def _by_loss(
-    losses: list[tuple[Operation, Operand | None, Operand | None]], operation: Operation, used: Operand, first: bool
-) -> tuple[int | None, Operation | None]:
+def _by_loss(losses: _Losses, operation: Operation, used: Operand, first: bool) -> tuple[int | None, Operation | None]:
     """The dimension that a loss takes for the samples: the time of the layer, though targets come one for each."""
     time, batch = (used.shape[1], used.shape[0]) if first else (used.shape[0], used.shape[1])
     if time == batch:
@@ -162,7 +224,7 @@ def _comes_from(tensor: Tensor, operation: Operation) -> bool:
 
 
 def _finding(
-    analysis: Analysis, operation: Operation, module: LibraryModule, used: Operand, axis: int, loss: Operation | None
+    analysis: Analysis, operation: Operation, module: LibraryModule, used: Operand, axis: int, proof: Related | None
 ) -> Finding:
     text = message(
         "batch.first",
@@ -174,8 +236,8 @@ def _finding(
         other=1 - axis,
     )
     places: list[Related] = constructor_related(analysis, module, "batch_first", axis == 1)
-    if loss is not None:
-        places.append(related(source_at(analysis, loss.site), loss.site.node, message("batch.loss")))
+    if proof is not None:
+        places.append(proof)
     places += call_trail(operation.site.scene, limit=1)
     return Finding(operation.site.span, text, tuple(places), _candidates(analysis, module, used, axis))
 

@@ -2,7 +2,8 @@
 
 What it finds
     MSELoss, L1Loss, SmoothL1Loss, HuberLoss and their like on (N, 1) against (N,), or on other sizes that broadcast to
-    more elements than either side has; and the same written out, as `((prediction - target) ** 2).mean()`.
+    more elements than either side has; and the same written out, as `((prediction - target) ** 2).mean()`. And (N, 1)
+    against (N,) in a product, a ratio or a sum of what is averaged later: returns, advantages, targets, weights.
 Why it hurts
     (N, 1) and (N,) broadcast to (N, N): each sample is drawn towards the targets of all, and the model learns their mean.
     PyTorch only warns, once: "Using a target size that is different to the input size".
@@ -26,7 +27,8 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, origin_trail
-from torchsleuth.rules.evidence.operands import Operand, fitted, operand, operands, suffixed
+from torchsleuth.rules.evidence.operands import Operand, fitted, fitted_by_callers, operand, operands, suffixed
+from torchsleuth.rules.evidence.squares import MEETINGS, Uses, is_averaged, is_square
 from torchsleuth.rules.losses.mse_on_class_indices import class_indices
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape, squeezed, transposed, unsqueezed
@@ -59,6 +61,28 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         seen.add(key)
         yield _finding(analysis, operation, prediction, target, made)
+    yield from _squares(analysis, seen)
+
+
+def _squares(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Iterator[Finding]:
+    """Columns against vectors in what comes before a loss."""
+    uses: Uses | None = None
+    for operation in analysis.trace.operations:
+        name = operation.target.rpartition(".")[2].strip("_")
+        if name not in MEETINGS or len(operation.specs) != len(operation.tensors) or len(operation.specs) < 2:
+            continue
+        left, right = operands(operation)[-2:]
+        span = operation.site.span
+        key = (span.path, span.start.line, span.start.column)
+        if left.spec.shape is None or right.spec.shape is None or not is_square(left.shape, right.shape):
+            continue
+        made = broadcast(left.shape, right.shape)
+        uses = Uses(analysis) if uses is None else uses
+        if key in seen or made is None or _is_widened(left.tensor) and _is_widened(right.tensor):
+            continue
+        if is_averaged(uses, operation, made):
+            seen.add(key)
+            yield _finding(analysis, operation, left, right, made, "loss.square")
 
 
 def _grows(left: Shape, right: Shape, made: Shape) -> bool:
@@ -120,9 +144,16 @@ def _is_widened(tensor: Tensor) -> bool:
     return any(isinstance(part, ast.Constant) and part.value is None for part in parts)
 
 
-def _finding(analysis: Analysis, operation: Operation, prediction: Operand, target: Operand, made: Shape) -> Finding:
+def _finding(
+    analysis: Analysis,
+    operation: Operation,
+    prediction: Operand,
+    target: Operand,
+    made: Shape,
+    what: str = "loss.broadcast",
+) -> Finding:
     text = message(
-        "loss.broadcast",
+        what,
         prediction=prediction.described("the prediction"),
         target=target.described("the target"),
         made=f"({', '.join(dims.text(size) for size in made)})",
@@ -134,10 +165,13 @@ def _finding(analysis: Analysis, operation: Operation, prediction: Operand, targ
     ]
     own = operation.site.span
     kept = tuple(place for place in places if (place.path, place.start, place.end) != (own.path, own.start, own.end))
-    return Finding(own, text, kept, _candidates(analysis, prediction, target))
+    return Finding(own, text, kept, _candidates(analysis, prediction, target, what == "loss.square"))
 
 
-def _candidates(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:
+def _candidates(analysis: Analysis, prediction: Operand, target: Operand, everywhere: bool) -> Iterator[Candidate]:
+    """`everywhere`: the function may use an argument again, and it has the wrong shape there, too."""
+    for used, other in ((target, prediction), (prediction, target)) if everywhere else ():
+        yield from fitted_by_callers(analysis, used, partial(same_shape, other.shape), unsqueezed)
     for used, other in ((target, prediction), (prediction, target)):
         yield from fitted(analysis, used, partial(same_shape, other.shape), unsqueezed)
     for used, other in ((prediction, target), (target, prediction)):
