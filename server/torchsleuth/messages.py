@@ -341,6 +341,7 @@ ENGLISH: dict[str, str] = {
     "eval.missing": "{module} is evaluated in training mode: {layer} (line {line}) is active; call eval() first",
     "eval.missing.layer": "{layer} computes something else in evaluation mode",
     "train.missing": "{module} is trained in evaluation mode: nothing calls train() after the eval() of line {line}",
+    "train.missing.any": "dropout or batch norm",
     "train.missing.eval": "evaluation mode is switched on here",
     "optimizer.each_step": "{optimizer} is made anew in each iteration of line {line} and loses what it remembers: make it before the loops",
     "optimizer.each_step.loop": "each iteration of this loop makes one",

@@ -636,6 +636,9 @@ class Calls(Choices):
         method = self.class_attribute(instance.cls, "__call__")
         if not isinstance(method, Function) and instance.is_module:
             method = self.class_attribute(instance.cls, "forward")
+            if isinstance(method, Builtin):
+                value = method.call(call)
+                return value if "loss" in instance.cls.slots else self.mark_forward(instance, value, call)
             if not isinstance(method, Function):
                 if instance.native is None:
                     unset.without_forward(self, instance, call.node, call.frame)

@@ -6,7 +6,8 @@ import ast
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ from torchsleuth.interp.budget import OutOfBudget, OutOfTime
 from torchsleuth.interp.declared import DeclaredShapes
 from torchsleuth.interp.inputs import ArgumentKey, Demand, demanded, demanded_rank, used_as_tensors
 from torchsleuth.interp.library.modules import move
+from torchsleuth.interp.roles import Roles, StandIns, annotations_of, names_called, roles_by_use
 from torchsleuth.interp.suppositions import NOTHING, Entry, Supposition, Trial
 from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Sighting, Trace
 from torchsleuth.messages import message
@@ -22,6 +24,7 @@ from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import Declared
 from torchsleuth.syntax.shapes import key as key_of
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.syntax.uses import Reader
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native, TensorSpec
@@ -45,6 +48,7 @@ MAX_TRIALS = 6
 """Combinations of ranks that are tried to prove that no argument makes a function work."""
 TIMES = (2, 3)
 """How often loops go around of which an argument says that. What is true of both is taken for the rule."""
+_DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SIZES = re.compile(
     r"(\w+_)?dim|dim_\w+|d_\w+|(\w+_)?embd|num_(heads|features|channels|classes|tokens|hidden)|n_(heads?|classes|hidden)"
     r"|heads|(in|out|mid|hidden|base|inter)_?(channels|features|planes|chs?|chans)|inplanes|planes|inp|oup"
@@ -97,6 +101,7 @@ class EntryPoints(DeclaredShapes):
         for cls in list(self.classes):
             if cls.path == source.path and cls.is_module() and not self._was_run(cls) and not self.overdue:
                 entries.append(self._enter(partial(self._try_class, cls, frame)))
+        entries += self._enter_by_roles(source, frame)
         for function in list(self.functions):
             if function.path == source.path and function.node not in self.called and not self.overdue:
                 entries.append(self._enter(partial(self._try_function, function, frame)))
@@ -104,6 +109,53 @@ class EntryPoints(DeclaredShapes):
         if self.overdue:
             self.trace.incomplete = message("analysis.time")
         self.settle_facts()
+        return entries
+
+    def _enter_by_roles(self, source: SourceText, frame: Frame) -> list[Entry]:
+        """Run the functions and the classes whose parameters and attributes are known by their use: first those that no
+        other one in the file calls, so that those inherit what they are given."""
+        entries: list[Entry] = []
+        functions = [one for one in self.functions if one.path == source.path and isinstance(one.node, _DEFINED)]
+        plain = {one.name: one for one in functions if one.owner is None}
+        named = {name: one.node for name, one in plain.items() if isinstance(one.node, _DEFINED)}
+        inner = {name for one in functions for name in names_called(one.node) if plain.get(name) is not one}
+        for function in sorted(plain.values(), key=lambda one: one.name in inner):
+            if function.node not in self.called and not self.overdue and isinstance(function.node, _DEFINED):
+                uses = Reader(named, {}).read(function.node, bound=False)
+                roles = roles_by_use(uses, annotations_of(function.node))
+                if roles.of:
+                    entries.append(self._enter(partial(self._try_with_roles, function, roles, frame)))
+        for cls in list(self.classes):
+            methods = {
+                name: value.node
+                for name, value in cls.slots.items()
+                if isinstance(value, Function) and isinstance(value.node, _DEFINED) and value.kind == "function"
+            }
+            known = cls.has_known_bases() and not cls.is_module() and cls.native_base() is None
+            if cls.path == source.path and known and methods and not self._was_made(cls) and not self.overdue:
+                reader = Reader(named, methods)
+                for node in methods.values():
+                    reader.read(node, bound=True)
+                roles = roles_by_use(reader.uses, {})
+                if any(key.startswith("self.") for key in roles.of):
+                    entries += self._enter_methods(cls, methods, roles, frame)
+        return entries
+
+    def _was_made(self, cls: ClassValue) -> bool:
+        """Whether something made an instance of a class, or of one that derives from it."""
+        return any(cls in made.mro() for made in self.instantiated)
+
+    def _enter_methods(
+        self, cls: ClassValue, methods: Mapping[str, ast.AST], roles: Roles, frame: Frame
+    ) -> list[Entry]:
+        """Run the methods of a class that nothing makes an object of, first those that no other one calls."""
+        inner = {name for node in methods.values() for name in names_called(node)}
+        entries: list[Entry] = []
+        for name in sorted(methods, key=lambda name: name in inner):
+            method = cls.slots[name]
+            if name.startswith("__") or method.node in self.called or self.overdue:
+                continue
+            entries.append(self._enter(partial(self._try_method, cls, method, roles, frame)))
         return entries
 
     def _suppose_all(self, entries: list[Entry]) -> None:
@@ -211,6 +263,45 @@ class EntryPoints(DeclaredShapes):
             for method in list(cls.slots.values()):
                 if isinstance(method, Function) and method.node not in self.called and method.kind == "function":
                     self._hand_out(method, (instance,), self._arguments(method, 1, given), frame)
+
+    def _try_with_roles(self, function: Function, roles: Roles, frame: Frame, given: Supposition) -> None:
+        """A function whose parameters are known by their use."""
+        values = self._arguments(function, 0, given)
+        held = StandIns(self, roles, function.node, function.path).values
+        for name in values:
+            if is_unknown(values[name]) and name in held:
+                values[name] = held[name]
+        with self._over_batches(roles):
+            if roles.evaluated and not roles.trained and roles.batches:
+                # Of a whole evaluation, nobody goes backward through the result.
+                self.call_function(function, (), values, None, frame)
+            else:
+                self._hand_out(function, (), values, frame)
+
+    def _try_method(self, cls: ClassValue, method: Function, roles: Roles, frame: Frame, given: Supposition) -> None:
+        """A method of an object whose attributes are known by their use."""
+        found = self.class_attribute(cls, "__init__")
+        kwargs = self._constructor_arguments(found, given) if isinstance(found, Function) else OpenArguments()
+        instance = self.instantiate(cls, (), kwargs, None, frame)
+        if not isinstance(instance, Instance):
+            return
+        stand_ins = StandIns(self, roles, method.node, method.path)
+        for key, value in stand_ins.values.items():
+            name = key.removeprefix("self.")
+            if name != key and is_unknown(instance.slots.get(name, UNKNOWN)):
+                self.heap.set(instance.slots, name, value)
+        self.heap.set(instance.state, "open", True)
+        with self._over_batches(roles):
+            self._hand_out(method, (instance,), self._arguments(method, 1, given), frame)
+
+    @contextmanager
+    def _over_batches(self, roles: Roles) -> Iterator[None]:
+        """The loops of an entry that go over batches."""
+        before, self.batch_loops = self.batch_loops, roles.batches
+        try:
+            yield
+        finally:
+            self.batch_loops = before
 
     def _try_function(self, function: Function, frame: Frame, given: Supposition) -> None:
         if function.owner is None and not isinstance(function.node, ast.Lambda):

@@ -6,6 +6,7 @@ import ast
 import operator
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from torchsleuth.interp import demands, kinds, limits, misuse, operations, reasons, special, unset
@@ -766,6 +767,8 @@ class Expressions(Calls):
             if not iteration.exact and not _hands_on(element):
                 listed = parameters.listed(self, sequence)
                 iteration = iteration if listed is None else Iteration(listed, exact=True)
+            if node in self.batch_loops:
+                iteration = replace(iteration, over_loader=True)
             items = list(iteration.items)
             if not iteration.exact or len(items) > MAX_SEQUENCE:
                 exact, items = False, items[:MAX_KINDS]

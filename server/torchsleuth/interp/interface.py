@@ -73,6 +73,8 @@ class Interpreter(ABC):
     """Nodes that were evaluated."""
     step_limit: int
     """Nodes that may be evaluated."""
+    batch_loops: frozenset[ast.AST] = frozenset()
+    """The loops over batches of a loader that nobody passes."""
     overdue: bool
     """Whether the time for the document is over."""
     most_questions: int | None
@@ -195,6 +197,10 @@ class Interpreter(ABC):
     @abstractmethod
     def same_graph(self, tensor: Tensor, result: Tensor) -> Tensor:
         """A new value of the same graph, such as ``x.to(device)``."""
+
+    @abstractmethod
+    def connect(self, results: list[Tensor], operation: Operation, tensors: Sequence[Tensor]) -> None:
+        """Give the results of an operation their place in the graph, or the reason why they have none."""
 
     @abstractmethod
     def require_grad(self, tensor: Tensor, value: bool | None, node: ast.AST, frame: Frame) -> None:

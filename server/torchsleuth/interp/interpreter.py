@@ -7,6 +7,7 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -422,6 +423,8 @@ class Execution(Importing):
             iteration = _thinned(value, self.iterate(value, node.iter, frame))
             if isinstance(value, ListValue) and value.once is not None and held is not None and iteration.exact:
                 self.heap.set(value.slots, "items", held)
+        if node in self.batch_loops:
+            iteration = replace(iteration, over_loader=True)
         return self._loop(node, frame, iteration, value=value)
 
     do_AsyncFor = do_For

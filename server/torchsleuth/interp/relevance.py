@@ -1,4 +1,5 @@
-"""Whether a document has anything to do with PyTorch, as far as the imports of it and of what it imports say."""
+"""Whether a document has anything to do with PyTorch, as far as the imports of it and of what it imports say, or what it does
+with things that it is given."""
 
 from __future__ import annotations
 
@@ -25,10 +26,16 @@ _IMPORT = re.compile(
 """Import statements, also in texts that do not parse; one in a string is taken for one, which costs time and nothing else."""
 
 
+_TRAINS = re.compile(r"\.(?:backward|zero_grad)\(|\.eval\(\)")
+"""Calls that next to nothing but PyTorch has."""
+
+
 def irrelevant(source: SourceText, workspace: Workspace) -> Trace | None:
     """The findings in a document that is nothing to do with PyTorch, which need not be executed: where modules are
     looked for that were not found, as they may have. None for any other document."""
     trace = Trace()
+    if _TRAINS.search(source.text):
+        return None
     waiting, seen = [source], {source.path}
     while waiting:
         one = waiting.pop()

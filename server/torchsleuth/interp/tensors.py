@@ -76,6 +76,9 @@ _ERRORS_OF_KINDS = (
 )  # fmt: skip
 """Messages about arguments that are no tensors; believed where they are all known."""
 
+_KEEPS_GRAPH = frozenset({"add", "sub", "mul", "truediv", "pow", "matmul"})
+"""Operators that give numbers with a gradient, whatever the other operand is."""
+
 
 class TensorOperations(Questions):
     """Everything that touches tensors. The attributes are set by `Execution`."""
@@ -489,7 +492,16 @@ class TensorOperations(Questions):
                 self.heap.set(left.slots, "spec", left.spec.with_(requires_grad=grad))
                 self.retag(left)
                 return left
-            return self._opaque(history, tensors)
+            made = self._opaque(history, tensors)
+            if name in _KEEPS_GRAPH and self.grad and any(part.spec.requires_grad for part in tensors):
+                # Whatever the other one is, the result is computed from what requires grad.
+                made.slots["spec"] = made.spec.with_(requires_grad=True)
+                operation = self.operation(f"operator.{name}", (left, right), {}, node, frame, None)
+                self.connect([made], operation, tensors)
+                part = node_of(made)
+                if part is not None:
+                    part.open = True
+            return made
         if inplace and isinstance(left, Tensor):
             method = f"Tensor.__i{name.rstrip('_')}__"
             value = self.operate(method, (left, right), {}, node, frame)

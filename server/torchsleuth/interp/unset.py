@@ -168,6 +168,8 @@ def of_library(
     """``optimizer.zerograd()``, ``loader.shape``: an attribute that an object of the library has not."""
     from torchsleuth.interp.library import data, states
 
+    if isinstance(owner, LibraryObject) and owner.site is None:
+        return  # it stands for one of a class that is not known
     if owner.path == data.LOADER and name == "next":
         return  # that is said of its iterators, too, in one place
     known = frozenset(dir(OrderedDict)) if owner.path == hierarchy.STATE else interp.oracle.attributes(owner.path)

@@ -10,6 +10,7 @@ from torchsleuth.tensors.spec import NotASpec
 from torchsleuth.values import (
     UNKNOWN,
     Bound,
+    Builtin,
     Choice,
     DictValue,
     Instance,
@@ -97,6 +98,11 @@ def has_own_parameters(module: LibraryModule) -> bool:
     if module.built is not None:
         return module.built.has_parameters
     return module.children is None and not is_loss(module.path) and module.type_name not in _NO_PARAMETERS
+
+
+def stands_for_any(module: Value) -> bool:
+    """Whether a module stands for one that nobody passes: of its parts nothing is known."""
+    return isinstance(module, Instance) and isinstance(module.cls.slots.get("forward"), Builtin)
 
 
 def training_of(module: Value) -> bool | None:

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.library.optim import given_to, trained_parts
-from torchsleuth.interp.trace import Event
+from torchsleuth.interp.trace import LOOP_METHODS, Event, LoopPoint
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax.trees import index
-from torchsleuth.values import LibraryObject, is_unknown
+from torchsleuth.values import LibraryObject, Site, is_unknown
 
 _ALIASES = frozenset("data detach view reshape flatten squeeze unsqueeze T t contiguous".split())
 """Attributes and methods of a gradient that give the same memory again."""
@@ -37,6 +37,51 @@ def reads_gradients(analysis: Analysis) -> bool:
     if bool(analysis.events("grad_touched")):
         return True
     return any(True for path in _paths(analysis) for _ in _uses(analysis.tree(path)))
+
+
+def reads_gradients_in(analysis: Analysis, point: LoopPoint) -> bool:
+    """Whether a loop uses ``.grad`` of some tensor in any way, itself or in what it calls."""
+    inside = analysis.events_within(point)
+    if any(event.kind == "grad_touched" for event in inside):
+        return True
+    loop = analysis.index(point.span.path).same(point.node)
+    reached = {point.span.path: _reached(analysis.tree(point.span.path), loop)} if loop is not None else {}
+    sites = [site for event in inside for site in _chain(event.site)]
+    for site in sites:
+        function = site.scene.function
+        if function is not None:
+            found = analysis.index(function.path).same(function.node)
+            reached.setdefault(function.path, set()).update([function.name] if found is not None else [])
+    for path, names in reached.items():
+        for use in _uses(analysis.tree(path)):
+            around = next((part for part in use if isinstance(part, ast.FunctionDef)), None)
+            if loop in use or (around is not None and around.name in names and loop not in set(ast.walk(around))):
+                return True
+    return False
+
+
+def _chain(site: Site) -> Iterator[Site]:
+    """A place, and the calls that led there."""
+    frame = site.scene
+    yield site
+    while frame.caller is not None and frame.call is not None:
+        call, frame = frame.call, frame.caller
+        yield frame.site(call)
+
+
+def _reached(tree: ast.Module, loop: ast.AST) -> set[str]:
+    """The names of the functions of a file that a loop calls, or what it calls. What optimizers have as methods is theirs."""
+    functions = {node.name: node for node in index(tree).of_type(ast.FunctionDef)}
+    found: set[str] = set()
+    pending: list[ast.AST] = [loop]
+    while pending:
+        for part in ast.walk(pending.pop()):
+            function = part.func if isinstance(part, ast.Call) else None
+            name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", None)
+            if name in functions and name not in found and name not in LOOP_METHODS:
+                found.add(name)
+                pending.append(functions[name])
+    return found
 
 
 def changes_gradients(analysis: Analysis) -> bool:

@@ -4,15 +4,46 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
+from typing import TypeGuard
 
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.loops import caller_of, is_alone, loop_statement, statement_of
+from torchsleuth.rules.evidence.loops import caller_of, is_alone, loop_statement, own_blocks, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import LibraryObject, Site, is_int
+
+
+def every_kth(analysis: Analysis, step: Event) -> ast.BinOp | None:
+    """The ``i % k`` that decides whether the optimizer steps."""
+    statement = statement_of(analysis, step.site)
+    if statement is None:
+        return None
+    inner: ast.AST = statement
+    for part in reversed(edits.path_to(analysis.tree(step.site.span.path), statement)):
+        block = next((body for body in own_blocks(part) if inner in body), [])
+        skipping = [one for one in takewhile(lambda one: one is not inner, block) if _skips(one)]
+        tests = [one.test for one in skipping if isinstance(one, ast.If)]
+        if isinstance(part, ast.If) and inner in part.body:
+            tests.append(part.test)
+        found = [node for test in tests for node in ast.walk(test) if _is_modulo(node)]
+        if found:
+            return found[0]
+        if isinstance(part, ast.For | ast.While | ast.FunctionDef | ast.If):
+            return None
+        inner = part if isinstance(part, ast.stmt) else inner
+    return None
+
+
+def _skips(statement: ast.AST) -> bool:
+    return isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Continue) and not statement.orelse
+
+
+def _is_modulo(node: ast.AST) -> TypeGuard[ast.BinOp]:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
 
 
 def is_unconditional(analysis: Analysis, place: Site, points: list[LoopPoint]) -> bool:

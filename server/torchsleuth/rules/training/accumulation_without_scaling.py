@@ -28,14 +28,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import takewhile
-from typing import TypeGuard
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp.roles import UNKNOWN_LOSS
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import changes_gradients, feeds
-from torchsleuth.rules.evidence.loops import own_blocks, statement_of
+from torchsleuth.rules.evidence.schedules import every_kth
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject
@@ -55,7 +54,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for step in analysis.events("step"):
         if not step.loops or not isinstance(step.subject, LibraryObject):
             continue
-        condition = _every_kth(analysis, step)
+        condition = every_kth(analysis, step)
         backward = _accumulated(analysis, step) if condition is not None else None
         if backward is not None and condition is not None and _is_unscaled(backward.node):
             found.setdefault(backward.site.span, (backward, step, condition))
@@ -64,35 +63,6 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         for backward, step, condition in found.values():
             adaptive = isinstance(step.subject, LibraryObject) and step.subject.type_name in _ADAPTIVE
             yield _finding(analysis, backward, step, condition, hidden=adaptive and not clipped)
-
-
-def _every_kth(analysis: Analysis, step: Event) -> ast.BinOp | None:
-    """The ``i % k`` that decides whether the optimizer steps."""
-    statement = statement_of(analysis, step.site)
-    if statement is None:
-        return None
-    inner: ast.AST = statement
-    for part in reversed(edits.path_to(analysis.tree(step.site.span.path), statement)):
-        block = next((body for body in own_blocks(part) if inner in body), [])
-        skipping = [one for one in takewhile(lambda one: one is not inner, block) if _skips(one)]
-        tests = [one.test for one in skipping if isinstance(one, ast.If)]
-        if isinstance(part, ast.If) and inner in part.body:
-            tests.append(part.test)
-        found = [node for test in tests for node in ast.walk(test) if _is_modulo(node)]
-        if found:
-            return found[0]
-        if isinstance(part, ast.For | ast.While | ast.FunctionDef | ast.If):
-            return None
-        inner = part if isinstance(part, ast.stmt) else inner
-    return None
-
-
-def _skips(statement: ast.AST) -> bool:
-    return isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Continue) and not statement.orelse
-
-
-def _is_modulo(node: ast.AST) -> TypeGuard[ast.BinOp]:
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
 
 
 def _accumulated(analysis: Analysis, step: Event) -> Event | None:
@@ -119,6 +89,8 @@ def _is_unscaled(node: GraphNode | None) -> bool:
         return False
     if node.operator in ("add", "neg"):
         return any(_is_unscaled(part) for part in node.inputs)
+    if node.operator == UNKNOWN_LOSS:
+        return True
     given = node.site.node.keywords if isinstance(node.site.node, ast.Call) else []
     return node.operator in _MEANS and not any(_changes_mean(keyword) for keyword in given)
 
@@ -140,8 +112,9 @@ def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.Bi
         text = f"({source.segment(node.func.value)} / {times})"
         title = message("fix.replace", old=source.segment(node.func.value), new=text)
         candidates.append(Candidate(title, (edits.replace(source, node.func.value, text),), safe=False))
+    unsure = backward.node is not None and any(part.operator == UNKNOWN_LOSS for part in backward.node.members)
     text = message("accumulate.hidden" if hidden else "accumulate.unscaled", times=times)
-    return Finding(backward.site.span, text, places, tuple(candidates), severity="hint" if hidden else None)
+    return Finding(backward.site.span, text, places, tuple(candidates), severity="hint" if hidden or unsure else None)
 
 
 RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -25,14 +25,16 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.gradients import feeds, reads_gradients
+from torchsleuth.rules.evidence.gradients import feeds, reads_gradients_in
 from torchsleuth.rules.evidence.loops import (
+    blocks_of,
     innermost,
     is_alone,
     is_simple,
@@ -42,6 +44,7 @@ from torchsleuth.rules.evidence.loops import (
     trained_by,
     unseen,
 )
+from torchsleuth.rules.evidence.schedules import every_kth
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, is_module
@@ -53,8 +56,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     modules = [event for event in analysis.events("zero_grad") if is_module(event.subject)]
     each = (_wasted(analysis, optimizer, modules) for optimizer in analysis.trace.optimizers)
     found = [wasted for wasted in each if wasted is not None]
-    if found and not reads_gradients(analysis) and not unseen(analysis, "step"):
+    if found and not unseen(analysis, "step"):
         for backward, clearing, step in found:
+            point = innermost(clearing)
+            if point is None or reads_gradients_in(analysis, point):
+                continue
             source = analysis.source_of(clearing.site.span.path)
             text = message("zero_grad.accumulated", line=step.site.span.start.line)
             places = (
@@ -72,7 +78,8 @@ def _wasted(analysis: Analysis, optimizer: LibraryObject, modules: list[Event]) 
     pending: Event | None = None
     for event in _around(analysis, optimizer, modules):
         if event.kind == "step":
-            pending = None  # also of another optimizer: the backward() was for that one
+            if event.certain or event.subject is not optimizer or every_kth(analysis, event) is None:
+                pending = None  # also of another optimizer: the backward() was for that one
         elif event.kind == "backward":
             pending = event if event.certain and feeds(event, optimizer) is True else None
         elif event.kind == "zero_grad" and event.certain and pending is not None and _clears(event, optimizer):
@@ -110,7 +117,7 @@ def _step_within(analysis: Analysis, backward: Event, optimizer: LibraryObject) 
     feeding = [event for event in inside if event.kind == "backward" and feeds(event, optimizer) is not False]
     steps = [event for event in inside if event.kind == "step" and event.subject is optimizer]
     sites = {event.site.span for event in feeding}
-    taken = any(innermost(step) == point for step in steps)
+    taken = any(innermost(step) == point and (step.certain or every_kth(analysis, step) is None) for step in steps)
     if taken or not steps or len(sites) != 1 or not all(recurs(analysis, step) for step in steps):
         return None
     return steps[0]
@@ -131,6 +138,12 @@ def _moved(analysis: Analysis, clearing: Event, step: Event) -> Iterator[Candida
     source, name = analysis.source_of(path), receiver_text(analysis, clearing.site)
     if name and is_alone(here, analysis, path) and is_simple(there, analysis, path):
         text = source.segment(here)
+        block = next((block for block in blocks_of(analysis.tree(path)) if there in block), [there])
+        following = block[block.index(there) + 1 :]
+        if any(isinstance(one, ast.Expr) and source.segment(one) == text and one is not here for one in following):
+            title = message("fix.remove_line", text=text, line=here.lineno)
+            yield Candidate(title, (edits.remove_line(source, here.lineno),))
+            return
         changes = (edits.remove_line(source, here.lineno), edits.insert_line_after(source, there, text))
         yield Candidate(message("fix.move_after", text=text, line=there.lineno), changes)
 

@@ -62,7 +62,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if event.site.span in seen or not event.certain or not isinstance(scheduler, LibraryObject):
             continue
         call = scheduler.site.node if scheduler.site is not None else None
-        points = loops_since(event, scheduler)
+        points = loops_since(event, scheduler) if scheduler.site is not None else []
         if scheduler.site is None or not isinstance(call, ast.Call) or not points:
             continue
         if len(points) == 1:

@@ -29,6 +29,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.hierarchy import stands_for_any
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import (
@@ -43,28 +44,37 @@ from torchsleuth.rules.evidence.loops import (
     unseen,
     within,
 )
-from torchsleuth.rules.evidence.modes import ModeDependent, mode_dependent
+from torchsleuth.rules.evidence.modes import mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.values import Value
 
 CODE = "TS507"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    found: dict[Span, tuple[Event, Event, ModeDependent]] = {}
+    found: dict[Span, tuple[Event, Event, str]] = {}
     trained = {forward for event in analysis.trace.events if event.kind == "backward" for forward in event.history}
     for event in analysis.trace.events:
         span = event.site.span
         if event.kind != "forward" or span in found or event.forward_id not in trained:
             continue
-        layer = next(mode_dependent(analysis, event.subject), None) if event.grad and event.certain else None
+        layer = _dependent(analysis, event.subject) if event.grad and event.certain else None
         switch = _switch(analysis, event) if layer is not None else None
         if switch is not None and layer is not None:
             found[span] = (event, switch, layer)
     if found and not unseen(analysis, "train"):
         for event, switch, layer in found.values():
             yield _finding(analysis, event, switch, layer)
+
+
+def _dependent(analysis: Analysis, module: Value) -> str | None:
+    """What of a module depends on its mode. One that nobody passes has such layers: otherwise, nobody would switch it."""
+    layer = next(mode_dependent(analysis, module), None)
+    if layer is None:
+        return message("train.missing.any") if stands_for_any(module) else None
+    return layer.name
 
 
 def _switch(analysis: Analysis, event: Event) -> Event | None:
@@ -98,14 +108,14 @@ def _reaches(mode: Event, event: Event) -> bool:
     return covers(mode, event.subject) or made_alike(mode.subject, event.subject)
 
 
-def _finding(analysis: Analysis, event: Event, switch: Event, layer: ModeDependent) -> Finding:
+def _finding(analysis: Analysis, event: Event, switch: Event, layer: str) -> Finding:
     name = called_text(analysis, event)
     source = analysis.source_of(switch.site.span.path)
     places = (related(source, switch.site.node, message("train.missing.eval")),)
     text = message(
         "train.missing",
         module=f"`{name}`" if name else "the model",
-        layer=layer.name,
+        layer=layer,
         line=switch.site.span.start.line,
     )
     return Finding(event.site.span, text, places, _inserted(analysis, event, name))

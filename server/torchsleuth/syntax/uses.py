@@ -1,0 +1,300 @@
+"""What is done with the parameters of functions, and with attributes of ``self``: which methods of theirs are called, what
+they are called with, and where the results go."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+Key = str
+"""A parameter, or an attribute such as ``self.model``, by its text."""
+MAX_INLINED = 4
+"""Functions of the file that are followed inside of one another."""
+MAX_STATEMENTS = 4_000
+_SEEN_THROUGH = frozenset({"enumerate", "tqdm", "zip", "iter", "islice", "cycle", "track", "trange", "reversed", "len"})
+"""Functions whose result goes through what they are given."""
+_PASSES = ("scale", "div", "sum", "mean")
+
+
+@dataclass(frozen=True)
+class Is:
+    """The value of a key itself."""
+
+    key: Key
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a call of a key gave, or what was computed from that."""
+
+    key: Key
+
+
+@dataclass(frozen=True)
+class Item:
+    """What a loop over a key sees. `loop`: where."""
+
+    key: Key
+    loop: ast.AST
+
+
+Label = Is | Result | Item
+Labels = frozenset[Label]
+NOTHING: Labels = frozenset()
+Functions = Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef]
+
+
+@dataclass
+class Uses:
+    """What is done with each key.
+
+    `methods`: methods of its that are called, with the number of their arguments. `read`: its other attributes. `called`:
+    labels of the arguments of each call of it. `feeds`: keys that are called with its results. `differentiated`: keys whose
+    results are the start of a backward pass. `scaled`: keys that have ``scale`` called with a result. `steps`: keys in the order
+    in which their ``step()`` follows a backward. `given_to`: methods that it is an argument of. `loops`: the loops over each key.
+    `compared`: keys whose results something else is called with, together with another argument.
+    """
+
+    methods: dict[Key, set[tuple[str, int]]] = field(default_factory=dict)
+    read: dict[Key, set[str]] = field(default_factory=dict)
+    called: dict[Key, list[tuple[Labels, ...]]] = field(default_factory=dict)
+    feeds: dict[Key, set[Key]] = field(default_factory=dict)
+    differentiated: set[Key] = field(default_factory=set)
+    starts: dict[Key, set[str]] = field(default_factory=dict)
+    steps: list[Key] = field(default_factory=list)
+    given_to: dict[Key, set[tuple[Key, str]]] = field(default_factory=dict)
+    loops: dict[Key, set[ast.AST]] = field(default_factory=dict)
+    compared: set[Key] = field(default_factory=set)
+    reads_items: set[ast.AST] = field(default_factory=set)
+    """The loops whose items a key is called with."""
+
+    def names_of_methods(self, key: Key) -> set[str]:
+        return {name for name, _ in self.methods.get(key, ())}
+
+
+class Reader:
+    """Follows what the keys of some functions become. `functions`: those of the file, `methods`: those of the class."""
+
+    def __init__(self, functions: Functions, methods: Functions) -> None:
+        self.uses = Uses()
+        self._functions, self._methods = functions, methods
+        self._stack: list[ast.AST] = []
+        self._statements = 0
+        self._receiver: str | None = None
+        self._returned: list[Labels] = []
+
+    def read(self, function: ast.FunctionDef | ast.AsyncFunctionDef, bound: bool) -> Uses:
+        """Read a function whose parameters are keys. `bound`: the first one is the object, whose attributes are keys."""
+        names = [part.arg for part in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+        receiver = names.pop(0) if bound and names else None
+        self._run(function, {name: frozenset({Is(name)}) for name in names}, receiver)
+        return self.uses
+
+    def _run(
+        self, function: ast.FunctionDef | ast.AsyncFunctionDef, names: dict[str, Labels], receiver: str | None
+    ) -> Labels:
+        """What the function may return. Its body is read twice: what one iteration leaves is there in the next."""
+        before, self._receiver = self._receiver, receiver
+        self._stack.append(function)
+        self._returned.append(NOTHING)
+        for _ in range(2):
+            self._block(function.body, names)
+        self._receiver = before
+        self._stack.pop()
+        return self._returned.pop()
+
+    # -- statements --------------------------------------------------------------------------------
+
+    def _block(self, statements: Iterable[ast.stmt], names: dict[str, Labels]) -> None:
+        for statement in statements:
+            self._statements += 1
+            if self._statements <= MAX_STATEMENTS:
+                self._statement(statement, names)
+
+    def _statement(self, statement: ast.stmt, names: dict[str, Labels]) -> None:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return
+        if isinstance(statement, ast.For | ast.AsyncFor):
+            self._bind(statement.target, self._over(statement, self._value(statement.iter, names)), names)
+        elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign) and statement.value is not None:
+            value = self._value(statement.value, names)
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            for target in targets:
+                if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
+                    if len(target.elts) == len(statement.value.elts):
+                        for one, part in zip(target.elts, statement.value.elts):
+                            self._bind(one, self._value(part, names), names)
+                        continue
+                self._bind(target, value, names, add=isinstance(statement, ast.AugAssign))
+        elif isinstance(statement, ast.Return):
+            if statement.value is not None:
+                self._returned[-1] |= self._value(statement.value, names)
+        else:
+            for child in ast.iter_child_nodes(statement):
+                if isinstance(child, ast.expr):
+                    self._value(child, names)
+                elif isinstance(child, ast.withitem):
+                    value = self._value(child.context_expr, names)
+                    if child.optional_vars is not None:
+                        self._bind(child.optional_vars, value, names)
+        for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+            for inner in getattr(statement, name, ()):
+                self._block([inner] if isinstance(inner, ast.stmt) else getattr(inner, "body", ()), names)
+
+    def _over(self, loop: ast.AST, value: Labels) -> Labels:
+        """The labels of what a loop sees."""
+        keys = {label.key for label in value if isinstance(label, Is)}
+        for key in keys:
+            self.uses.loops.setdefault(key, set()).add(loop)
+        return frozenset(Item(key, loop) for key in keys) | {label for label in value if not isinstance(label, Is)}
+
+    def _bind(self, target: ast.expr, value: Labels, names: dict[str, Labels], add: bool = False) -> None:
+        if isinstance(target, ast.Tuple | ast.List):
+            for part in target.elts:
+                self._bind(part, value, names)
+        elif isinstance(target, ast.Starred):
+            self._bind(target.value, value, names)
+        elif isinstance(target, ast.Name):
+            names[target.id] = value | names.get(target.id, NOTHING) if add else value
+        elif isinstance(target, ast.Attribute):
+            key = self._attribute(target)
+            if key is not None:
+                names[key] = value | names.get(key, NOTHING)
+
+    # -- expressions -------------------------------------------------------------------------------
+
+    def _attribute(self, node: ast.expr) -> Key | None:
+        """``self.model``"""
+        own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == self._receiver
+        return f"self.{node.attr}" if own and isinstance(node, ast.Attribute) else None
+
+    def _value(self, node: ast.expr, names: dict[str, Labels]) -> Labels:
+        if isinstance(node, ast.Name):
+            return names.get(node.id, NOTHING)
+        if isinstance(node, ast.Call):
+            return self._call(node, names)
+        key = self._attribute(node)
+        if key is not None:
+            held = names.get(key, NOTHING)
+            return held if any(isinstance(label, Is) for label in held) else held | {Is(key)}
+        if isinstance(node, ast.Attribute):
+            value = self._value(node.value, names)
+            for label in value:
+                if isinstance(label, Is):
+                    self.uses.read.setdefault(label.key, set()).add(node.attr)
+            return frozenset(label for label in value if not isinstance(label, Is))
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+            inner = dict(names)
+            for generator in node.generators:
+                self._bind(generator.target, self._over(node, self._value(generator.iter, inner)), inner)
+                for test in generator.ifs:
+                    self._value(test, inner)
+            if isinstance(node, ast.DictComp):
+                return _derived(self._value(node.key, inner) | self._value(node.value, inner))
+            return _derived(self._value(node.elt, inner))
+        if isinstance(node, ast.Subscript):
+            self._value(node.slice, names)
+            return self._value(node.value, names)
+        if isinstance(node, ast.Lambda | ast.JoinedStr):
+            return NOTHING
+        found = NOTHING
+        for part in ast.iter_child_nodes(node):
+            if isinstance(part, ast.expr):
+                found |= self._value(part, names)
+        return found if isinstance(node, ast.IfExp | ast.BoolOp | ast.Await | ast.Starred) else _derived(found)
+
+    def _call(self, node: ast.Call, names: dict[str, Labels]) -> Labels:
+        args = [self._value(part, names) for part in node.args]
+        keywords = {part.arg: self._value(part.value, names) for part in node.keywords}
+        given = (*args, *keywords.values())
+        everything = frozenset[Label]().union(*given) if given else NOTHING
+        function = node.func
+        own = self._attribute(function)
+        called = self._methods.get(own.removeprefix("self.")) if own is not None else None
+        if called is None and isinstance(function, ast.Name) and function.id not in names:
+            called = self._functions.get(function.id)
+        if called is not None:
+            return self._inlined(called, args, keywords, own is not None) | _derived(everything)
+        if isinstance(function, ast.Attribute) and own is None:
+            return self._method(function, args, everything, len(given), names)
+        found = _derived(everything)
+        self._compared(everything, len(given))
+        if isinstance(function, ast.Name) and function.id in _SEEN_THROUGH:
+            return everything
+        for label in self._value(function, names):
+            if isinstance(label, Is):
+                self._called(label.key, given, everything)
+                found |= {Result(label.key)}
+        # What is computed from a result by way of something that is called is the result of this.
+        keys = {label.key for label in self._value(function, names) if isinstance(label, Is)}
+        return frozenset(Result(key) for key in keys) if keys else found
+
+    def _called(self, key: Key, given: tuple[Labels, ...], everything: Labels) -> None:
+        self.uses.called.setdefault(key, []).append(given)
+        for label in everything:
+            if isinstance(label, Result) and label.key != key:
+                self.uses.feeds.setdefault(label.key, set()).add(key)
+            elif isinstance(label, Item):
+                self.uses.reads_items.add(label.loop)
+            elif isinstance(label, Is):
+                self.uses.given_to.setdefault(label.key, set()).add((key, ""))
+
+    def _compared(self, everything: Labels, count: int) -> None:
+        if count >= 2:
+            self.uses.compared.update(label.key for label in everything if isinstance(label, Result))
+
+    def _method(
+        self, function: ast.Attribute, args: list[Labels], everything: Labels, count: int, names: dict[str, Labels]
+    ) -> Labels:
+        """``receiver.name(…)``"""
+        receiver, name = self._value(function.value, names), function.attr
+        keys = {label.key for label in receiver if isinstance(label, Is)}
+        for key in keys:
+            self.uses.methods.setdefault(key, set()).add((name, count))
+            for label in everything:
+                if isinstance(label, Is):
+                    self.uses.given_to.setdefault(label.key, set()).add((key, name))
+            if name == "step" and count == 0 and self.uses.differentiated and key not in self.uses.steps:
+                self.uses.steps.append(key)
+        if name == "backward":
+            for label in (receiver | everything) if not keys else everything:
+                if isinstance(label, Result):
+                    self.uses.differentiated.add(label.key)
+                    for key in keys:
+                        self.uses.starts.setdefault(key, set()).add(label.key)
+        if (
+            isinstance(function.value, ast.Name)
+            and function.value.id in ("itertools", "tqdm")
+            and name in _SEEN_THROUGH
+        ):
+            return everything
+        if not keys and not receiver:
+            self._compared(everything, count)
+        kept = frozenset(label for label in receiver if not isinstance(label, Is)) | _derived(everything)
+        # `model.to(device)` is the model, `loader.items()` goes through the loaders.
+        return kept | (receiver if name in ("to", "cuda", "cpu", "values", "items", "get", "prepare") else NOTHING)
+
+    def _inlined(
+        self,
+        function: ast.FunctionDef | ast.AsyncFunctionDef,
+        args: list[Labels],
+        keywords: dict[str | None, Labels],
+        method: bool,
+    ) -> Labels:
+        """A function of the file, run with the labels of its arguments."""
+        if function in self._stack or len(self._stack) > MAX_INLINED:
+            return NOTHING
+        names = [part.arg for part in (*function.args.posonlyargs, *function.args.args)]
+        static = any(ast.unparse(part) == "staticmethod" for part in function.decorator_list)
+        receiver = names.pop(0) if method and names and not static else None
+        bound = dict(zip(names, args)) | {name: value for name, value in keywords.items() if name is not None}
+        return self._run(function, bound, receiver)
+
+
+def _derived(labels: Labels) -> Labels:
+    """The labels of what is computed from values with these."""
+    return frozenset(label for label in labels if not isinstance(label, Is))
+
+
+__all__ = ["Functions", "Is", "Item", "Key", "Labels", "Reader", "Result", "Uses"]
