@@ -36,7 +36,7 @@ from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import classes, data, dictionaries, hierarchy, modules, parameters, pure, python
 from torchsleuth.interp.observed import Observations
 from torchsleuth.interp.parts import Parts
-from torchsleuth.interp.trace import AttributeSet, LoopPoint, PartSet, Trace, Unpacking
+from torchsleuth.interp.trace import Alias, AttributeSet, LoopPoint, PartSet, SubsetSet, Trace, Unpacking
 from torchsleuth.messages import message
 from torchsleuth.oracle import Operators
 from torchsleuth.syntax.shapes import Declarations
@@ -231,12 +231,40 @@ class Execution(Importing):
 
     def do_Assign(self, node: ast.Assign, frame: Frame) -> None:
         value = self.eval(node.value, frame)
+        if isinstance(node.value, ast.Name | ast.Attribute) and self.is_module(value):
+            self._note_alias(node, value, frame)
         for target in node.targets:
             if isinstance(target, ast.Tuple) and isinstance(value, LibraryObject):
                 count = data.measured(self, value, node, frame)
                 kinds.unpacks(self, value, count, target, node.value, frame)
             self.assign(target, value, frame)
         self.meet_statement(node, value, frame)
+
+    def _note_alias(self, node: ast.Assign, value: Value, frame: Frame) -> None:
+        """A module gets another name, or the place of another one."""
+        target = node.targets[0]
+        before: Value = None
+        if isinstance(target, ast.Name):
+            before = frame.names.get(target.id)
+        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+            owner = frame.names.get(target.value.id)
+            before = owner.slots.get(target.attr) if isinstance(owner, Instance) else None
+        else:
+            return
+        site = self.site(node.value, frame)
+        self.trace.aliases.append(Alias(site, target, value, before, len(self.trace.events)))
+
+    def _note_subset(self, target: ast.Attribute, owner: Value, value: Value, frame: Frame) -> None:
+        """Something is set on a part of a data set, or by way of it on the whole."""
+        subset, whole = owner, owner
+        if isinstance(target.value, ast.Attribute) and target.value.attr == "dataset":
+            subset = self.eval(target.value.value, frame)
+        if not isinstance(subset, LibraryObject) or not subset.path.endswith(".Subset"):
+            return
+        whole = subset.slots.get("dataset", subset.argument(0, "dataset", UNKNOWN))
+        before = whole.slots.get(target.attr) if isinstance(whole, Instance | LibraryObject) else None
+        site = self.site(target, frame)
+        self.trace.subsets_set.append(SubsetSet(site, target, subset, whole, value, before))
 
     def do_AnnAssign(self, node: ast.AnnAssign, frame: Frame) -> None:
         if node.value is not None:
@@ -950,7 +978,9 @@ class Execution(Importing):
         elif isinstance(target, ast.Starred):
             self.assign(target.value, value, frame)
         elif isinstance(target, ast.Attribute):
-            self.set_attribute(self.eval(target.value, frame), target.attr, value, target, frame)
+            owner = self.eval(target.value, frame)
+            self._note_subset(target, owner, value, frame)
+            self.set_attribute(owner, target.attr, value, target, frame)
             self.record_fact(target, value, frame, ast.unparse(target))
         elif isinstance(target, ast.Subscript) and (owner := self.owner_of_attributes(target.value, frame)) is not None:
             # `config.__dict__[name] = value`

@@ -200,6 +200,49 @@ class AttributeSet:
 
 
 @dataclass(frozen=True)
+class Alias:
+    """``name = other`` where the other one is a module or a part of a data set. `target`: what it is bound to, `before`: what
+    that was bound to, `after`: how many events came before it."""
+
+    site: Site
+    target: ast.expr
+    value: Value
+    before: Value
+    after: int
+
+
+@dataclass(frozen=True)
+class SubsetSet:
+    """``subset.name = value``, or ``subset.dataset.name = value``, of a part of a data set. `dataset`: what the part is of,
+    `before`: what that had under this name."""
+
+    site: Site
+    target: ast.Attribute
+    subset: LibraryObject
+    dataset: Value
+    value: Value
+    before: Value
+
+    @property
+    def through(self) -> bool:
+        """Whether it is set on the data set below."""
+        return isinstance(self.target.value, ast.Attribute) and self.target.value.attr == "dataset"
+
+
+@dataclass(frozen=True)
+class Switch:
+    """Parameters of a module that are frozen (`value` False) or unfrozen. `some`: perhaps not all of them. `after`: how many
+    events came before it."""
+
+    site: Site
+    module: Value
+    value: bool
+    some: bool
+    certain: bool
+    after: int
+
+
+@dataclass(frozen=True)
 class PartSet:
     """``model.name = value`` on a model that another package has built."""
 
@@ -270,6 +313,9 @@ class Trace:
     """Calls of methods that have the names of LOOP_METHODS and are functions of the user's."""
     attributes: list[AttributeSet] = field(default_factory=list)
     parts_set: list[PartSet] = field(default_factory=list)
+    aliases: list[Alias] = field(default_factory=list)
+    switches: list[Switch] = field(default_factory=list)
+    subsets_set: list[SubsetSet] = field(default_factory=list)
     escaped: set[int] = field(default_factory=set)
     """Identities of modules and optimizers that were handed to code that is not known."""
     misuses: list[Misuse] = field(default_factory=list)

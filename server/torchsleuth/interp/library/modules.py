@@ -24,7 +24,7 @@ from torchsleuth.interp.library.hierarchy import (
     training_of,
 )
 from torchsleuth.interp.models import Model, method
-from torchsleuth.interp.trace import AttributeSet
+from torchsleuth.interp.trace import AttributeSet, Switch
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.legacy import named_type
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType
@@ -245,6 +245,9 @@ def set_requires_grad(
     interp: Interpreter, module: Value, value: bool | None, site: Site | None = None, some: bool = False
 ) -> None:
     """Freeze or unfreeze the parameters of a module, all or `some` of them, at a place in the source."""
+    if value is not None and site is not None:
+        trace = interp.trace
+        trace.switches.append(Switch(site, module, value, some, interp.uncertain == 0, len(trace.events)))
     for part in parts_of(module):
         before = part.requires_grad if isinstance(part, LibraryModule) else part.spec.requires_grad
         after = None if some and before is not value else value

@@ -9,6 +9,7 @@ from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.names import Imported, Use
+from torchsleuth.syntax.text import SourceText
 
 
 def calls(analysis: Analysis, *paths: str) -> Iterator[tuple[Use, ast.Call]]:
@@ -69,9 +70,9 @@ def text(analysis: Analysis, node: ast.AST) -> str:
     return analysis.source.segment(node)
 
 
-def operand(analysis: Analysis, node: ast.expr) -> str:
-    """An expression as it can stand before a dot or beside a sign."""
-    inner = text(analysis, node)
+def operand(analysis: Analysis, node: ast.expr, source: SourceText | None = None) -> str:
+    """An expression as it can stand before a dot or beside a sign. `source`: the file that it is in, if not the document."""
+    inner = text(analysis, node) if source is None else source.segment(node)
     return (
         inner if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant) else f"({inner})"
     )

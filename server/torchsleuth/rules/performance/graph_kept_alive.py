@@ -78,14 +78,21 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     wasted: dict[Span, dict[ast.expr | None, _Kept]] = {}
     for kept in (*_sums(analysis), *_lists(analysis)):
         here = wasted.get(kept.at, {})
-        if kept.term not in here and kept.at.path == analysis.source.path and _is_waste(analysis, kept, backwards):
+        if kept.term not in here and _is_own(analysis, kept.at.path) and _is_waste(analysis, kept, backwards):
             wasted[kept.at] = {**here, kept.term: kept}
     for at, terms in wasted.items():
         kept = next(iter(terms.values()))
-        name = "the running value" if kept.into is None else f"`{analysis.source.segment(kept.into)}`"
-        fixes = _fixes(analysis, kept) if len(terms) == 1 else _detached(analysis, [term for term in terms if term])
+        source = analysis.source_of(at.path)
+        name = "the running value" if kept.into is None else f"`{source.segment(kept.into)}`"
+        several = [term for term in terms if term]
+        fixes = _fixes(analysis, kept) if len(terms) == 1 else _detached(analysis, at.path, several)
         yield Finding(at, message("graph.kept", name=name), (), fixes)
     yield from averages(analysis)
+
+
+def _is_own(analysis: Analysis, path: str) -> bool:
+    """Whether a file is the document, or one of the workspace that it uses."""
+    return path == analysis.source.path or any(source.path == path for source in analysis.workspace.read)
 
 
 @dataclass(frozen=True)
@@ -261,10 +268,11 @@ def _fixes(analysis: Analysis, kept: _Kept) -> Iterator[Candidate]:
     # A sum is best told of a number; what a list holds is what it was given.
     places = [] if kept.holder is None else list(_given(kept))
     for place in (*places, kept.term):
-        expression = operand(analysis, place)
+        source = analysis.source_of(kept.at.path)
+        expression = operand(analysis, place, source)
         for suffix in (".item()", ".detach()") if is_number else (".detach()",):
             title = message("fix.append", expression=" ".join(expression.split()), suffix=suffix)
-            yield Candidate(title, (edits.replace(analysis.source, place, f"{expression}{suffix}"),))
+            yield Candidate(title, (edits.replace(source, place, f"{expression}{suffix}"),))
 
 
 def _given(kept: _Kept) -> Iterator[ast.expr]:
@@ -283,11 +291,12 @@ def _given(kept: _Kept) -> Iterator[ast.expr]:
         yield given[tensors[0]]
 
 
-def _detached(analysis: Analysis, terms: list[ast.expr]) -> Iterator[Candidate]:
+def _detached(analysis: Analysis, path: str, terms: list[ast.expr]) -> Iterator[Candidate]:
     """Several values that are kept in one place, each without its graph."""
-    texts = [operand(analysis, term) for term in terms]
+    source = analysis.source_of(path)
+    texts = [operand(analysis, term, source) for term in terms]
     title = message("fix.append", expression=", ".join(" ".join(text.split()) for text in texts), suffix=".detach()")
-    changes = [edits.replace(analysis.source, term, f"{text}.detach()") for term, text in zip(terms, texts)]
+    changes = [edits.replace(source, term, f"{text}.detach()") for term, text in zip(terms, texts)]
     if changes:
         yield Candidate(title, tuple(changes))
 
@@ -297,7 +306,7 @@ def _is_plain(analysis: Analysis, kept: _Kept) -> bool:
     if kept.into is None:
         return False
     wanted, starts = ast.unparse(kept.into), False
-    for node in analysis.index(analysis.source.path).nodes:
+    for node in analysis.index(kept.at.path).nodes:
         if isinstance(node, ast.Assign):
             starts = starts or any(_is_number(value) for value in _assigned(node, wanted))
         for part in ast.iter_child_nodes(node):

@@ -237,6 +237,9 @@ def _is_read(analysis: Analysis, place: _Place, target: ast.expr) -> bool:
     reads = [node for node in analysis.index(place.path).nodes if isinstance(getattr(node, "ctx", None), ast.Load)]
     if isinstance(target, ast.Attribute):
         inside = set(ast.walk(place.statement))
+        paths = {source.path for source in analysis.workspace.read} - {place.path, ""}
+        elsewhere = (node for path in paths for node in analysis.index(path).of_type(ast.Attribute))
+        reads += [node for node in elsewhere if isinstance(node.ctx, ast.Load)]
         return any(isinstance(n, ast.Attribute) and n.attr == target.attr and n not in inside for n in reads)
     loops = [part for part in place.blocks if isinstance(part, ast.For | ast.While)]
     if not isinstance(target, ast.Name) or not loops:

@@ -1,0 +1,164 @@
+"""target-is-network: a network and the copy that is to stay behind it are one and the same.
+
+What it finds
+    A module that is put in the place of the one which `load_state_dict()` copies its weights into, or that this one is only
+    another name of: a target network, a moving average, a teacher. Also `target.load_state_dict(target.state_dict())`.
+Why it hurts
+    From then on each step of the optimizer moves the target, too. What was to be held fixed follows at once: bootstrapped
+    values diverge, a momentum encoder has no momentum. Nothing fails.
+Example
+    target = network
+    target.load_state_dict(network.state_dict())
+Use instead
+    target = copy.deepcopy(network)
+    target.load_state_dict(network.state_dict())
+Fix safety
+    Safe where the weights are copied beside it: the assignment goes. Otherwise the target becomes a copy.
+References
+    copy.deepcopy, torch.nn.Module.load_state_dict
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.hierarchy import STATE, descendants
+from torchsleuth.interp.trace import Alias, LibraryCall
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import blocks_of, is_alone, receiver_text, statement_of, trained_by
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
+from torchsleuth.values import Instance, LibraryModule, LibraryObject, Value, is_module
+
+CODE = "TS540"
+_LOADED = "torch.nn.Module.load_state_dict"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    reported: set[Span] = set()
+    copies = [pair for call in analysis.calls.get(_LOADED, ()) if (pair := _copied(call)) is not None]
+    for alias in analysis.trace.aliases:
+        call = next((call for call, target, source in copies if _replaces(alias, target, source)), None)
+        if call is not None and alias.site.span not in reported and _is_trained(analysis, alias.value):
+            reported.add(alias.site.span)
+            yield _finding(analysis, alias, call)
+    for call, target, source in copies:
+        if target is source and call.certain and call.site.span not in reported:
+            given = _name_given(analysis, call)
+            span = call.site.span if given is None else given.site.span
+            if span not in reported and not any(_has_alias_in(analysis, call, span) for span in reported):
+                reported.update((span, call.site.span))
+                yield _finding(analysis, given, call) if given is not None else _of_itself(analysis, call)
+
+
+def _copied(call: LibraryCall) -> tuple[LibraryCall, Value, Value] | None:
+    """A call that copies the weights of one module into another, and these: target and source."""
+    given = call.args[0] if call.args else call.kwargs.get("state_dict")
+    if not isinstance(given, LibraryObject) or given.path != STATE or not is_module(call.receiver):
+        return None
+    return call, call.receiver, given.args[0]
+
+
+def _replaces(alias: Alias, target: Value, source: Value) -> bool:
+    """Whether the source of a copy takes the place of its target, another module of the same kind."""
+    return target is not source and alias.value is source and alias.before is target and _alike(target, source)
+
+
+def _alike(one: Value, other: Value) -> bool:
+    if isinstance(one, Instance) and isinstance(other, Instance):
+        return one.cls is other.cls
+    return isinstance(one, LibraryModule) and isinstance(other, LibraryModule) and one.path == other.path
+
+
+def _is_trained(analysis: Analysis, module: Value) -> bool:
+    return any(trained_by(optimizer, module) for optimizer in analysis.trace.optimizers)
+
+
+def _name_given(analysis: Analysis, call: LibraryCall) -> Alias | None:
+    """The last assignment that made the two sides of a copy one module, by the name of one of them."""
+    names = {_last(text) for text in (receiver_text(analysis, call.site), _source_text(analysis, call)) if text}
+    for alias in reversed(analysis.trace.aliases):
+        same = alias.value is call.receiver or any(part is call.receiver for part in descendants(alias.value))
+        if same and alias.after <= call.after and _last(ast.unparse(alias.target)) in names:
+            return alias
+    return None
+
+
+def _last(text: str) -> str:
+    return text.rpartition(".")[2]
+
+
+def _has_alias_in(analysis: Analysis, call: LibraryCall, span: Span) -> bool:
+    """Whether what made both sides one has been told: the copy stands in the same function."""
+    here = statement_of(analysis, call.site)
+    if here is None or span.path != call.site.span.path:
+        return False
+    trail = edits.path_to(analysis.tree(span.path), here)
+    around = next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef)), None)
+    return around is not None and around.lineno <= span.start.line <= (around.end_lineno or 0)
+
+
+def _source_text(analysis: Analysis, call: LibraryCall) -> str | None:
+    """The module whose weights are copied, as it is written there."""
+    node = call.site.node
+    given = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "state_dict":
+        return analysis.source_of(call.site.span.path).segment(given.func.value)
+    return None
+
+
+def _finding(analysis: Analysis, alias: Alias, call: LibraryCall) -> Finding:
+    source = analysis.source_of(alias.site.span.path)
+    names = {"target": f"`{ast.unparse(alias.target)}`", "network": f"`{source.segment(alias.site.node)}`"}
+    place = related(analysis.source_of(call.site.span.path), call.site.node, message("target.copied"))
+    return Finding(alias.site.span, message("target.same", **names), (place,), _repairs(analysis, alias, call))
+
+
+def _repairs(analysis: Analysis, alias: Alias, call: LibraryCall) -> Iterator[Candidate]:
+    """Without the assignment, where the weights are copied beside it; or a copy of the module."""
+    path = alias.site.span.path
+    source, here, there = (
+        analysis.source_of(path),
+        statement_of(analysis, alias.site),
+        statement_of(analysis, call.site),
+    )
+    beside = any(here in block and there in block for block in blocks_of(analysis.tree(path)))
+    if here is not None and beside and is_module(alias.before) and is_alone(here, analysis, path):
+        text = source.segment(here)
+        yield Candidate(
+            message("fix.remove_line", text=text, line=here.lineno), (edits.remove_line(source, here.lineno),)
+        )
+    text = f"copy.deepcopy({source.segment(alias.site.node)})"
+    imports = edits.add_import(source, analysis.tree(path), "import copy")
+    yield Candidate(message("fix.copy"), (*imports, edits.replace(source, alias.site.node, text)))
+
+
+def _of_itself(analysis: Analysis, call: LibraryCall) -> Finding:
+    """``target.load_state_dict(target.state_dict())``"""
+    name = receiver_text(analysis, call.site) or "the module"
+    return Finding(call.site.span, message("target.itself", target=f"`{name}`"), (), _others(analysis, call))
+
+
+def _others(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
+    """The weights of the one other module of the same kind that the function can name."""
+    scene, node = call.site.scene, call.site.node
+    given = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    if not isinstance(given, ast.Call) or not isinstance(given.func, ast.Attribute):
+        return
+    named: dict[str, Value] = {str(name): value for name, value in scene.names.items()}
+    owner = scene.instance()
+    if owner is not None:
+        receiver = next(iter(named), "self")
+        named |= {f"{receiver}.{name}": value for name, value in owner.slots.items()}
+    others = [name for name, value in named.items() if value is not call.receiver and _alike(value, call.receiver)]
+    if len(others) == 1:
+        source = analysis.source_of(call.site.span.path)
+        old = source.segment(given.func.value)
+        title = message("fix.replace", old=f"{old}.state_dict()", new=f"{others[0]}.state_dict()")
+        yield Candidate(title, (edits.replace(source, given.func.value, others[0]),), safe=False)
+
+
+RULE = Rule(FAULTS[CODE], find)
