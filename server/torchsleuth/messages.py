@@ -348,6 +348,10 @@ ENGLISH: dict[str, str] = {
     "subset.transform": "{name} is a part of a data set and applies no {attribute}: that of the data set below still does",
     "subset.shared": "{name} is shared with another part, whose {attribute} this changes, too",
     "fix.own_dataset": "Give {name} a data set of its own",
+    "loader.whole": "`dataset` of {name} is the whole data set that was split: this loader goes through the other part, too",
+    "state.given": "{name} loads nothing here: state_dict() overwrites what it is given with the model's own weights",
+    "sample.element": "this is a view of it, or the object itself",
+    "sample.in_place": "this changes what {name} holds, each time that the sample is taken: work on a copy",
     "train.missing": "{module} is trained in evaluation mode: nothing calls train() after the eval() of line {line}",
     "train.missing.any": "dropout or batch norm",
     "train.missing.eval": "evaluation mode is switched on here",
@@ -429,6 +433,7 @@ ENGLISH: dict[str, str] = {
         "this term of the loss trains nothing: without create_graph=True, the gradient in it is a constant for backward()"
     ),
     "grad.term.zero": "this term of the loss trains nothing: {operation} has a gradient of zero everywhere",
+    "grad.term.taken": "this term of the loss trains nothing: {cut} has cut it off from its graph",
     "grad.term.integers": "this term of the loss trains nothing: {cut} has no gradient",
     "grad.first_order": "{tensor} has no gradient: without create_graph=True, those of {cut} have none of their own",
     "grad.cut": "the graph ends here, at {cut}",

@@ -4,8 +4,8 @@ What it finds
     round, floor, ceil, sign or trunc, whose gradient is zero, on every way from the parameters to the loss, or to one of
     the terms that it is the sum of, or inside of the network, on every way from some of the trained parameters; argmax or
     a comparison whose result is made to require grad again; a term of the loss that has no gradient, because it counts
-    predicted classes, or because it is made of a gradient that was computed without create_graph=True; a sample of a
-    distribution that sample() draws without a gradient, where rsample() has one.
+    predicted classes, because it is made of a gradient that was computed without create_graph=True, or because item(), float()
+    or detach() has cut it off; a sample of a distribution that sample() draws without a gradient, where rsample() has one.
 Why it hurts
     backward() runs and every gradient is zero or missing, or none of them comes from that term: it never moves.
 Example
@@ -49,12 +49,14 @@ from torchsleuth.rules.evidence.rewrites import as_loss, without_term
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.values import LibraryObject, Site, Tensor
+from torchsleuth.values import LibraryObject, Scalar, Site, Tensor
 from torchsleuth.values.graph import Cut, GraphNode, cut_of, flat_step, node_of, passes
 
 CODE = "TS407"
 _CHOICES = (".argmin", ".argmax")
 _AS_NUMBERS = (".tolist", ".item")
+_TAKEN_OUT = frozenset({"item", "float", "detach"})
+"""How a term of a loss is cut off where its gradient was meant."""
 _SUMS = frozenset({"add", "sub", "iadd", "isub"})
 _LATER = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.DictComp)
 """Expressions that are not computed with the statement that they stand in, or not always."""
@@ -76,6 +78,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         repairs = _soft(analysis, at) if soft else chain(as_loss(analysis, fault), uncut(analysis, fault.cut))
         yield Finding(at.span, text, places, repairs)
     yield from _dead_terms(analysis)
+    yield from _dead_numbers(analysis)
     yield from _within(analysis)
     yield from drawn(analysis)
 
@@ -170,6 +173,57 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
                 places = (call_place(analysis, event.site, message("grad.backward")),)
                 repairs = uncut(analysis, cut) if cut.kind == "first_order" else _mended(analysis, event.site, cut)
                 yield Finding(cut.site.span, text, places, repairs)
+
+
+def _dead_numbers(analysis: Analysis) -> Iterator[Finding]:
+    """Numbers taken out of the graph, and scalars cut off from it, that are added to a loss."""
+    seen: set[Span] = set()
+    for event in analysis.events("backward"):
+        if event.tensor is None or event.tensor.spec.requires_grad is not True:
+            continue
+        for operation in _additions(analysis, event.tensor):
+            for value in operation.args:
+                cut = value.cut if isinstance(value, Scalar) else None
+                if isinstance(value, Tensor) and value.spec.requires_grad is False and value.spec.shape == ():
+                    cut = cut_of(value)
+                if not isinstance(cut, Cut) or cut.kind not in _TAKEN_OUT or cut.site.span in seen:
+                    continue
+                if _is_compensated(analysis, operation, cut):
+                    continue
+                seen.add(cut.site.span)
+                text = message("grad.term.taken", cut=f"`{text_of(analysis, cut.site)}`")
+                places = (call_place(analysis, event.site, message("grad.backward")),)
+                yield Finding(cut.site.span, text, places, uncut(analysis, cut))
+
+
+def _additions(analysis: Analysis, tensor: Tensor, depth: int = 12) -> Iterator[Operation]:
+    """The additions that a loss is the result of, through factors and signs."""
+    origin = tensor.origin
+    name = origin.operator.rpartition(".")[2].strip("_") if origin is not None else ""
+    operation = analysis.operations.get(id(origin.site)) if origin is not None else None
+    if origin is None or depth == 0 or not (name in _SUMS or (name in _FACTORS and len(origin.sources) == 1)):
+        return
+    if operation is not None and name in _SUMS:
+        yield operation
+    for source in origin.sources:
+        yield from _additions(analysis, source, depth - 1)
+
+
+def _is_compensated(analysis: Analysis, operation: Operation, cut: Cut) -> bool:
+    """Whether what is cut off is added to, or taken from, the same value with its gradient: ``x - x.detach()``."""
+    node = cut.site.node
+    inner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+        inner = node.args[0]
+    whole = operation.site.node
+    if inner is None or cut.site.span.path != operation.site.span.path:
+        return False
+    wanted = ast.dump(inner)
+    index = analysis.index(cut.site.span.path)
+    statement = statement_of(analysis, operation.site) or whole
+    own = index.same(inner) if isinstance(inner, ast.expr) else None
+    parts = [part for part in ast.walk(statement) if isinstance(part, ast.expr) and part is not own]
+    return any(ast.dump(part) == wanted for part in parts)
 
 
 def _mended(analysis: Analysis, backward: Site, cut: Cut) -> Iterator[Candidate]:

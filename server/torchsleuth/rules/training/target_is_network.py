@@ -46,7 +46,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             reported.add(alias.site.span)
             yield _finding(analysis, alias, call)
     for call, target, source in copies:
-        if target is source and call.certain and call.site.span not in reported:
+        written = _source_text(analysis, call) is not None
+        if target is source and written and call.certain and call.site.span not in reported:
             given = _name_given(analysis, call)
             span = call.site.span if given is None else given.site.span
             if span not in reported and not any(_has_alias_in(analysis, call, span) for span in reported):

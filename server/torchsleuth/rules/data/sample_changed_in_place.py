@@ -1,0 +1,177 @@
+"""sample-changed-in-place: a data set that changes what it holds when a sample is taken.
+
+What it finds
+    `__getitem__` of a data set that computes in place on an element of an array, tensor or list that the data set holds:
+    `row = self.x[i]; row -= row.mean()`. An element of a tensor or of an array of two dimensions is a view, and an element of a
+    list is the object itself.
+Why it hurts
+    Each epoch scales, masks or shifts what the one before has left. The data drift away, and nothing fails; with workers, it
+    differs from one to the other.
+Example
+    row = self.x[index]
+    row *= 2
+    return row
+Use instead
+    row = self.x[index].clone()
+    row *= 2
+    return row
+Fix safety
+    Safe: the copy is what the code goes on with.
+References
+    torch.utils.data.Dataset, NumPy "Copies and views"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
+from torchsleuth.values import Array, DictValue, Instance, LibraryObject, ListValue, Tensor, Value
+
+CODE = "TS624"
+_LOADER = "torch.utils.data.DataLoader"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    reported: set[Span] = set()
+    for call in analysis.calls.get(_LOADER, ()):
+        dataset = call.get(0, "dataset")
+        while isinstance(dataset, LibraryObject) and dataset.path.endswith(".Subset"):
+            dataset = dataset.slots.get("dataset", dataset.argument(0, "dataset"))
+        if not isinstance(dataset, Instance) or call.get(5, "num_workers", 0) != 0:
+            continue
+        tree = analysis.index(dataset.cls.path)
+        owner = tree.same(dataset.cls.node)
+        methods = owner.body if owner is not None else []
+        getter = next((one for one in methods if isinstance(one, ast.FunctionDef) and one.name == "__getitem__"), None)
+        for element, change in _changes(getter, dataset) if getter is not None else ():
+            source = analysis.source_of(dataset.cls.path)
+            if source.span(element) not in reported:
+                reported.add(source.span(element))
+                span = source.span(change)
+                held = source.segment(element.value)
+                places = (related(source, element, message("sample.element")),)
+                candidates = tuple(_copies(analysis, dataset, element))
+                yield Finding(span, message("sample.in_place", name=f"`{held}`"), places, candidates)
+
+
+def _changes(getter: ast.FunctionDef, dataset: Instance) -> Iterator[tuple[ast.Subscript, ast.AST]]:
+    """Elements of what the data set holds, and where a method changes them in place."""
+    arguments = getter.args.args
+    if len(arguments) < 2:
+        return
+    receiver, index = arguments[0].arg, arguments[1].arg
+    named: dict[str, ast.Subscript] = {}
+    for statement in _straight(getter.body, index):
+        changed = _changed(statement)
+        if isinstance(changed, ast.Name) and changed.id in named:
+            if _is_memory(_element(named[changed.id], dataset)):
+                yield named[changed.id], statement
+        elif isinstance(changed, ast.Subscript):
+            base = changed.value
+            if isinstance(base, ast.Name) and base.id in named and _is_changed(statement, changed):
+                element = _element(named[base.id], dataset)
+                if _is_memory(element) or (isinstance(element, DictValue) and _is_part(element, changed)):
+                    yield named[base.id], statement
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                for name in (part.id for part in ast.walk(target) if isinstance(part, ast.Name)):
+                    if isinstance(getattr(target, "ctx", None), ast.Store) and not isinstance(target, ast.Subscript):
+                        named.pop(name, None)
+            target = statement.targets[0]
+            if isinstance(target, ast.Name) and _is_element(statement.value, receiver, index):
+                assert isinstance(statement.value, ast.Subscript)
+                named[target.id] = statement.value
+
+
+def _straight(body: list[ast.stmt], index: str) -> Iterator[ast.stmt]:
+    """The statements of a body, in order, and of what is under conditions in it: not under those that ask about the sample,
+    which may see to it that each is changed once."""
+    for statement in body:
+        yield statement
+        test = getattr(statement, "test", None)
+        if test is not None and any(isinstance(part, ast.Name) and part.id == index for part in ast.walk(test)):
+            continue
+        for name in ("body", "orelse"):
+            yield from _straight(getattr(statement, name, []), index)
+
+
+def _is_element(node: ast.expr, receiver: str, index: str) -> bool:
+    """``self.x[index]``"""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Name) or node.slice.id != index:
+        return False
+    held = node.value
+    return isinstance(held, ast.Attribute) and isinstance(held.value, ast.Name) and held.value.id == receiver
+
+
+def _changed(statement: ast.stmt) -> ast.expr | None:
+    """What a statement changes in place, or may."""
+    if isinstance(statement, ast.AugAssign):
+        return statement.target
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        return statement.targets[0] if isinstance(statement.targets[0], ast.Subscript) else None
+    call = statement.value if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
+    function = call.func if call is not None else None
+    if isinstance(function, ast.Attribute) and function.attr.endswith("_") and not function.attr.endswith("__"):
+        return function.value
+    return None
+
+
+def _is_changed(statement: ast.stmt, target: ast.Subscript) -> bool:
+    """Whether a part is computed anew from itself, or an array written into; not where it is only replaced."""
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    if isinstance(value, ast.Constant) and not any(isinstance(part, ast.Name) for part in ast.walk(target.slice)):
+        return False  # the same value at the same place
+    if isinstance(statement, ast.AugAssign | ast.Expr) or not _is_key(target.slice):
+        return True
+    own = ast.unparse(target)
+    return isinstance(value, ast.BinOp) and any(
+        ast.unparse(p) == own for p in ast.walk(value) if isinstance(p, ast.expr)
+    )
+
+
+def _is_key(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _element(node: ast.Subscript, dataset: Instance) -> Value:
+    """What stands for an element of what the data set holds; None where it is no view and no object of its own."""
+    held = dataset.slots.get(node.value.attr) if isinstance(node.value, ast.Attribute) else None
+    if isinstance(held, Tensor):
+        return held if held.spec.shape else None
+    if isinstance(held, Array):
+        return held if held.spec.shape is not None and len(held.spec.shape) >= 2 else None
+    if isinstance(held, ListValue) and held.elements:
+        return held.elements[0]
+    return None
+
+
+def _is_memory(value: Value) -> bool:
+    return isinstance(value, Tensor | Array)
+
+
+def _is_part(element: DictValue, target: ast.Subscript) -> bool:
+    """Whether an entry of a dict is a number, an array or a tensor."""
+    key = target.slice.value if isinstance(target.slice, ast.Constant) else None
+    return isinstance((element.items or {}).get(key), Tensor | Array | int | float)
+
+
+def _copies(analysis: Analysis, dataset: Instance, element: ast.Subscript) -> Iterator[Candidate]:
+    """The element copied as it is taken."""
+    path = dataset.cls.path
+    source, value = analysis.source_of(path), _element(element, dataset)
+    text = source.segment(element)
+    if isinstance(value, DictValue):
+        imports = edits.add_import(source, analysis.tree(path), "import copy")
+        yield Candidate(message("fix.copy"), (*imports, edits.replace(source, element, f"copy.deepcopy({text})")))
+        return
+    copied = f"{text}.clone()" if isinstance(value, Tensor) else f"{text}.copy()"
+    yield Candidate(message("fix.replace", old=text, new=copied), (edits.replace(source, element, copied),))
+
+
+RULE = Rule(FAULTS[CODE], find)
