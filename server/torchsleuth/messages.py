@@ -352,6 +352,8 @@ ENGLISH: dict[str, str] = {
     "state.given": "{name} loads nothing here: state_dict() overwrites what it is given with the model's own weights",
     "sample.element": "this is a view of it, or the object itself",
     "sample.in_place": "this changes what {name} holds, each time that the sample is taken: work on a copy",
+    "unfrozen.late": "what is unfrozen here is never trained: the optimizer of line {line} was given only what required grad then",
+    "unfrozen.optimizer": "made without the parameters that were frozen",
     "train.missing": "{module} is trained in evaluation mode: nothing calls train() after the eval() of line {line}",
     "train.missing.any": "dropout or batch norm",
     "train.missing.eval": "evaluation mode is switched on here",

@@ -105,7 +105,8 @@ def _finding(analysis: Analysis, event: Event, loop: ast.stmt, point: LoopPoint)
     name, path = called_text(analysis, event), point.span.path
     text = message("no_grad.missing", module=f"`{name}`" if name else "the model")
     site, places = _site_in(point, event), tuple[Related, ...]()
-    if site is None or not _also_trains(analysis, event):
+    elsewhere = site is not None and site.span.path != event.site.span.path
+    if site is None or not (elsewhere or _also_trains(analysis, event)):
         site = event.site
     else:
         source = analysis.source_of(event.site.span.path)
