@@ -354,6 +354,7 @@ ENGLISH: dict[str, str] = {
     "sample.in_place": "this changes what {name} holds, each time that the sample is taken: work on a copy",
     "unfrozen.late": "what is unfrozen here is never trained: the optimizer of line {line} was given only what required grad then",
     "unfrozen.optimizer": "made without the parameters that were frozen",
+    "sampler.missing": "every process goes through all of the data: give the loader a DistributedSampler instead of shuffle=True",
     "train.missing": "{module} is trained in evaluation mode: nothing calls train() after the eval() of line {line}",
     "train.missing.any": "dropout or batch norm",
     "train.missing.eval": "evaluation mode is switched on here",

@@ -17,7 +17,6 @@ MISSED = frozenset(
         "hard decisions in the loss",
         "adversarial training whose generator is cut off",
         "discriminator and generator share a graph",
-        "distributed loader without a sampler",
         "synchronisation in the inner loop",
     }
 )

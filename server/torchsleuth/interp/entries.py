@@ -131,7 +131,8 @@ class EntryPoints(DeclaredShapes):
                 for name, value in cls.slots.items()
                 if isinstance(value, Function) and isinstance(value.node, _DEFINED) and value.kind == "function"
             }
-            known = cls.has_known_bases() and not cls.is_module() and cls.native_base() is None
+            natives = {base.path for base in cls.mro() if isinstance(base, Native)}
+            known = cls.has_known_bases() and natives <= {"builtins.object", "abc.ABC"}
             if cls.path == source.path and known and methods and not self._was_made(cls) and not self.overdue:
                 reader = Reader(named, methods)
                 for node in methods.values():

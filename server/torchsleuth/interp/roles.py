@@ -85,7 +85,7 @@ def roles_by_use(uses: Uses, annotations: dict[Key, str]) -> Roles:
     if not uses.differentiated:
         of |= dict.fromkeys(sorted(key for key in uses.called if _is_measure(uses, key, modules)), Role.MEASURE)
     of |= dict.fromkeys(sorted(losses), Role.LOSS) | dict.fromkeys(sorted(modules), Role.MODULE)
-    for key in uses.methods:
+    for key in dict.fromkeys((*uses.methods, *uses.given_to)):
         if key not in uses.called and key not in of and not _is_set_aside(uses, key):
             role = _by_methods(uses, key)
             if role is not None:

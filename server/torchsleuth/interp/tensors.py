@@ -299,7 +299,12 @@ class TensorOperations(Questions):
         if isinstance(changed, Tensor) and not self.keeps_values(operation):
             self.retag(changed)
         tensors = hierarchy.tensors_in((*operation.args, *operation.kwargs.values()))
-        if operation.module is None and not (operation.target.startswith("operator.") and name != "getitem"):
+        pair = _gives_pair(name, operation)
+        if (
+            operation.module is None
+            and not pair
+            and not (operation.target.startswith("operator.") and name != "getitem")
+        ):
             if name not in marks.KEPT_BY | _GIVES_TENSOR | _GIVES_PARTS:
                 history = frozenset(item for tensor in tensors for item in tensor.history)
                 self.trace.consumed.update(history if not python.is_pure(name) else ())
@@ -323,6 +328,8 @@ class TensorOperations(Questions):
         make = self._maker(operation, place)
         tensor = make(TensorSpec(shape, None, place, bool(requires_grad)))
         self.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=requires_grad))
+        if pair:
+            return NamedResult(("values", "indices"), (tensor, Tensor(TensorSpec(None, "int64", place, False))))
         return _parts(tensor, operation) if name in _GIVES_PARTS else tensor
 
     def _parts_of_result(self, operation: Operation, module: LibraryModule, place: Device | None) -> Value:
@@ -710,6 +717,14 @@ class TensorOperations(Questions):
                 **more,
             )
         )
+
+
+def _gives_pair(name: str, operation: Operation) -> bool:
+    """Whether an operator gives values and their indices: ``x.max(dim)``, ``x.topk(k)``."""
+    if name not in ("max", "min", "topk", "sort") or not operation.target.startswith(("torch.", "Tensor.")):
+        return False
+    dim = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
+    return name in ("topk", "sort") or isinstance(dim, int)
 
 
 def _found_out(before: TensorSpec, after: TensorSpec) -> set[int]:

@@ -14,7 +14,8 @@ MAX_INLINED = 4
 MAX_STATEMENTS = 4_000
 _SEEN_THROUGH = frozenset({"enumerate", "tqdm", "zip", "iter", "islice", "cycle", "track", "trange", "reversed", "len"})
 """Functions whose result goes through what they are given."""
-_PASSES = ("scale", "div", "sum", "mean")
+_GIVE_THEMSELVES = frozenset("to cuda cpu train eval float half double requires_grad_ values items get prepare".split())
+"""Methods that give what they are called on, or go through it."""
 
 
 @dataclass(frozen=True)
@@ -273,7 +274,7 @@ class Reader:
             self._compared(everything, count)
         kept = frozenset(label for label in receiver if not isinstance(label, Is)) | _derived(everything)
         # `model.to(device)` is the model, `loader.items()` goes through the loaders.
-        return kept | (receiver if name in ("to", "cuda", "cpu", "values", "items", "get", "prepare") else NOTHING)
+        return kept | (receiver if name in _GIVE_THEMSELVES else NOTHING)
 
     def _inlined(
         self,

@@ -9,7 +9,7 @@ from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import LOOP_METHODS, Event, LoopPoint
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax.trees import index
-from torchsleuth.values import LibraryObject, Site, is_unknown
+from torchsleuth.values import LibraryObject, Site, Tensor, is_unknown
 
 _ALIASES = frozenset("data detach view reshape flatten squeeze unsqueeze T t contiguous".split())
 """Attributes and methods of a gradient that give the same memory again."""
@@ -27,8 +27,14 @@ def feeds(backward: Event, optimizer: LibraryObject) -> bool | None:
     if backward.node is None:
         return None
     reached, whole = backward.node.reached
-    if any(id(part) in reached for part in trained_parts(optimizer)):
+    parts = trained_parts(optimizer)
+    if any(id(part) in reached for part in parts):
         return True
+    # A tensor that was joined with itself, or with another, is another one: it is known by where it was made.
+    made = {part.origin.site.span for part in parts if isinstance(part, Tensor) and part.origin is not None}
+    leaves = (leaf for node in backward.node.members for leaf in node.leaves)
+    if any(leaf.origin is None or leaf.origin.site.span in made for leaf in leaves if made):
+        return None
     return None if not whole or any(is_unknown(given) for given in given_to(optimizer)) else False
 
 
