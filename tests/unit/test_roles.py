@@ -13,7 +13,6 @@ from torchsleuth.syntax.uses import Reader
 
 MISSED = frozenset(
     {
-        "log of a softmax where logits are expected",
         "hard decisions in the loss",
         "adversarial training whose generator is cut off",
         "discriminator and generator share a graph",

@@ -80,7 +80,9 @@ def roles_by_use(uses: Uses, annotations: dict[Key, str]) -> Roles:
     modules = {key for key in uses.called if uses.names_of_methods(key) & _OF_MODULES}
     losses = {key for key in uses.called if _is_loss(uses, key, modules)}
     modules = {
-        key for key in uses.called if key not in losses and (key in modules or uses.feeds.get(key, set()) & losses)
+        key
+        for key in uses.called
+        if key not in losses and (key in modules or uses.feeds.get(key, set()) & losses or _is_judged(uses, key))
     } | {key for key in uses.methods if key not in uses.called and _holds_parameters(uses, key)}
     if not uses.differentiated:
         of |= dict.fromkeys(sorted(key for key in uses.called if _is_measure(uses, key, modules)), Role.MEASURE)
@@ -116,6 +118,12 @@ def roles_by_use(uses: Uses, annotations: dict[Key, str]) -> Roles:
         trained = frozenset(key for key in known if "train" in uses.names_of_methods(key))
     evaluated = frozenset(key for key in known if "eval" in uses.names_of_methods(key))
     return Roles(of, frozenset(_batches(uses, known)), trained, evaluated)
+
+
+def _is_judged(uses: Uses, key: Key) -> bool:
+    """Whether what a key makes of one thing is compared with another one, and a backward pass starts from that."""
+    judged = key in uses.compared and key in uses.differentiated
+    return judged and all(len(given) == 1 for given in uses.called[key])
 
 
 def _leads_on(uses: Uses, key: Key) -> set[Key]:
