@@ -120,7 +120,9 @@ def _last_of_samples(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Ite
         used = operand(layer, 0, "input")
         start = layer.site.span.start
         key = (layer.site.span.path, start.line, start.column)
-        if used is None or key in seen or not takes_last_of_second(operation, given) or _is_turned(used.tensor):
+        if used is None or not isinstance(given, Tensor):
+            continue
+        if key in seen or not takes_last_of_second(operation, given) or _is_turned(used.tensor):
             continue
         known = used.spec.shape
         if known is not None and (len(known) != 3 or 1 in known[:2]):
