@@ -104,6 +104,60 @@ Fix safety
 References
     torch.cuda.OutOfMemoryError, torch.utils.checkpoint
 """,
+    "TS915": """process-killed: a process that a signal ended.
+
+What it finds
+    A fault in C (a segmentation fault, an abort, a bus error) ended the process at this line, or it was killed from outside
+    after this line, as the system does when memory runs out. The other threads are shown too.
+Why it hurts
+    The run ends there, and nothing in its output says where.
+Example
+    import ctypes
+    ctypes.string_at(0)
+Use instead
+    import ctypes
+    ctypes.string_at(b"text")
+Fix safety
+    None is offered.
+References
+    https://docs.python.org/3/library/faulthandler.html
+""",
+    "TS916": """no-progress: a run that hangs.
+
+What it finds
+    The run was stopped because its time was over (--timeout) or nothing moved (--stall); this is the line that was running then.
+    Of ranks that wait for each other in different collective operations, both lines are shown.
+Why it hurts
+    A run that hangs holds its machine until somebody looks at it.
+Example
+    if rank == 0:
+        dist.barrier()
+Use instead
+    dist.barrier()
+Fix safety
+    None is offered.
+References
+    https://docs.pytorch.org/docs/stable/distributed.html
+""",
+    "TS917": """ranks-apart: ranks of one training that do not do the same.
+
+What it finds
+    After the same step a parameter has other values in one rank than in another one, or the ranks had different numbers of
+    batches in the same pass over a loader.
+Why it hurts
+    Each rank trains a model of its own, and the one that is saved has seen a part of the data only; or the ranks wait for
+    each other for ever.
+Example
+    model = Net()  # in each rank, and never wrapped
+    loss = model(x).sum()
+Use instead
+    model = DistributedDataParallel(Net())
+    loss = model(x).sum()
+Fix safety
+    None is offered.
+References
+    torch.nn.parallel.DistributedDataParallel, torch.utils.data.distributed.DistributedSampler
+""",
     "TS918": """script-error: an exception that has nothing to do with PyTorch.
 
 What it finds
@@ -281,6 +335,9 @@ _ALL = (
     Fault("TS824", "misspelt-method", "error"),
     Fault("TS825", "wrong-kind", "error"),
     Fault("TS914", "out-of-memory", "error"),
+    Fault("TS915", "process-killed", "error"),
+    Fault("TS916", "no-progress", "error"),
+    Fault("TS917", "ranks-apart", "warning"),
     Fault("TS918", "script-error", "error"),
 )
 

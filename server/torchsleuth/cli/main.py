@@ -140,6 +140,9 @@ def run(
         bool, typer.Option("--smoke", help="2 samples a batch, 3 steps of training, 2 batches of each evaluation.")
     ] = False,
     timeout: Annotated[float | None, typer.Option(min=0, help="Stop after this many seconds.")] = None,
+    stall: Annotated[
+        float | None, typer.Option(min=0, help="Stop when training has begun, and nothing moves for so many seconds.")
+    ] = None,
     device: Annotated[str | None, typer.Option(help="The device for the script, such as cpu or cuda:1.")] = None,
     every: Annotated[int, typer.Option(min=1, help="Record shapes in each such optimizer step only.")] = 1,
     no_record: Annotated[
@@ -160,8 +163,21 @@ def run(
     flags += [item for value in implementation or () for item in ("-X", value)]
     flags += [item for value in warnings or () for item in ("-W", value)]
     limits = (max_steps, smoke, device, every, tuple(item.value for item in no_record or ()))
-    options = Options(report, output_format.value, python, module, tuple(flags), timeout, limits)
+    options = Options(report, output_format.value, python, module, tuple(flags), timeout, stall, limits)
     raise typer.Exit(start(script, context.args, options))
+
+
+@app.command()
+def collect(
+    folder: Annotated[Path, typer.Argument(help="The folder that TORCHSLEUTH_RUN named.")],
+    report: Annotated[Path | None, typer.Option(help="Write the report to this file, as JSON.")] = None,
+    output_format: Format = OutputFormat.text,
+    python: Python = None,
+) -> None:
+    """Report what processes have left in a folder that TORCHSLEUTH_RUN named. Exit status: 1 if something was found."""
+    from torchsleuth.cli.run import collect as show
+
+    raise typer.Exit(show(folder, report, output_format.value, python))
 
 
 @app.command(context_settings=_PASS_ON)

@@ -14,7 +14,7 @@ from torchsleuth.cli.render import print_diagnostic, source_reader, to_json
 from torchsleuth.cli.writing import Unwritable, check_private, write_private
 from torchsleuth.messages import message
 from torchsleuth.runtime.limits import Limits
-from torchsleuth.runtime.session import Run, RunReport
+from torchsleuth.runtime.session import Run, RunReport, collected
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.notebooks import in_cells, is_notebook
 
@@ -29,6 +29,7 @@ class Options:
     module: bool = False
     flags: tuple[str, ...] = ()
     timeout: float | None = None
+    stall: float | None = None
     limits: tuple[int | None, bool, str | None, int, tuple[str, ...]] | None = None
 
 
@@ -42,6 +43,7 @@ def run(script: str, arguments: list[str], options: Options) -> int:
     job = Run(
         script, tuple(arguments), interpreter, module=options.module, flags=options.flags, timeout=options.timeout
     )
+    job.stall = options.stall
     job.limits = limits if limits != Limits() else None
     try:
         result = job.execute()
@@ -51,18 +53,40 @@ def run(script: str, arguments: list[str], options: Options) -> int:
     with Explainer(interpreter) as explainer:
         result = explainer.explain(result)
     _show(script, result, options.output_format)
-    if result.ended in ("timeout", "max-steps", "smoke"):
-        complain(message(f"cli.run.{result.ended}", seconds=options.timeout or 0, steps=limits.steps))
-    if report is not None:
-        try:
-            read = source_reader({})
-            found = in_cells(result.to_json(), lambda path: read(path).text)
-            write_private(report, json.dumps(found, indent=2) + "\n")
-        except Unwritable as error:
-            complain(str(error))
-            return 2
+    if result.ended in ("timeout", "stall", "max-steps", "smoke"):
+        seconds = options.stall if result.ended == "stall" else options.timeout
+        complain(message(f"cli.run.{result.ended}", seconds=seconds or 0, steps=limits.steps))
+    if report is not None and not _written(result, report):
+        return 2
     code = result.exit_code
     return 128 - code if code < 0 else code
+
+
+def collect(folder: Path, report: Path | None, output_format: str, python: str | None) -> int:
+    """0: nothing was found in what processes have left in a folder; 1: something was; 2: there is no such folder."""
+    if not folder.is_dir():
+        complain(message("cli.no_run", path=folder))
+        return 2
+    if report is not None and not _can_write(report):
+        return 2
+    result = collected(str(folder))
+    with Explainer(python or sys.executable) as explainer:
+        result = explainer.explain(result)
+    _show(str(folder), result, output_format)
+    if report is not None and not _written(result, report):
+        return 2
+    return 1 if result.diagnostics else 0
+
+
+def _written(result: RunReport, report: Path) -> bool:
+    read = source_reader({})
+    found = in_cells(result.to_json(), lambda path: read(path).text)
+    try:
+        write_private(report, json.dumps(found, indent=2) + "\n")
+    except Unwritable as error:
+        complain(str(error))
+        return False
+    return True
 
 
 def _can_run(script: Path) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from torchsleuth.errors import autograd, data, devices, dtypes, layers, losses, modules, shapes
+from torchsleuth.errors import autograd, data, devices, dtypes, layers, losses, modules, processes, shapes
 from torchsleuth.errors.case import Case, CrashFrame, Sources
 from torchsleuth.errors.entry import ErrorEntry, entry
 from torchsleuth.schema import Json
 
 CATALOGUE: tuple[ErrorEntry, ...] = (
+    *processes.ENTRIES,
     *devices.ENTRIES,
     *losses.ENTRIES,
     *data.ENTRIES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torchsleuth.errors import processes
 from torchsleuth.errors.case import Case, Sources
 from torchsleuth.errors.catalogue import find
 from torchsleuth.errors.constructor import related_constructor
@@ -25,15 +26,20 @@ def crash_diagnostic(crash: Json, sources: Sources) -> Diagnostic | None:
         case.frame.path,
         entry.fault.code,
         entry.fault.name,
-        "error",
+        entry.fault.severity,
         _text(entry, case),
         span.start,
         span.end,
-        (*related_constructor(case), *entry.related(case), *related_origins(case), *_callers(case)),
+        (*related_constructor(case), *entry.related(case), *_origins(entry, case), *_callers(case)),
         _distinct(entry, case),
         layer="run",
         operands=case.measured,
     )
+
+
+def _origins(entry: ErrorEntry, case: Case) -> list[Related]:
+    """Where the operands come from, which had nothing to do with it where a process was ended, or waits."""
+    return [] if entry in processes.ENTRIES else related_origins(case)
 
 
 def _text(entry: ErrorEntry, case: Case) -> str:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import re
 import sys
 import threading
 import time
@@ -20,7 +19,8 @@ from importlib.machinery import SourceFileLoader
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from torchsleuth.runtime.events import out_of_the_way
+from torchsleuth.runtime import where
+from torchsleuth.runtime.events import DESCRIPTOR
 
 if TYPE_CHECKING:
     from torchsleuth.runtime.launch import Launch
@@ -32,8 +32,6 @@ _START = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start")
 _SCRIPT = "script"
 """A file of the folder: the path of the script that was run, for processes without one of their own."""
 _SUFFIX = ".events"
-_LINES = ".lines"
-_LINE = re.compile(r'^  File "(.+)", line (\d+) in (.+)$', re.MULTILINE)
 _ENDING = ("multiprocessing.process", "_bootstrap")
 _PASSING = {
     _ENDING,
@@ -87,9 +85,12 @@ def _is_python(executable: Any) -> bool:
 
 
 def _with_folder(environment: Any, folder: str) -> list[bytes]:
-    """An environment for ``execve`` in which the interpreter finds `start/sitecustomize.py` first."""
+    """An environment for ``execve`` in which the interpreter finds `start/sitecustomize.py` first; as it is for what belongs to
+    another run, which this process starts."""
     if environment is None:
         environment = [name + b"=" + value for name, value in os.environb.items()]
+    if any(item.startswith(os.fsencode(DESCRIPTOR) + b"=") for item in environment):
+        return list(environment)
     search, run = os.fsencode(_SEARCH) + b"=", os.fsencode(VARIABLE) + b"="
     before = next((item[len(search) :] for item in environment if item.startswith(search)), b"")
     kept = [item for item in environment if not item.startswith((search, run))]
@@ -101,11 +102,12 @@ def enter(folder: str) -> None:
     """Start the recorder in this process, which an instrumented one has started."""
     from torchsleuth.runtime.launch import Launch
 
-    with open(os.path.join(folder, _SCRIPT), encoding="utf-8", errors="surrogateescape") as file:
-        script = file.read()
+    folder = os.path.abspath(folder)
+    script = _script(folder)
     own = next((item for item in sys.orig_argv[1:] if item.endswith(".py") and os.path.isfile(item)), None)
     launch = Launch(own or script, ChildStream(folder))
     launch.install()
+    keep_last_lines(folder)
     _tell_of_torch(launch)
     _pass_on(folder)
     watch_what_is_passed_on(launch)
@@ -117,6 +119,16 @@ def enter(folder: str) -> None:
         launch.end()
 
     atexit.register(end)
+
+
+def _script(folder: str) -> str:
+    """The script of the run; of one that somebody has begun by the variable alone, what stands for it in this process."""
+    try:
+        with open(os.path.join(folder, _SCRIPT), encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+    except OSError:
+        os.makedirs(folder, exist_ok=True)
+        return os.path.join(os.getcwd(), "__main__.py")
 
 
 def _tell_of_torch(launch: Launch) -> None:
@@ -200,35 +212,15 @@ def watch_what_is_passed_on(launch: Launch) -> None:
 
 
 def keep_last_lines(folder: str) -> None:
-    """Have the lines that run written down if this process dies of a fault in C, unless somebody else wants them."""
+    """Have the lines that run written down if this process dies of a fault in C, unless somebody else wants them, and when
+    `where.ask` asks for them."""
     import faulthandler
 
+    descriptor = where.lines(folder)
     if not faulthandler.is_enabled():
-        name = os.path.join(folder, f"{os.getpid()}{_LINES}")
-        descriptor = out_of_the_way(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))
         faulthandler.enable(file=descriptor, all_threads=True)
-
-
-def read_last_lines(folder: str) -> Iterator[dict[str, Any]]:
-    """For each process that died so: what it died of, and its places by thread, the innermost and the failing one first."""
-    try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(_LINES))
-    except OSError:
-        return
-    for name in names:
-        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-            text = file.read()
-        reason, _, rest = text.partition("\n\n")
-        if not reason.startswith("Fatal Python error: "):
-            continue
-        threads = []
-        for block in re.split(r"\n\n(?=Thread |Current thread )", rest):
-            places = [
-                {"path": found[1], "line": int(found[2]), "function": found[3]} for found in _LINE.finditer(block)
-            ]
-            threads.append({"current": block.startswith("Current"), "places": places})
-        threads.sort(key=lambda thread: not thread["current"])
-        yield {"reason": reason.partition(": ")[2].strip(), "threads": threads, "pid": int(name.partition(".")[0])}
+    if where.SIGNAL is not None:
+        faulthandler.register(where.SIGNAL, file=descriptor, all_threads=True)
 
 
 def read_events(folder: str) -> Iterator[list[dict[str, Any]]]:

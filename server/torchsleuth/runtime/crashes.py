@@ -25,7 +25,11 @@ def in_order(crashes: Iterable[Json], exit_code: int) -> list[Json]:
     others = [crash for crash in others if exit_code != 0 or main or crash.get("ends")]
     for crash in main:
         _complete(crash, others)
-    return sorted([*main, *others], key=_rank)[:MAX_CRASHES]
+    ordered = sorted([*main, *others], key=_rank)
+    if ordered and not _is_consequence(ordered[0]):
+        # What only says that another process has failed is left out, if it is known how that one did.
+        ordered = [crash for crash in ordered if not (crash["process"] and _is_consequence(crash))]
+    return ordered[:MAX_CRASHES]
 
 
 def _rank(crash: Json) -> tuple[bool, bool, bool, float]:

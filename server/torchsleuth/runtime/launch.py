@@ -21,6 +21,7 @@ from importlib.machinery import BuiltinImporter, SourceFileLoader
 from types import TracebackType
 from typing import Any
 
+from torchsleuth.runtime import page
 from torchsleuth.runtime.children import VARIABLE, ChildStream, announce, keep_last_lines, watch_what_is_passed_on
 from torchsleuth.runtime.crash import CrashReporter
 from torchsleuth.runtime.events import EventStream
@@ -29,6 +30,7 @@ from torchsleuth.runtime.imports import ImportHook, silently
 from torchsleuth.runtime.limits import Limiter, Limits
 from torchsleuth.runtime.places import Places
 from torchsleuth.runtime.project import Project
+from torchsleuth.runtime.ranks import Progress
 from torchsleuth.runtime.recorder import Recorder, unrecorded
 from torchsleuth.runtime.registry import ConstructorRegistry
 from torchsleuth.runtime.rewrite import (
@@ -74,6 +76,7 @@ class Launch:
         self.registry = ConstructorRegistry(self.project.owns)
         self.watch = TrainingWatch()
         self.training = TrainingRecorder(Places(self.project.owns), self.registry.alive, self.registry.constructor)
+        self.progress = Progress(self.project.owns, lambda: self.recorder.slots, self._send)
         self.crash = CrashReporter(self.project.owns, self.registry, self.recorder, self.texts)
         self.limits = limits
         self._recording = True
@@ -130,6 +133,7 @@ class Launch:
     def _forked(self) -> None:
         """In a forked child: nothing is recorded, but its crashes are reported."""
         set_record(unrecorded)
+        self.recorder.slots = page.private()
         self._ended = True
         if self._folder is not None:
             self._process = os.getpid()
@@ -138,7 +142,7 @@ class Launch:
 
     def loaded(self, path: str, source: bytes) -> None:
         self.texts[path] = source
-        self.stream.send("loaded", path=path)
+        self.stream.send("loaded", path=path, first=0 if path == self.path else len(self.sites))
 
     def compile(self, source: bytes, path: str, plain: types.CodeType) -> types.CodeType:
         """The rewritten code of a module of the user's."""
@@ -158,6 +162,7 @@ class Launch:
             return self._watched
         self._watched = True
         without = self.limits.without if self.limits is not None else ()
+        self.recorder.slots = page.shared(self._folder)
         if "constructors" not in without:
             self.registry.install(torch)
         if "training" not in without:
@@ -166,6 +171,8 @@ class Launch:
         self._recording = "shapes" not in without
         if self._recording and "values" not in without:
             self.recorder.install(torch, sys.modules["torch.optim.optimizer"])
+        # Behind the recorder of the training, which counts batches in the same way.
+        self.progress.install(torch, sys.modules["torch.optim.optimizer"], compare=isinstance(self.stream, ChildStream))
         self._choose_record()
         if self.limits is not None:
             Limiter(self.limits, self._ends, self._switch).install(torch)
@@ -183,6 +190,9 @@ class Launch:
             return None
         site = self.sites[number]
         return {"path": site.path, "line": site.span[0], "span": site.span, "function": ""}
+
+    def _send(self, kind: str, **fields: Any) -> None:
+        self.stream.send(kind, **fields)
 
     def _ends(self, why: str) -> None:
         self.stream.send("ended", why=why)
@@ -228,6 +238,7 @@ class Launch:
         self.registry.remove()
         self.watch.remove()
         self.training.remove()
+        self.progress.remove()
         self.recorder.samples.remove()
 
     def leave(self) -> None:
@@ -266,6 +277,7 @@ class Launch:
         try:
             self._outlive_builtins()
             self.recorder.flush()
+            self.progress.tell()
             trained = self.watch.result()
             self.recorder.blind = self.recorder.blind or _runs_compiled()
             lines = self.recorder.lines()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence
 from typing import Any
 
 from torchsleuth.runtime.events import EventStream
+from torchsleuth.runtime.page import SITE, private
 from torchsleuth.runtime.rewrite import Site, switch_gates
 from torchsleuth.runtime.samples import Samples
 
@@ -87,6 +88,8 @@ class Recorder:
         self._sent = 0.0
         self.training: Any = None
         """A `TrainingRecorder`, told of the values that have a graph."""
+        self.slots: MutableSequence[int] = private()
+        """Of the page that the one who watches this process sees."""
 
     def install(self, torch: Any, optimizers: Any) -> None:
         """Look at values too. `optimizers` is the module torch.optim.optimizer."""
@@ -113,6 +116,7 @@ class Recorder:
         training = self.training
         told = training.sites if training is not None else None
         kept: Any = training.kept if training is not None else None
+        slots = self.slots
 
         def is_plain(kind: type) -> bool:
             """Whether values of a type are no tensors that may be read. Types that may go away are not kept."""
@@ -132,6 +136,7 @@ class Recorder:
                 return value
             try:
                 reached(site)
+                slots[SITE] = site + 1
                 if tracing() is not None:
                     return value
                 if modes():

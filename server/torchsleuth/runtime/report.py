@@ -5,12 +5,14 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from torchsleuth.errors.agreement import explained
 from torchsleuth.errors.diagnose import crash_diagnostic
+from torchsleuth.runtime import page, together, where
 from torchsleuth.runtime.crashes import in_order, located, merged
 from torchsleuth.runtime.lines import Span, reached_lines
+from torchsleuth.runtime.project import Project
 from torchsleuth.runtime.secrets import Secrets
 from torchsleuth.schema import Diagnostic, Json, Position, RunLine, Sample, TensorFact, Values
 from torchsleuth.syntax.files import Unreadable, read_source
@@ -50,6 +52,8 @@ class RunReport:
     """The diagnostics as they are before they say where they were: in a thread, in a process, at a sample."""
     recorded: Training | None = field(default=None, repr=False)
     """What the recorder saw of the training in the script's own process."""
+    ranks: Json | None = None
+    """The ranks of a distributed training, compared; see `together.merged_ranks`."""
 
     @property
     def crashed_files(self) -> tuple[str, ...]:
@@ -87,6 +91,7 @@ class RunReport:
             "processes": list(self.processes),
             "lines": _lines_json(self.lines),
             "recorded": None if self.recorded is None else self.recorded.to_json(),
+            "ranks": self.ranks,
         }
 
 
@@ -98,12 +103,36 @@ def _lines_json(lines: tuple[RunLine, ...]) -> Json:
     return found
 
 
+_TAKEN: dict[str, Callable[[Collector, Json], None]] = {}
+"""What is done with each kind of event."""
+_TAKEN_OF_PROCESS: dict[str, Callable[[Collector, Json, Json], None]] = {}
+"""The same for those of processes that the script has started, where it is something else."""
+_Taking = TypeVar("_Taking", bound=Callable[..., None])
+
+
+def _takes(kind: str) -> Callable[[_Taking], _Taking]:
+    def register(method: _Taking) -> _Taking:
+        _TAKEN[kind] = method
+        return method
+
+    return register
+
+
+def _takes_of_process(kind: str) -> Callable[[_Taking], _Taking]:
+    def register(method: _Taking) -> _Taking:
+        _TAKEN_OF_PROCESS[kind] = method
+        return method
+
+    return register
+
+
 class Collector:
     """Keeps the latest of each kind of event, so that a run without end does not grow."""
 
     def __init__(self) -> None:
         self._facts: dict[tuple[Any, ...], Json] = {}
-        self._loaded: dict[str, None] = {}
+        self._loaded: dict[str, int] = {}
+        """The user's files, with the number of recorded places before those of each."""
         self._crashes: list[Json] = []
         self._processes: list[Json] = []
         self._training: Json | None = None
@@ -115,70 +144,100 @@ class Collector:
         """Main programs that came to their end."""
         self._lines_of = 0
         """The processes that have said which lines they reached."""
+        self._stopped: Json | None = None
+        self._ranks: Json | None = None
 
     def add(self, event: Json) -> None:
-        kind = event.get("event")
-        if kind == "facts":
-            for item in event["facts"]:
-                key = (item["path"], *item["span"])
-                self._facts[key] = item
-        elif kind == "loaded":
-            self._loaded[event["path"]] = None
-        elif kind == "crash":
-            self._crashes.append({**event, "process": None})
-        elif kind == "lines":
-            self._lines_of += 1
-            self._completed.add(event["completed"])
-            for path, places in event["files"].items():
-                self._reached.setdefault(path, set()).update(map(_span, places["reached"]))
-                self._missed.setdefault(path, set()).update(map(_span, places["missed"]))
-        elif kind == "ended":
-            self._ended = event["why"]
-        elif kind == "recorded":
-            self._recorded = _training(event["training"])
-        elif kind == "training":
-            self._training = {name: value for name, value in event.items() if name != "event"}
+        take = _TAKEN.get(str(event.get("event")))
+        if take is not None:
+            take(self, event)
+
+    @_takes("facts")
+    def _add_facts(self, event: Json) -> None:
+        for item in event["facts"]:
+            key = (item["path"], *item["span"])
+            self._facts[key] = item
+
+    @_takes("loaded")
+    def _add_file(self, event: Json) -> None:
+        self._loaded[event["path"]] = event.get("first", 0)
+
+    @_takes("crash")
+    def _add_crash(self, event: Json) -> None:
+        self._crashes.append({**event, "process": None})
+
+    @_takes("ended")
+    def _add_end(self, event: Json) -> None:
+        self._ended = event["why"]
+
+    @_takes("training")
+    def _add_training(self, event: Json) -> None:
+        self._training = _without_kind(event)
+
+    @_takes("lines")
+    def _add_lines(self, event: Json) -> None:
+        self._lines_of += 1
+        self._completed.add(event["completed"])
+        for path, places in event["files"].items():
+            self._reached.setdefault(path, set()).update(map(_span, places["reached"]))
+            self._missed.setdefault(path, set()).update(map(_span, places["missed"]))
+
+    @_takes("recorded")
+    def _add_record(self, event: Json) -> None:
+        self._recorded = _training(event["training"])
 
     def add_process(self, events: list[Json]) -> None:
         """The events of a process that the script has started; the first one says which it is."""
-        process = {name: value for name, value in events[0].items() if name != "event"}
+        process = _without_kind(events[0])
         self._processes.append(process)
         for event in events[1:]:
-            if event.get("event") == "crash":
-                self._crashes.append({**event, "process": process})
-            elif event.get("event") == "training":
-                process["training"] = {name: value for name, value in event.items() if name != "event"}
+            take = _TAKEN_OF_PROCESS.get(str(event.get("event")))
+            if take is not None:
+                take(self, event, process)
             else:
                 self.add(event)
 
-    def add_death(self, death: Json) -> None:
-        """A process that died of a fault in C: a crash at the line of the user's that it had reached."""
-        places = death["threads"][0]["places"] if death["threads"] else []
-        own = [place for place in places if place["path"] in self._loaded]
-        library = places[0] if places and places[0]["path"] not in self._loaded else None
-        self._crashes.append(
-            {
-                "type": death["reason"],
-                "message": "",
-                "frames": [{**place, "span": None, "operands": []} for place in own],
-                "library": None if library is None else {**library, "span": None},
-                "calls": [] if library is None else [{**library, "span": None, "owner": None, "inputs": {}}],
-                "module": None,
-                "worker": False,
-                "process": None,
-                "ends": True,
-                "sources": {},
-            }
-        )
+    @_takes_of_process("crash")
+    def _add_crash_of(self, event: Json, process: Json) -> None:
+        self._crashes.append({**event, "process": process})
+
+    @_takes_of_process("training")
+    def _add_training_of(self, event: Json, process: Json) -> None:
+        process["training"] = _without_kind(event)
+
+    @_takes_of_process("rank")
+    def _add_rank(self, event: Json, process: Json) -> None:
+        process["rank"] = event["rank"]
+        process.setdefault("ranks", []).append(_without_kind(event))
+
+    def look_together(self, folder: str, project: Project, exit_code: int, stopped: float | None) -> None:
+        """What the processes of a run have left in its folder, compared. `stopped`: after how many seconds without progress
+        the run was stopped."""
+        pages = list(page.read(folder))
+        stacks = list(where.read(folder))
+        processes = {process["pid"]: process for process in self._processes}
+        for stack in stacks:
+            if stack["reason"] is not None:
+                found = together.death(stack, project.owns)
+                self._crashes.append({**found, "process": processes.get(stack["pid"])})
+        known = {pid: process["rank"] for pid, process in processes.items() if process["rank"] is not None}
+        if stopped is not None and (hang := together.hang(stacks, known, project.owns, stopped)) is not None:
+            self._stopped = hang
+        main = next((item for item in pages if item.pid not in processes), None)
+        if (death := together.killed(exit_code, main, self._loaded)) is not None and not self._stopped:
+            self._crashes.append(death)
+        self._ranks = together.merged_ranks(self._processes, self._crashes, pages)
 
     def report(
         self, script: str, exit_code: int, cancelled: bool, seconds: float, ended: str | None = None
     ) -> RunReport:
         """`ended` is what the one who ran it knows of the end."""
         crashes = [] if cancelled else in_order(self._crashes, exit_code)
+        crashes += [self._stopped] if self._stopped is not None else []
+        seen = list(together.rank_findings(self._ranks))
         sources = read_sources({path: text for crash in crashes for path, text in crash.pop("sources", {}).items()})
         environment = [item for crash in crashes for item in crash.pop("environment", [])]
-        found = merged([(crash, crash_diagnostic(crash, sources)) for crash in crashes])
+        found = merged([(crash, crash_diagnostic(crash, sources)) for crash in (*crashes, *seen)])
         facts = {
             (fact.path, fact.start, fact.end): fact
             for item in self._facts.values()
@@ -196,10 +255,11 @@ class Collector:
             self._training,
             tuple(dict.fromkeys((name, value) for name, value in environment)),
             ended or self._ended or _how_it_ended(exit_code, cancelled),
-            tuple(self._processes),
+            tuple({name: value for name, value in process.items() if name != "ranks"} for process in self._processes),
             tuple(self._lines(sources, crashes)),
             tuple(found),
             self._recorded,
+            self._ranks,
         )
 
     def _lines(self, sources: Sources, crashes: list[Json]) -> Iterator[RunLine]:
@@ -220,6 +280,10 @@ def _training(found: Json) -> Training | None:
         return Training.of_json(found)
     except (TypeError, ValueError, KeyError):
         return None
+
+
+def _without_kind(event: Json) -> Json:
+    return {name: value for name, value in event.items() if name != "event"}
 
 
 def _how_it_ended(exit_code: int, cancelled: bool) -> str:

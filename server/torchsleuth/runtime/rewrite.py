@@ -414,6 +414,13 @@ def _rewritten(source: bytes | str, path: str, sites: list[Site]) -> ast.Module 
     return visited
 
 
+def sites_of(source: bytes | str, path: str) -> list[Site]:
+    """The recorded places of a file, in order."""
+    sites: list[Site] = []
+    _rewritten(source, path, sites)
+    return sites
+
+
 def rewrite(source: bytes | str, path: str, sites: list[Site]) -> Any:
     """The code object of a file with recording, its gates open. Raises SyntaxError as compiling the file itself does."""
     known = len(sites)

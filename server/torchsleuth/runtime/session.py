@@ -30,11 +30,13 @@ from pathlib import Path
 from types import FrameType
 from typing import IO, Any
 
-from torchsleuth.runtime.children import VARIABLE, read_events, read_last_lines
+from torchsleuth.runtime import page, where
+from torchsleuth.runtime.children import VARIABLE, read_events
 from torchsleuth.runtime.events import DESCRIPTOR
 from torchsleuth.runtime.limits import VARIABLE as VARIABLE_LIMITS
 from torchsleuth.runtime.limits import Limits
 from torchsleuth.runtime.prepare import CELLS
+from torchsleuth.runtime.project import Project
 from torchsleuth.runtime.report import Collector, RunReport, read_sources
 from torchsleuth.schema import Json
 from torchsleuth.syntax.files import read_source
@@ -58,7 +60,8 @@ class Run:
     `on_event` gets every event of the run as it comes (see `runtime.events`), `on_output` standard output and error
     as text, both from a thread of the run. `environment` is the script's, this process's own by default. `script` is a
     file, a folder with a ``__main__.py``, or, with `module`, the name of a module; `flags` are options of the interpreter. After `timeout`
-    seconds it is cancelled.
+    seconds it is cancelled, and when nothing has moved for `stall` seconds after the first step or batch: no recorded place,
+    optimizer step or batch.
     """
 
     script: str
@@ -72,7 +75,9 @@ class Run:
     flags: tuple[str, ...] = ()
     limits: Limits | None = None
     timeout: float | None = None
-    _timed_out: bool = False
+    stall: float | None = None
+    _stopped: str | None = None
+    _folder: str | None = None
     _process: subprocess.Popen[bytes] | None = None
     _cancelled: threading.Event = field(default_factory=threading.Event)
     _lifeline: int | None = None
@@ -88,6 +93,7 @@ class Run:
 
     def _execute(self, folder: str) -> RunReport:
         began = time.monotonic()
+        self._folder = folder
         reader, writer = os.pipe()
         try:
             process = self._start(writer, folder)
@@ -109,7 +115,7 @@ class Run:
         if self.timeout is not None:
             timer.start()
         with self._forwarding(process):
-            self._read_events(process, reader, collector)
+            self._read_events(process, reader, collector, Activity(folder, self.stall))
             code = process.wait()
         timer.cancel()
         self._let_go()
@@ -119,13 +125,14 @@ class Run:
             output.join(timeout=GRACE_SECONDS)  # a child that outlives the script may hold the stream open
         for events in read_events(folder):
             collector.add_process(events)
-        for death in read_last_lines(folder):
-            collector.add_death(death)
         seconds = round(time.monotonic() - began, 3)
         if self.on_event is not None:
             self.on_event({"event": "finished", "exit_code": code, "seconds": seconds})
         script = os.path.abspath(os.path.join(self.cwd or os.getcwd(), self.script))
-        ended = "timeout" if self._timed_out else None
+        ended = self._stopped
+        beside = os.path.join(os.path.abspath(self.cwd or os.getcwd()), "__main__.py")
+        project = Project(beside if self.module else script)
+        collector.look_together(folder, project, code, None if ended is None else round(time.monotonic() - began))
         return collector.report(self.script if self.module else script, code, self._cancelled.is_set(), seconds, ended)
 
     def cancel(self) -> None:
@@ -139,9 +146,11 @@ class Run:
         timer.daemon = True
         timer.start()
 
-    def time_out(self) -> None:
-        """End it as when its time is over."""
-        self._timed_out = True
+    def time_out(self, why: str = "timeout") -> None:
+        """End it as when its time is over. `why`: ``timeout``, or ``stall``."""
+        self._stopped = why
+        if self._folder is not None:
+            where.ask(self._folder)
         self.cancel()
 
     def kill(self) -> None:
@@ -207,7 +216,9 @@ class Run:
             json.dump([text, beginnings(text)], file)
         return path
 
-    def _read_events(self, process: subprocess.Popen[bytes], reader: int, collector: Collector) -> None:
+    def _read_events(
+        self, process: subprocess.Popen[bytes], reader: int, collector: Collector, activity: Activity
+    ) -> None:
         """Read until the script has ended. Children that outlive it may keep the descriptor open, so the end of the
         process counts, not the end of the stream."""
         with os.fdopen(reader, "rb", buffering=0) as stream:
@@ -215,6 +226,8 @@ class Run:
             rest, open_ended = b"", True
             while open_ended:
                 ended = process.poll() is not None
+                if activity.stalled() and self._stopped is None:
+                    self.time_out("stall")
                 ready, _, _ = select.select([reader], [], [], 0 if ended else _POLL_SECONDS)
                 if ready:
                     chunk = stream.read(1 << 16)
@@ -282,6 +295,35 @@ class Run:
         with self._holding, contextlib.suppress(OSError):
             if self._lifeline is not None:
                 os.write(self._lifeline, bytes([number]))
+
+
+def collected(folder: str) -> RunReport:
+    """What processes have left in a folder that ``TORCHSLEUTH_RUN`` named, without a run of ours around them."""
+    collector = Collector()
+    for events in read_events(folder):
+        collector.add_process(events)
+    collector.look_together(folder, Project(os.path.join(os.getcwd(), "__main__.py")), 1, None)
+    return collector.report(folder, 1, False, 0.0)
+
+
+class Activity:
+    """Whether anything moves in the processes of a run."""
+
+    def __init__(self, folder: str, limit: float | None) -> None:
+        self._folder = folder
+        self._limit = limit
+        self._before: list[page.Page] = []
+        self._since = time.monotonic()
+
+    def stalled(self) -> bool:
+        """Whether the pages of the processes have been the same for so long. Called again and again."""
+        if self._limit is None:
+            return False
+        now = list(page.read(self._folder))
+        begun = any(item.steps or item.batches for item in now)  # what is imported before takes its time
+        if now != self._before or not begun:
+            self._before, self._since = now, time.monotonic()
+        return time.monotonic() - self._since > self._limit
 
 
 def run(

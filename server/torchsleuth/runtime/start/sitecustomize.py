@@ -10,7 +10,8 @@ import sys
 def _leave_no_trace(folder: str) -> None:
     """The search path and the environment as the one who started this process meant them, and their sitecustomize."""
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != folder]
-    rest = os.environ.get("PYTHONPATH", "").split(os.pathsep)[1:]
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    rest = [entry for entry in given if os.path.abspath(entry) != folder]
     if rest:
         os.environ["PYTHONPATH"] = os.pathsep.join(rest)
     else:
@@ -41,10 +42,14 @@ if os.environ.get("TORCHSLEUTH_RUN"):
     import importlib.util
 
     _here = os.path.dirname(os.path.abspath(__file__))
-    _run = os.environ.pop("TORCHSLEUTH_RUN")
+    _run = os.environ["TORCHSLEUTH_RUN"]
     _leave_no_trace(_here)
     try:
-        _start(_run, os.path.dirname(os.path.dirname(_here)))
+        if (
+            "TORCHSLEUTH_EVENTS" not in os.environ
+        ):  # else this is the beginning of a run, which starts its recorder itself
+            del os.environ["TORCHSLEUTH_RUN"]
+            _start(_run, os.path.dirname(os.path.dirname(_here)))
     except Exception as _error:  # what cannot be recorded runs all the same
         if os.environ.get("TORCHSLEUTH_DEBUG"):
             print(f"torchsleuth: {_error!r}", file=sys.stderr)
