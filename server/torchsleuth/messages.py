@@ -214,6 +214,14 @@ ENGLISH: dict[str, str] = {
     "nll.logits": "{tensor} is the raw output of {layer}, and {loss} wants log probabilities: use {whole}",
     "nll.probabilities": "{tensor} holds softmax probabilities, and {loss} wants their logarithm: use log_softmax",
     # loop
+    "run.no_backward": "{type} made {steps} steps, and no gradient was there in any of them: backward() was never called",
+    "run.cleared_early": "the gradients are cleared here after backward(): all {steps} steps of {type} found none",
+    "run.not_cleared": "the gradients were not cleared before {count} of the {steps} steps of {type}: they add up",
+    "run.softmax_before": "the input of cross entropy went through {layer} already, in {count} of the losses looked at",
+    "run.sigmoid_before": "the input of the loss with logits went through {layer} already, in {count} of the losses looked at",
+    "run.softmax_batch": "this softmax of shape {shape} goes over dimension 0, the samples of the batch",
+    "run.broadcast": "prediction and target are broadcast against each other to {shape}: each sample is compared with all",
+    "run.clip_late": "clipped after the step, {count} times: the gradients were used already",
     "zero_grad.missing.closure": (
         "the closure does not clear the gradients of {optimizer}, which calls it several times in a step: they add up"
     ),

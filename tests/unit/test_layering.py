@@ -28,7 +28,8 @@ ALLOWED = {
     "rules": EXCHANGED | {"faults", "synthesis", "syntax", "tensors", "values", "interp"},
     "errors": EXCHANGED | {"faults", "synthesis", "syntax"},
     "training": {"schema"},
-    "runtime": EXCHANGED | {"syntax", "errors", "training"},
+    "verdicts": EXCHANGED | {"faults", "syntax", "training"},
+    "runtime": EXCHANGED | {"syntax", "errors", "training", "verdicts"},
     "repair": EXCHANGED | {"syntax", "rules", "runtime"},
     "worker": EXCHANGED
     | {"faults", "lifetime", "wall", "syntax", "tensors", "oracle", "values", "interp", "rules", "repair"},

@@ -70,7 +70,8 @@ class _Trial:
 
     @property
     def error(self) -> Diagnostic | None:
-        return self.report.diagnostics[0] if self.report.diagnostics else None
+        """The first thing that ended it; what else a run shows is no error."""
+        return next((found for found in self.report.diagnostics if found.severity == "error"), None)
 
 
 def repair(
@@ -180,7 +181,7 @@ class _Loop:
         if after.report.cancelled or _fingerprint(after) == _fingerprint(before) or self._is_old(after):
             return False
         further = len(after.report.facts) >= len(before.report.facts)
-        return after.sound or (bool(after.report.diagnostics) and further)
+        return after.sound or (after.error is not None and further)
 
     def _is_old(self, trial: _Trial) -> bool:
         """Whether an error that was repaired is back."""

@@ -18,6 +18,7 @@ from torchsleuth.schema import Diagnostic, Json, Position, RunLine, Sample, Tens
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.training import Training
+from torchsleuth.verdicts.structure import verdicts
 
 Sources = Callable[[str], SourceText]
 
@@ -65,7 +66,8 @@ class RunReport:
         """The report with what the analysis of those files says about the crash."""
         known = list(analysis)
         found = tuple(located(explained(diagnostic, known), where) for diagnostic, where in self.crashes)
-        return replace(self, diagnostics=found)
+        silent = (_confirmed(diagnostic, known) for diagnostic in self.diagnostics[len(self.crashes) :])
+        return replace(self, diagnostics=(*found, *silent))
 
     @property
     def trained_soundly(self) -> bool:
@@ -243,12 +245,13 @@ class Collector:
             for item in self._facts.values()
             for fact in observed_facts(item, sources)
         }
+        silent = verdicts(self._recorded, sources) if self._recorded is not None and not crashes else ()
         return RunReport(
             script,
             exit_code,
             cancelled,
             crashes[0] if crashes else None,
-            tuple(located(diagnostic, where) for diagnostic, where in found),
+            (*(located(diagnostic, where) for diagnostic, where in found), *silent),
             tuple(facts[key] for key in sorted(facts)),
             seconds,
             tuple(self._loaded),
@@ -284,6 +287,15 @@ def _training(found: Json) -> Training | None:
 
 def _without_kind(event: Json) -> Json:
     return {name: value for name, value in event.items() if name != "event"}
+
+
+def _confirmed(diagnostic: Diagnostic, analysis: list[Diagnostic]) -> Diagnostic:
+    """A finding about a training with the trail and the fixes of the analysis, where that says the same of the same lines."""
+    for other in analysis:
+        same = (other.code, other.path) == (diagnostic.code, diagnostic.path)
+        if same and other.start.line <= diagnostic.end.line and diagnostic.start.line <= other.end.line:
+            return replace(diagnostic, related=other.related, fixes=other.fixes)
+    return diagnostic
 
 
 def _how_it_ended(exit_code: int, cancelled: bool) -> str:
