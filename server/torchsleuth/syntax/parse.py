@@ -15,7 +15,7 @@ _GOES_ON = re.compile(r"(?:elif|else|except|finally)\b|[#)\]}]")
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _OPENS_BLOCK = re.compile(r"\s*(?:if|elif|else|for|while|def|class|with|try|except|finally|match|case|async)\b")
 MAX_KEPT = 200_000
-"""Characters of texts whose trees are kept; a tree takes some 60 bytes for each."""
+"""Characters of texts whose trees are kept, but for the last one, however long; a tree takes some 60 bytes for each."""
 MAX_REPAIRS = 40
 """Broken places that are blanked before the rest of the file is given up."""
 REPAIR_SECONDS = 2.0
@@ -37,7 +37,7 @@ def parse_with_errors(source: SourceText) -> tuple[ast.Module, tuple[int, ...]]:
     found = _kept.pop(text, None) or _recovered(text)
     _kept[text] = found
     excess = sum(map(len, _kept)) - MAX_KEPT
-    while excess > 0:
+    while excess > 0 and len(_kept) > 1:
         oldest = next(iter(_kept))
         del _kept[oldest]
         excess -= len(oldest)

@@ -6,6 +6,7 @@ import ast
 import re
 from bisect import bisect_right
 from functools import cached_property
+from itertools import accumulate
 from typing import Literal
 
 from torchsleuth.schema import Edit, Position, Span
@@ -29,10 +30,17 @@ class SourceText:
         self.blanked: frozenset[int] = frozenset()
         """Lines that do not parse and were left out; known once it was parsed."""
         self._spans: dict[ast.AST, Span] = {}
+        self._bytes: dict[int, list[int]] = {}
 
     @cached_property
     def _starts(self) -> list[int]:
         return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        """Lines without their ends: cut once, since a line of a megabyte may have a hundred thousand nodes."""
+        ends = [*self._starts[1:], len(self.text)]
+        return [self.text[start:end].rstrip("\r\n") for start, end in zip(self._starts, ends, strict=True)]
 
     @property
     def line_count(self) -> int:
@@ -42,9 +50,7 @@ class SourceText:
         """The text of 1-based line `number` without its line ending; '' beyond the file."""
         if not 1 <= number <= len(self._starts):
             return ""
-        start = self._starts[number - 1]
-        end = self._starts[number] if number < len(self._starts) else len(self.text)
-        return self.text[start:end].rstrip("\r\n")
+        return self._lines[number - 1]
 
     def offset(self, position: Position) -> int:
         """Code-point offset of a position, clamped to its line."""
@@ -64,7 +70,14 @@ class SourceText:
         text = self.line(line)
         if text.isascii():
             return Position(line, byte_column + 1)
-        return Position(line, len(text.encode()[:byte_column].decode(errors="ignore")) + 1)
+        return Position(line, bisect_right(self._bytes_before(line), byte_column))
+
+    def _bytes_before(self, line: int) -> list[int]:
+        """The number of UTF-8 bytes before each character of a line, and before its end."""
+        found = self._bytes.get(line)
+        if found is None:
+            found = self._bytes[line] = [0, *accumulate(len(char.encode()) for char in self.line(line))]
+        return found
 
     def from_units(self, line: int, column: int, encoding: Encoding) -> Position:
         """The position of an LSP location (0-based line, 0-based column in units of `encoding`)."""
@@ -80,8 +93,9 @@ class SourceText:
 
     def to_units(self, position: Position, encoding: Encoding) -> tuple[int, int]:
         """The LSP location (0-based line, 0-based column in units of `encoding`) of a position."""
-        text = self.line(position.line)[: position.column - 1]
-        return position.line - 1, len(text) if text.isascii() else _units(text, encoding)
+        text = self.line(position.line)
+        before = min(max(position.column - 1, 0), len(text))
+        return position.line - 1, before if text.isascii() else _units(text[:before], encoding)
 
     def start_of(self, node: ast.AST) -> Position:
         return self.from_utf8(node.lineno, node.col_offset)  # type: ignore[attr-defined]
