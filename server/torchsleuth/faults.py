@@ -225,6 +225,7 @@ _ALL = (
     Fault("TS315", "sign-labels", "warning"),
     Fault("TS316", "softmax-for-several-labels", "warning"),
     Fault("TS317", "weights-after-mean", "warning"),
+    Fault("TS318", "mask-inverted", "warning"),
     Fault("TS401", "backward-without-graph", "error"),
     Fault("TS402", "rewrapped-loss", "error"),
     Fault("TS403", "inplace-on-saved", "error"),

@@ -32,6 +32,13 @@ ENGLISH: dict[str, str] = {
         "{rate} is the raw output of {layer}, which may be negative; with log_input=False, {loss} takes a rate"
     ),
     "likelihood.variance": "{variance} is the raw output of {layer} and may be negative, which no variance is: use .exp()",
+    "mask.content.left_out": "{mask} is True for what is no padding, and {by} leaves out what is True: pass the opposite",
+    "mask.padding.attended": "{mask} is True for padding, and {by} attends to what is True alone: pass the opposite",
+    "mask.earlier.left_out": "{mask} is True for the own and earlier positions, and {by} leaves out what is True",
+    "mask.later.attended": "{mask} is True for later positions, and {by} attends to what is True alone: pass the opposite",
+    "mask.row": "{mask} leaves a position without anything to attend to, in {by}: the diagonal is one off",
+    "mask.added": "{mask} holds zeros and ones as floats, which {by} adds to the scores: pass a mask of booleans",
+    "mask.origin": "what is True is decided here",
     "loss.weights": '{loss} is already the mean over the batch: all weights {weights} multiply one number; use reduction="none"',
     "loss.weights.mean": "the mean is taken here",
     "loss.signs": "{target} is 0 or 1, but {loss} wants 1 and -1: nothing is learnt where it is 0",

@@ -41,6 +41,16 @@ _COMMON = tuple(
     "torch.backends.mps math".split()
 )
 _STANDARD = tuple("os os.path sys math random time json re logging itertools functools collections copy".split())
+_PUBLIC = (
+    "torch",
+    "torch.nn",
+    "torch.nn.parallel",
+    "torch.optim",
+    "torch.optim.lr_scheduler",
+    "torch.utils.data",
+    "torch.utils.data.distributed",
+)
+"""Packages by whose names classes are known, wherever they are defined, in order of preference."""
 
 
 @cache
@@ -180,7 +190,7 @@ def vocabulary() -> list[str]:
 
 def canonical_class(value: type, fallback: str) -> str:
     """One name per class: ``torch.nn.modules.linear.Linear`` is ``torch.nn.Linear``."""
-    for prefix in ("torch", "torch.nn", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data"):
+    for prefix in _PUBLIC:
         try:
             if known(f"{prefix}.{value.__name__}") is value:
                 return f"{prefix}.{value.__name__}"

@@ -1,0 +1,208 @@
+"""mask-inverted: an attention mask that says the opposite of what the attention reads in it.
+
+What it finds
+    Boolean masks whose origin tells what True stands for (`tokens == pad`, `arange < lengths`, `torch.triu(ones, 1)`), given
+    to what reads them the other way round: `key_padding_mask` and the masks of nn.MultiheadAttention and nn.Transformer leave
+    out what is True; `scaled_dot_product_attention` attends to nothing else. Also masks by which a position attends to
+    nothing, and zeros and ones as floats, which are added to the scores and mask nothing.
+Why it hurts
+    The model attends to padding, or to the future, and to nothing else. Nothing is raised, the loss even falls.
+Example
+    padding = tokens == 0
+    y = F.scaled_dot_product_attention(q, k, v, attn_mask=padding[:, None, None, :])
+Use instead
+    y = F.scaled_dot_product_attention(q, k, v, attn_mask=~padding[:, None, None, :])
+Fix safety
+    Safe: what is padding, or later, is what a mask is made for.
+References
+    torch.nn.MultiheadAttention, torch.nn.functional.scaled_dot_product_attention
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import Operation
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.describe import call_trail
+from torchsleuth.rules.evidence.masks import Masks, Meaning
+from torchsleuth.rules.evidence.operands import Operand, operand, replaced, source_at, written
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
+from torchsleuth.values import Scalar, Tensor
+
+CODE = "TS318"
+_LEAVE_OUT = {
+    "MultiheadAttention": {"key_padding_mask": 3, "attn_mask": 5},
+    "TransformerEncoderLayer": {"src_mask": 1, "src_key_padding_mask": 2},
+    "TransformerEncoder": {"mask": 1, "src_key_padding_mask": 2},
+    "TransformerDecoderLayer": {
+        "tgt_mask": 2,
+        "memory_mask": 3,
+        "tgt_key_padding_mask": 4,
+        "memory_key_padding_mask": 5,
+    },
+    "TransformerDecoder": {"tgt_mask": 2, "memory_mask": 3, "tgt_key_padding_mask": 4, "memory_key_padding_mask": 5},
+    "Transformer": {
+        "src_mask": 2,
+        "tgt_mask": 3,
+        "memory_mask": 4,
+        "src_key_padding_mask": 5,
+        "tgt_key_padding_mask": 6,
+        "memory_key_padding_mask": 7,
+    },
+}
+"""Parameters that take a mask of what is left out, with their places."""
+_ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
+_FILLS = ("Tensor.masked_fill", "Tensor.masked_fill_", "torch.masked_fill")
+_SOFTMAX = frozenset({"softmax", "Softmax"})
+_BETWEEN = frozenset(
+    "add mul div truediv dropout Dropout float to view reshape squeeze unsqueeze clamp contiguous".split()
+)
+_LOW = -1000
+_MAX_STEPS = 6
+
+
+@dataclass(frozen=True)
+class _Use:
+    """A mask where it is used. `by`: what reads it. `leaves_out`: what is True is left out, otherwise nothing else is attended
+    to. `hard`: a row of which nothing is left gives no numbers."""
+
+    operation: Operation
+    mask: Operand
+    by: str
+    leaves_out: bool
+    hard: bool = True
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[Span] = set()
+    masks: Masks | None = None
+    for operation in analysis.trace.operations:
+        for use in _uses(analysis, operation):
+            masks = masks or Masks(analysis)
+            meaning = masks.meaning(use.mask.tensor)
+            fault = None if meaning is None else _fault(use, meaning)
+            if meaning is not None and fault is not None and operation.site.span not in seen:
+                seen.add(operation.site.span)
+                yield _finding(analysis, use, meaning, fault)
+
+
+def _uses(analysis: Analysis, operation: Operation) -> Iterator[_Use]:
+    name = operation.target.rpartition(".")[2]
+    if name in _LEAVE_OUT and operation.module is not None:
+        for parameter, place in _LEAVE_OUT[name].items():
+            mask = operand(operation, place, parameter)
+            if mask is not None:
+                yield _Use(operation, mask, parameter, True)
+    elif operation.target == _ATTENTION:
+        mask = operand(operation, 3, "attn_mask")
+        if mask is not None:
+            yield _Use(operation, mask, name, False)
+    elif operation.target in _FILLS and _goes_into_softmax(analysis, operation):
+        mask = operand(operation, 1, "mask")
+        value = operation.kwargs.get("value", operation.args[2] if len(operation.args) > 2 else None)
+        if mask is not None and _is_low(operation, value):
+            yield _Use(operation, mask, "masked_fill", True, value == float("-inf"))
+
+
+def _is_low(operation: Operation, value: object) -> bool:
+    """Whether nothing is left of a score that has this value."""
+    if isinstance(value, int | float):
+        return value <= _LOW
+    call = operation.site.node
+    return (
+        isinstance(value, Scalar)
+        and isinstance(call, ast.Call)
+        and any(isinstance(part, ast.Attribute) and part.attr == "min" for part in ast.walk(call))
+    )
+
+
+def _goes_into_softmax(analysis: Analysis, fill: Operation) -> bool:
+    scores = fill.args[0] if fill.args else None
+    for operation in analysis.trace.operations:
+        if operation.target.rpartition(".")[2] not in _SOFTMAX or not operation.tensors:
+            continue
+        current: Tensor = operation.tensors[0]
+        for _ in range(_MAX_STEPS):
+            origin = current.origin
+            if current is scores and fill.target.endswith("_") or (origin is not None and origin.site is fill.site):
+                return True
+            if origin is None or not origin.sources or origin.operator.rpartition(".")[2].strip("_") not in _BETWEEN:
+                break
+            current = origin.sources[0]
+    return False
+
+
+def _fault(use: _Use, meaning: Meaning) -> str | None:
+    """The message of what is wrong, None where nothing is."""
+    dtype, inverted = use.mask.spec.dtype, meaning.kept is use.leaves_out
+    if dtype is not None and dtype.startswith(("float", "bfloat")) and use.by != "masked_fill":
+        return "mask.added"
+    if dtype not in ("bool", "uint8"):
+        return None
+    if meaning.kind == "padding":
+        return {(True, True): "mask.content.left_out", (True, False): "mask.padding.attended"}.get(
+            (inverted, use.leaves_out)
+        )
+    nothing = meaning.full_row if use.leaves_out else meaning.empty_row
+    if not nothing:
+        return None
+    if inverted:
+        return "mask.earlier.left_out" if use.leaves_out else "mask.later.attended"
+    return "mask.row" if use.hard else None
+
+
+def _finding(analysis: Analysis, use: _Use, meaning: Meaning, fault: str) -> Finding:
+    text = message(fault, mask=use.mask.text("the mask"), by=use.by)
+    origin = meaning.origin.site
+    places = [*call_trail(use.operation.site.scene, limit=1)]
+    if origin.span != use.operation.site.span:
+        places.insert(0, related(source_at(analysis, origin), origin.node, message("mask.origin")))
+    return Finding(use.operation.site.span, text, tuple(places), _candidates(analysis, use, meaning, fault))
+
+
+def _candidates(analysis: Analysis, use: _Use, meaning: Meaning, fault: str) -> Iterator[Candidate]:
+    if fault == "mask.row":
+        yield from _moved(analysis, meaning)
+        return
+    node, site = use.mask.node, use.operation.site
+    if node is None:
+        return
+    source = source_at(analysis, site)
+    if fault == "mask.added":
+        opposite = meaning.kept is use.leaves_out
+        text = f"{written(source, node)} == 0" if opposite else f"{written(source, node)}.bool()"
+        yield replaced(analysis, site, node, text)
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
+        yield replaced(analysis, site, node, source.segment(node.operand))
+    elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
+        sign = "!=" if isinstance(node.ops[0], ast.Eq) else "=="
+        yield replaced(
+            analysis, site, node, f"{source.segment(node.left)} {sign} {source.segment(node.comparators[0])}"
+        )
+    else:
+        yield replaced(analysis, site, node, f"~{written(source, node)}")
+
+
+def _moved(analysis: Analysis, meaning: Meaning) -> Iterator[Candidate]:
+    """The diagonal beside the one that the triangle begins at."""
+    site = meaning.origin.site
+    call = site.node
+    if not isinstance(call, ast.Call):
+        return
+    source = source_at(analysis, site)
+    upper = meaning.origin.operator.rpartition(".")[2].startswith("triu")
+    wanted = "diagonal=1" if upper else "diagonal=0"
+    place = 1 if meaning.origin.operator.startswith("torch.") else 0
+    given = next((part for part in call.keywords if part.arg == "diagonal"), None)
+    old: ast.AST | None = given if given is not None else call.args[place] if len(call.args) > place else None
+    edit = edits.add_argument(source, call, wanted) if old is None else edits.replace(source, old, wanted)
+    yield Candidate(message("fix.add_argument", argument=wanted), (edit,))
+
+
+RULE = Rule(FAULTS[CODE], find)
