@@ -336,7 +336,7 @@ ENGLISH: dict[str, str] = {
     "pair.made": "the pair is made here",
     "state.key.module": "the module has no parameter or buffer {key}: it has {keys}",
     "state.key": "this checkpoint has no entry {key}: it has {keys}",
-    "state.wrapped": 'this state is that of the {wrapper} `{name}`, whose names begin with "module.": save that of `{name}.module`',
+    "state.wrapped": 'this state is that of the {wrapper} `{name}`, whose names begin with "{inner}.": save that of `{name}.{inner}`',
     "state.wrapped.here": "wrapped here",
     "state.misfit.saved": "the state is taken here",
     "state.misfit": "this state does not fit: {wrong}",

@@ -432,6 +432,7 @@ def binary(interp: Interpreter, name: str, left: Value, right: Value, frame: Fra
     made = make(shape, dtype)
     if dtype is not None and array_dtypes.kind_of(dtype) == "int":
         made.slots["bounds"] = integers.computed(name, (left, right), _held)
+        draws.computed(interp, name, left, right, made)
     return made
 
 

@@ -30,10 +30,10 @@ _SUMS = {"add": dims.add, "sub": dims.subtract, "mul": dims.multiply}
 def computed(interp: Interpreter, name: str, left: Value, right: Value, result: Value) -> Value:
     """Remember which integer the result of an operator on single integers holds."""
     operator = _SUMS.get(name)
-    if operator is not None and isinstance(result, Tensor) and result.spec.shape == ():
+    if operator is not None and isinstance(result, Tensor | Array) and result.spec.shape == ():
         sides = [plain_number(interp, interp.resolved(side)) for side in (left, right)]
         if (result.spec.dtype or "").startswith("int") and all(map(is_int, sides)):
-            version = result.storage.slots["version"]
+            version = result.storage.slots["version"] if isinstance(result, Tensor) else 0
             interp.numbers[result.identity, version] = operator(sides[0], sides[1])
     return result
 

@@ -1,4 +1,5 @@
-"""States of modules that DataParallel has wrapped, and whose names all begin with "module.": what TS530 says of them."""
+"""States of modules that DataParallel or torch.compile has wrapped, and whose names all begin with "module." or "_orig_mod.":
+what TS530 says of them."""
 
 from __future__ import annotations
 
@@ -14,13 +15,19 @@ from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.values import DictValue, Instance, LibraryObject, Site, Value
 
-_WRAPPERS = ("torch.nn.DataParallel", "torch.nn.parallel.DataParallel", "torch.nn.parallel.DistributedDataParallel")
+_INNER = {
+    "torch.nn.DataParallel": "module",
+    "torch.nn.parallel.DataParallel": "module",
+    "torch.nn.parallel.DistributedDataParallel": "module",
+    "torch.compile": "_orig_mod",
+}
+"""What wraps a module, and the attribute that the module is then, with which the names in a state begin."""
 _OWN = frozenset({"state_dict", "load_state_dict"})
 
 
 def of_wrapped(analysis: Analysis) -> Iterator[Finding]:
     """load_state_dict() of a module that was never wrapped, with the state of a wrapper."""
-    wraps = [call for path in _WRAPPERS for call in analysis.calls.get(path, ()) if call.args]
+    wraps = [call for path in _INNER for call in analysis.calls.get(path, ()) if call.args]
     inside = {id(part) for call in wraps for part in descendants(call.args[0])}
     seen: set[Span] = set()
     if not wraps or _renames(analysis):
@@ -40,19 +47,23 @@ def of_wrapped(analysis: Analysis) -> Iterator[Finding]:
             related(analysis.source_of(wrap.site.span.path), wrap.site.node, message("state.wrapped.here")),
             related(source, state.site.node, message("state.misfit.saved")),
         )
-        text = message("state.wrapped", name=name, wrapper=wrap.path.rpartition(".")[2])
-        yield Finding(load.site.span, text, places, tuple(_unwrapped(analysis, state.site)))
+        inner = _INNER[wrap.path]
+        text = message("state.wrapped", name=name, wrapper=wrap.path.rpartition(".")[2], inner=inner)
+        yield Finding(load.site.span, text, places, tuple(_unwrapped(analysis, state.site, inner)))
 
 
 def _renames(analysis: Analysis) -> bool:
     """Whether a file says something of the names' beginning, or unwraps a module."""
     paths = {analysis.source.path, *(call.site.span.path for call in analysis.calls.get(STATE, ()))}
-    return any(
-        (isinstance(node, ast.Constant) and isinstance(node.value, str) and "module" in node.value)
-        or (isinstance(node, ast.Attribute) and node.attr == "module")
-        for path in paths
-        for node in analysis.index(path).nodes
-    )
+    return any(_speaks_of_inner(node) for path in paths for node in analysis.index(path).nodes)
+
+
+def _speaks_of_inner(node: ast.AST) -> bool:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value in ("module", "_orig_mod") or "module." in node.value or "_orig_mod." in node.value
+    if isinstance(node, ast.Slice):
+        return isinstance(node.lower, ast.Constant) and node.lower.value in (len("module."), len("_orig_mod."))
+    return isinstance(node, ast.Attribute) and node.attr in ("module", "_orig_mod")
 
 
 def _state(given: Value) -> LibraryObject | None:
@@ -82,25 +93,78 @@ def _wrapper(analysis: Analysis, wraps: list[LibraryCall], state: LibraryObject)
     for wrap in wraps:
         statement = statement_of(analysis, wrap.site)
         path = wrap.site.span.path
-        if site is None or wrap.args[0] is not module or not wrap.certain or not isinstance(statement, ast.Assign):
+        if site is None or wrap.args[0] is not module or not wrap.certain or statement is None:
             continue
-        source = analysis.source_of(path)
-        plain = statement.value in (wrap.site.node, analysis.index(path).same(wrap.site.node))
-        targets = [source.segment(target) for target in statement.targets]
-        if not plain or targets != [name] or path != site.span.path or not _is_seen(wrap.site, site, name):
+        if _is_returned(analysis, wrap, statement) and _is_made_by(analysis, wrap, site, name):
+            return wrap
+        if not isinstance(statement, ast.Assign):
             continue
-        set_here = [
-            node
-            for node in analysis.index(path).nodes
-            if isinstance(node, ast.Name | ast.Attribute)
-            and isinstance(node.ctx, ast.Store)
-            and source.segment(node) == name
-            and node.lineno > statement.lineno
-            and _function(analysis, path, node) is _function(analysis, path, statement)
-        ]
-        if not set_here:
+        targets = _targets(analysis, wrap, statement)
+        if targets != [name] or path != site.span.path or not _is_seen(wrap.site, site, name):
+            continue
+        if not _stores(analysis, path, name, statement):
             return wrap
     return None
+
+
+def _targets(analysis: Analysis, wrap: LibraryCall, statement: ast.Assign) -> list[str]:
+    """What a wrapper is bound to, as it is."""
+    source = analysis.source_of(wrap.site.span.path)
+    plain = statement.value in (wrap.site.node, analysis.index(source.path).same(wrap.site.node))
+    return [source.segment(target) for target in statement.targets] if plain else []
+
+
+def _stores(analysis: Analysis, path: str, name: str | None, after: ast.stmt) -> list[ast.AST]:
+    """Where the same function binds a name again, further down."""
+    source = analysis.source_of(path)
+    return [
+        node
+        for node in analysis.index(path).nodes
+        if isinstance(node, ast.Name | ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and source.segment(node) == name
+        and node.lineno > after.lineno
+        and _function(analysis, path, node) is _function(analysis, path, after)
+    ]
+
+
+def _is_returned(analysis: Analysis, wrap: LibraryCall, statement: ast.stmt) -> bool:
+    """Whether a function gives the wrapper that it makes."""
+    path = wrap.site.span.path
+    own = analysis.index(path).same(wrap.site.node)
+    if isinstance(statement, ast.Return):
+        return statement.value in (wrap.site.node, own)
+    function = _function(analysis, path, statement)
+    targets = _targets(analysis, wrap, statement) if isinstance(statement, ast.Assign) else []
+    if function is None or len(targets) != 1 or _stores(analysis, path, targets[0], statement):
+        return False
+    last = getattr(function, "body", [None])[-1]
+    return isinstance(last, ast.Return) and last.value is not None and ast.unparse(last.value) == targets[0]
+
+
+def _is_made_by(analysis: Analysis, wrap: LibraryCall, site: Site, name: str | None) -> bool:
+    """Whether a name is what the function has given that made the wrapper, and nothing else."""
+    call, path = wrap.site.scene.call, site.span.path
+    if call is None or name is None or not analysis.source_of(path).text:
+        return False
+    made = [
+        node
+        for node in analysis.statements(path)
+        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]
+    ]
+    mine = [node for node in made if node.value in (call, analysis.index(path).same(call))]
+    if len(mine) != 1 or (name.isidentifier() and _function(analysis, path, mine[0]) is not _own(analysis, site)):
+        return False
+    return not [
+        node
+        for node in made
+        if node not in mine and _function(analysis, path, node) is _function(analysis, path, mine[0])
+    ]
+
+
+def _own(analysis: Analysis, site: Site) -> ast.AST | None:
+    """The function in which something stands."""
+    return _function(analysis, site.span.path, analysis.index(site.span.path).same(site.node) or site.node)
 
 
 def _passed(site: Site | None, name: str | None) -> tuple[Site | None, str | None]:
@@ -141,12 +205,12 @@ def _function(analysis: Analysis, path: str, node: ast.AST) -> ast.AST | None:
     return next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)), None)
 
 
-def _unwrapped(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+def _unwrapped(analysis: Analysis, site: Site, inner: str) -> Iterator[Candidate]:
     """``model.module.state_dict()``, where the state is taken."""
     node = site.node
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         source = analysis.source_of(site.span.path)
         name = source.segment(node.func.value)
-        edit = edits.insert_after_node(source, node.func.value, ".module")
-        title = message("fix.replace", old=f"{name}.state_dict()", new=f"{name}.module.state_dict()")
+        edit = edits.insert_after_node(source, node.func.value, f".{inner}")
+        title = message("fix.replace", old=f"{name}.state_dict()", new=f"{name}.{inner}.state_dict()")
         yield Candidate(title, (edit,))

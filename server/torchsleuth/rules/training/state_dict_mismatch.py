@@ -2,7 +2,8 @@
 
 What it finds
     load_state_dict() with a dict whose keys or shapes differ from those of the module: the state of a model of another
-    width or with another head, a whole checkpoint instead of the state in it, another model's state.
+    width or with another head, a whole checkpoint instead of the state in it, another model's state, that of a wrapper
+    (DataParallel, torch.compile), whose names have a prefix.
 Why it hurts
     RuntimeError "Error(s) in loading state_dict for Net: Missing key(s) … Unexpected key(s) … size mismatch for …".
 Example
