@@ -17,35 +17,22 @@ A fix counts as a repair if the script with it runs to its end under plain Pytho
 from __future__ import annotations
 
 import argparse
-import atexit
-import builtins
 import contextlib
-import importlib
-import json
-import multiprocessing.util
 import os
 import re
 import runpy
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-import traceback
-import types
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
-
+from benchmarks.warm import SECONDS, Fork, execute, warm_up
 from torchsleuth.cli.explained import Explainer
-from torchsleuth.runtime import prepare
-from torchsleuth.runtime.children import VARIABLE, read_events, read_last_lines
-from torchsleuth.runtime.report import Collector, RunReport
+from torchsleuth.runtime.report import RunReport
 from torchsleuth.runtime.session import Run
 from torchsleuth.schema import Diagnostic, Fix
 from torchsleuth.syntax.text import SourceText
@@ -56,7 +43,6 @@ _CAUSE = re.compile(r"(?:# |, )cause$")
 _RUN = re.compile(r"^# run (.+)$", re.MULTILINE)
 GENERIC = {"TS199", "TS918"}
 """Codes that claim nothing: an error of an operator, an error of the script."""
-SECONDS = 120
 TRIED = 3
 """Fixes that are tried, as by ``torchsleuth fix``."""
 COLUMNS = ("reported", "file", "line", "columns", "cause", "name", "first fix", "fixed")
@@ -163,83 +149,7 @@ def _execute(root: Path, script: Script, cold: bool) -> tuple[RunReport, str]:
         job.module = bool(script.command)
         report = job.execute()
         return report, "".join(output)
-    reader, writer = os.pipe()
-    collector = Collector()
-
-    def start() -> int:
-        os.close(reader)
-        os.environ[VARIABLE] = str(folder)
-        code = prepare._script_code(script.main, prepare.Channel(writer, None), [], [script.main])
-        main = types.ModuleType("__main__")
-        main.__dict__.update(__builtins__=builtins, __file__="", __cached__=None, __loader__=None, __annotations__={})
-        sys.modules["__main__"] = main
-        _, sys.argv[0] = tempfile.mkstemp()  # the compiled file, which is forgotten
-        sys.path.insert(0, "")
-        exec(code, main.__dict__)
-        return 0
-
-    folder = root.parent / "events"
-    folder.mkdir()
-    child = _Fork(start, root)
-    os.close(writer)
-    with open(reader, encoding="utf-8") as events:
-        for line in events:
-            collector.add(json.loads(line))
-    code = child.wait()
-    for found in read_events(str(folder)):
-        collector.add_process(found)
-    for death in read_last_lines(str(folder)):
-        collector.add_death(death)
-    return collector.report(str(root / script.main), code, False, 0.0), child.output()
-
-
-class _Fork:
-    """A function in a process of its own, in a folder, with its output kept; what it started ends with it."""
-
-    def __init__(self, function: Callable[[], int], folder: Path) -> None:
-        self._kept = tempfile.TemporaryFile("w+")  # noqa: SIM115  # read when the process has ended
-        sys.stdout.flush()
-        self._pid = os.fork()
-        if self._pid == 0:
-            self._become(function, folder)
-
-    def _become(self, function: Callable[[], int], folder: Path) -> None:
-        code: object = 1
-        try:
-            atexit._clear()  # the folders of the parent are not this process's to remove
-            atexit.register(multiprocessing.util._exit_function)  # type: ignore[attr-defined]
-            os.setsid()
-            for stream in (1, 2):
-                os.dup2(self._kept.fileno(), stream)
-            os.chdir(folder)
-            signal.alarm(SECONDS)
-            code = function()
-        except SystemExit as stop:
-            code = stop.code
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            _at_exit()
-            os._exit(code if isinstance(code, int) else 1 if code else 0)
-
-    def wait(self) -> int:
-        code = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
-        with contextlib.suppress(OSError):
-            os.killpg(self._pid, signal.SIGKILL)
-        return code
-
-    def output(self) -> str:
-        self._kept.seek(0)
-        return self._kept.read()
-
-
-def _at_exit() -> None:
-    """What the interpreter does at its end, for a process that does not come to it."""
-    with contextlib.suppress(BaseException):
-        threading._shutdown()  # type: ignore[attr-defined]
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        sys.stderr.flush()
+    return execute(root, script.main)
 
 
 def _places(diagnostic: Diagnostic, root: Path) -> set[tuple[str, int]]:
@@ -260,7 +170,7 @@ def _runs_with(root: Path, script: Script, fix: Fix) -> bool:
             files[name] = SourceText(path, text).apply(edits)
     _write(copy, files)
     if not script.command:
-        return _Fork(lambda: _run_plainly(script.main), copy).wait() == 0
+        return Fork(lambda: _run_plainly(script.main), copy).wait() == 0
     command = [sys.executable, "-m", *script.command, script.main]
     try:
         return subprocess.run(command, cwd=copy, capture_output=True, timeout=SECONDS).returncode == 0
@@ -293,14 +203,7 @@ def main() -> int:
     parser.add_argument("--no-fixes", action="store_true", help="try no fix")
     parser.add_argument("--cold", action="store_true", help="start every run as the command line does")
     options = parser.parse_args()
-    for module in (
-        "numpy",
-        "torch",
-        "torch._dynamo",
-        "torch.utils.data",
-        "torchsleuth.runtime.launch",
-    ):  # for the forks
-        importlib.import_module(module)
+    warm_up()
     began, total, wrong = time.monotonic(), Counter[str](), 0
     chosen = scripts(options.name)
     explainer = Explainer(sys.executable)

@@ -8,7 +8,7 @@ from torch import nn
 random.seed(0)
 torch.manual_seed(0)
 online = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 2))
-target = online  # fault: TS940 | fixed: target = copy.deepcopy(online)
+target = online  # fault: TS540 | fixed: target = copy.deepcopy(online)
 optimizer = torch.optim.Adam(online.parameters(), lr=1e-3)
 memory = []
 state = 0
@@ -23,7 +23,7 @@ for step in range(300):
     hot = nn.functional.one_hot
     q = online(hot(s, 8).float()).gather(1, a[:, None]).squeeze(1)
     with torch.no_grad():
-        goal = r + 0.9 * target(hot(n, 8).float()).max(1).values  # fault: TS940
+        goal = r + 0.9 * target(hot(n, 8).float()).max(1).values  # fault: TS540
     loss = nn.functional.smooth_l1_loss(q, goal)
     optimizer.zero_grad()
     loss.backward()
