@@ -468,3 +468,16 @@ def test_imports_that_were_not_found_are_told_of_such_a_document_too() -> None:
         "script.py", "import os\nimport models.net\nfrom .beside import x\nimport yaml\n", verify=False
     )
     assert found.stats["missing"] == [("models.net", "script.py", 2), ("yaml", "script.py", 4)]
+
+
+def test_a_very_long_line_with_an_f_string_is_left_out_alone() -> None:
+    """Python's parser takes a time by the square of its length for it, and cannot be interrupted."""
+    text = "before = 1\nx = f'" + "{before}" * 20_000 + "'\nafter = 2\n"
+    tree, blanked = parse_with_errors(SourceText("a.py", text))
+    assert blanked == (2,)
+    assert [ast.unparse(statement) for statement in tree.body] == ["before = 1", "pass", "after = 2"]
+
+
+def test_the_tree_of_a_long_text_is_kept() -> None:
+    source = SourceText("a.py", "x = 1\n" * 50_000)
+    assert parse_with_errors(source)[0] is parse_with_errors(source)[0]

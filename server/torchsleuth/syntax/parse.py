@@ -14,12 +14,16 @@ _GOES_ON = re.compile(r"(?:elif|else|except|finally)\b|[#)\]}]")
 """Clauses that begin at the margin, and go on with the statement before."""
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _OPENS_BLOCK = re.compile(r"\s*(?:if|elif|else|for|while|def|class|with|try|except|finally|match|case|async)\b")
+_FORMATTED = re.compile(r"\b(?:[fF][rR]?|[rR][fF])[\"']")
 MAX_KEPT = 200_000
 """Characters of texts whose trees are kept, but for the last one, however long; a tree takes some 60 bytes for each."""
 MAX_REPAIRS = 40
 """Broken places that are blanked before the rest of the file is given up."""
 REPAIR_SECONDS = 2.0
 """Time of the processor after which the same holds: there are lines that Python's parser needs seconds for."""
+MAX_FORMATTED = 100_000
+"""Characters of a line with an f-string; a longer one is blanked, since the parser of Python before 3.12 takes time by the
+square of its length, and cannot be interrupted: 15 seconds for 800,000 characters."""
 MAX_NESTING = 2000
 """Nodes around a node, as in a sum of so many terms; a statement that nests deeper is blanked. Whatever follows a tree calls
 itself a few times for each."""
@@ -54,6 +58,9 @@ def _recovered(text: str) -> tuple[ast.Module, tuple[int, ...]]:
     count = SourceText("", text).line_count
     blanked: list[int] = []
     shallow = False
+    if len(text) > MAX_FORMATTED:
+        lines = enumerate(_LINES.findall(text), start=1)
+        text = _without(text, [(at, at) for at, line in lines if _is_long_formatted(line)], blanked)
     began = time.process_time()
     for repair in range(MAX_REPAIRS):
         if repair > 1 and time.process_time() - began > REPAIR_SECONDS:
@@ -76,6 +83,10 @@ def _recovered(text: str) -> tuple[ast.Module, tuple[int, ...]]:
                 break
             shallow, text = True, _without(text, _unreadable(text), blanked)
     return ast.Module([], []), tuple(range(1, count + 1))
+
+
+def _is_long_formatted(line: str) -> bool:
+    return len(line) > MAX_FORMATTED and _FORMATTED.search(line) is not None
 
 
 def _too_deep(tree: ast.Module) -> list[tuple[int, int]]:
