@@ -572,13 +572,17 @@ class Execution(Importing):
     ) -> Iterable[Value]:
         if isinstance(node, ast.For | ast.AsyncFor):
             if iteration.exact and streams.is_live(value):
+                given = 0
                 try:
-                    for number, item in enumerate(streams.live(self, value)):
-                        if number == state.limit:
+                    for item in streams.live(self, value):
+                        if given == state.limit:
                             return
+                        given += 1
                         yield item
                 except streams.Lost:
                     state.lost = True
+                    # What follows is as any of its elements may be.
+                    yield from (iteration.items[:1] or (UNKNOWN,)) * (2 - given)
                 return
             items = iteration.items
             if not iteration.exact:

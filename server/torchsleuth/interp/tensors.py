@@ -411,12 +411,29 @@ class TensorOperations(Questions):
         if self.entry and self.uncertain > operation.site.frame.outermost.certain:
             # One way through a function that is called with arguments that may be any: it may never be taken so.
             return
+        if self._may_be_filled(operation):
+            return
         span = operation.site.span
         key = (span, failure.message.partition("(")[0])
         if key not in self.failures_seen:
             self.failures_seen.add(key)
             last_batch = any(point.last for point in self.loop_points)
             self.trace.failures.append(OperatorFailure(operation, failure, last_batch))
+
+    def _may_be_filled(self, operation: Operation) -> bool:
+        """Whether it is given an empty list of an object that code which is not known has, too: another process, a thread, a
+        callback."""
+        given = operation.args[0] if operation.args else None
+        if not isinstance(given, ListValue) or given.items != ():
+            return False
+        owners = [value for value in operation.site.frame.names.values() if isinstance(value, Instance)]
+        return any(
+            part is given
+            for owner in owners
+            if owner.identity in self.trace.escaped
+            for held in owner.slots.values()
+            for part in (held.options if isinstance(held, Choice) else (held,))
+        )
 
     def _is_of_script(self, operation: Operation, failure: Failure) -> bool:
         """Whether a TypeError is certain to be one of the script's: what it is about is known, and no condition that is not

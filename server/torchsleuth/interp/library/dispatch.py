@@ -23,6 +23,7 @@ from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
     Bound,
+    ClassValue,
     Instance,
     LibraryModule,
     LibraryObject,
@@ -38,7 +39,7 @@ def instance_attribute(interp: Interpreter, owner: Instance, name: str, node: as
             return owner.state["training"]
         if modules.is_module_method(name):
             return Bound(owner, name)
-        if name in modules.WRAPPED and name not in owner.slots:
+        if name in modules.WRAPPED and not _has_of_its_own(owner, name):
             return owner
     if owner.native is not None:
         # What its library part has not, the object itself may be given.
@@ -48,6 +49,16 @@ def instance_attribute(interp: Interpreter, owner: Instance, name: str, node: as
         finally:
             interp.guarded -= 1
     return UNKNOWN
+
+
+def _has_of_its_own(owner: Instance, name: str) -> bool:
+    """Whether the classes of an object give it an attribute of this name somewhere."""
+    return name in owner.slots or any(
+        isinstance(part, ast.Attribute) and part.attr == name and isinstance(part.ctx, ast.Store)
+        for cls in owner.cls.mro()
+        if isinstance(cls, ClassValue)
+        for part in ast.walk(cls.node)
+    )
 
 
 def native_init(interp: Interpreter, instance: Instance, call: Arguments) -> Value:

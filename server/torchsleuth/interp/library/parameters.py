@@ -137,7 +137,7 @@ def each(interp: Interpreter, parameters: Parameters) -> tuple[Value, ...] | Non
         if pairs is None:
             return None
         items += pairs if parameters.named else [tensor for _, tensor in pairs]
-    return tuple(items)
+    return tuple(items) if items or not any(map(hierarchy.has_unknown_parts, parameters.modules)) else None
 
 
 def parameter_at(interp: Interpreter, value: Value, index: Value) -> Value | None:

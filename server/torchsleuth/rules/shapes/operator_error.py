@@ -47,15 +47,13 @@ from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.synthesis.shapes import same
-from torchsleuth.values import Instance, LibraryModule, ListValue, Tensor
+from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS199"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for failure, finding in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
-        if _is_filled_elsewhere(analysis, failure):
-            continue
         if "ambiguous" in failure.failure.message and _is_made(failure):
             name = failure.operation.target.rpartition(".")[2]
             finding = replace(
@@ -95,18 +93,6 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) 
     yield from _with_offsets(analysis, failure)
     yield from _wide_as_added(analysis, failure)
     yield from _enough_for_shuffle(analysis, failure)
-
-
-def _is_filled_elsewhere(analysis: Analysis, failure: OperatorFailure) -> bool:
-    """Whether an empty list belongs to an object that code which is not known has, too: another process, a thread, a callback."""
-    given = failure.operation.args[0] if failure.operation.args else None
-    if not isinstance(given, ListValue) or given.items:
-        return False
-    owners = [value for value in failure.operation.site.scene.names.values() if isinstance(value, Instance)]
-    return any(
-        owner.identity in analysis.trace.escaped and any(held is given for held in owner.slots.values())
-        for owner in owners
-    )
 
 
 def _holds_tensors(failure: OperatorFailure) -> bool:
