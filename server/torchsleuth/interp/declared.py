@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
+from functools import lru_cache
 
 from torchsleuth.interp.expressions import Expressions
-from torchsleuth.interp.trace import DeclaredSighting
-from torchsleuth.syntax.shapes import Declared, declarations, key
+from torchsleuth.interp.trace import DeclaredSighting, PartsDiffer
+from torchsleuth.syntax.shapes import Declared, DeclaredParts, Dimension, Written, declarations, key
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import Function, Tensor, Value, is_int, is_unknown
+from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.values import Function, NamedResult, Tensor, Value, is_int, is_unknown
 from torchsleuth.values.frames import Frame
+
+_NO_NAMES: Mapping[str, Size] = {}
 
 
 class DeclaredShapes(Expressions):
@@ -24,9 +30,15 @@ class DeclaredShapes(Expressions):
     def meet_statement(self, node: ast.stmt, value: Value, frame: Frame) -> None:
         """The value of an assignment or of a return, whose shape may be written beside it."""
         found = self.declared.get(frame.path)
-        declared = found and found.statements.get(key(node))
+        if not found:
+            return
+        declared = found.statements.get(key(node))
         if declared:
             self._meet(declared, value, node, frame)
+        if isinstance(node, ast.Return) and frame.function is not None and self.is_checked(frame):
+            result = found.results.get(key(frame.function.node))
+            if result:
+                self._meet_returned(result, value, node, frame)
 
     def meet_arguments(self, function: Function, frame: Frame) -> None:
         found = self.declared.get(function.path)
@@ -40,8 +52,58 @@ class DeclaredShapes(Expressions):
     def meet_result(self, function: Function, value: Value, frame: Frame) -> None:
         found = self.declared.get(function.path)
         declared = found and found.results.get(key(function.node))
-        if declared:
+        if isinstance(declared, Declared) and not self.is_checked(frame):
             self._meet(declared, value, function.node, frame)
+
+    # -- what a contract changes ---------------------------------------------------------------------
+
+    def is_checked(self, frame: Frame) -> bool:
+        """Whether it is the function whose written contract is being checked, or the constructor of its object."""
+        return False
+
+    def is_general(self) -> bool:
+        """Whether a written contract is being checked."""
+        return False
+
+    def contract_sizes(self, frame: Frame) -> Mapping[str, Size]:
+        """What the names of the contract stand for which is being checked there."""
+        return _NO_NAMES
+
+    def contract_spreads(self, frame: Frame) -> Mapping[str, tuple[Size, ...]]:
+        """What stands for names of several dimensions, such as ``*batch``."""
+        return {}
+
+    def is_noted(self, node: ast.AST, declared: Declared, frame: Frame) -> bool:
+        """Whether a value beside which a shape is written is recorded."""
+        return True
+
+    # -- the values --------------------------------------------------------------------------------------
+
+    def _meet_returned(self, declared: Written, value: Value, node: ast.Return, frame: Frame) -> None:
+        """A value that a function returns, in the run that checks its contract."""
+        if isinstance(declared, Declared):
+            if isinstance(value, tuple) and not isinstance(value, NamedResult) and declared.dtype:
+                self._differ_in_parts(declared, node, len(value), frame)
+            self._meet(declared, value, node, frame)
+            return
+        if isinstance(value, Tensor):
+            # A tensor may be unpacked as a tuple is; annotations tell them apart.
+            self._differ_in_parts(declared, node, None, frame)
+        if not isinstance(value, tuple):
+            return
+        if not declared.alike and len(value) != len(declared.parts):
+            self._differ_in_parts(declared, node, len(value), frame)
+            return
+        for position, item in enumerate(value):
+            part = declared.parts[0 if declared.alike else position]
+            if isinstance(part, Declared):
+                self._meet(part, item, node, frame)
+            elif isinstance(part, DeclaredParts):
+                self._meet_returned(part, item, node, frame)
+
+    def _differ_in_parts(self, declared: Written, node: ast.Return, count: int | None, frame: Frame) -> None:
+        if self.is_noted(node, declared if isinstance(declared, Declared) else _NOTHING, frame):
+            self.trace.parts_differ.append(PartsDiffer(self.site(node, frame), declared, count))
 
     def _meet(self, declared: Declared, value: Value, node: ast.AST, frame: Frame) -> None:
         if not is_unknown(value) and not isinstance(value, Tensor):
@@ -49,12 +111,13 @@ class DeclaredShapes(Expressions):
         spec = self.resolved_spec(value.spec) if isinstance(value, Tensor) else None
         shape = None if spec is None else spec.shape
         sizes: tuple[tuple[str, Size], ...] = ()
+        known: dict[str, Size] = {name: self._resolved_size(size) for name, size in self.contract_sizes(frame).items()}
         aligned = declared.aligned(len(shape)) if shape is not None else None
         if shape is not None and aligned is not None:
             for part, size in zip(aligned, shape):
                 if part is not None and isinstance(part.size, str):
                     self.named(size, part.size)
-            shape = tuple(self.resolved(size) for size in shape)
+            shape = tuple(map(self._resolved_size, shape))
             if declared.kind == "annotation":
                 bound = [
                     (part.size, size) for part, size in zip(aligned, shape) if part is not None and not part.may_be_one
@@ -62,12 +125,111 @@ class DeclaredShapes(Expressions):
                 for name, size in bound:
                     if isinstance(name, str):
                         frame.sizes.setdefault(name, size)
-        names = [part.size for part in declared.dims if isinstance(part.size, str)]
+        names = list(declared.names)
         if declared.kind == "annotation":
-            sizes = tuple((name, frame.sizes[name]) for name in names if name in frame.sizes)
+            known = {**frame.sizes, **known}
+            sizes = tuple((name, known[name]) for name in names if name in known)
         else:
             found = [(name, self.resolved(self.lookup(name, frame))) for name in names]
-            sizes = tuple((name, size) for name, size in found if is_int(size))
-        place = (frame.path, declared.start, shape, sizes)
-        if place not in self.trace.declared:
-            self.trace.declared[place] = DeclaredSighting(declared, self.site(node, frame), shape, sizes)
+            known.update((name, size) for name, size in found if is_int(size) and not is_unknown(size))
+            sizes = tuple((name, known[name]) for name in names if name in known)
+        if self.is_noted(node, declared, frame):
+            self._note(declared, spec, shape, sizes, node, frame)
+
+    def _note(
+        self,
+        declared: Declared,
+        spec: TensorSpec | None,
+        shape: tuple[Size, ...] | None,
+        sizes: tuple[tuple[str, Size], ...],
+        node: ast.AST,
+        frame: Frame,
+    ) -> None:
+        call = None
+        if isinstance(node, ast.arg) and frame.call is not None and frame.caller is not None:
+            call = self.site(frame.call, frame.caller)
+        checked = self.is_checked(frame)
+        place = (frame.path, declared.start, shape, sizes, call and call.span, checked and key(node))
+        if place in self.trace.declared:
+            return
+        expected = None
+        dtype = None
+        if spec is not None and shape is not None:
+            expected = self._expected(declared, len(shape), dict(sizes), frame)
+            dtype = spec.dtype
+        self.trace.declared[place] = DeclaredSighting(
+            declared,
+            self.site(node, frame),
+            shape,
+            sizes,
+            expected,
+            checked or (call is not None and self.is_general()),
+            dtype,
+            call,
+        )
+
+    def _resolved_size(self, size: Size) -> Size:
+        value = self.resolved(size)
+        return value if is_int(value) else size
+
+    def _expected(
+        self, declared: Declared, rank: int, known: Mapping[str, Size], frame: Frame
+    ) -> tuple[Size | None, ...] | None:
+        """The sizes that a declared shape says, for a tensor of this rank; None where it says another rank."""
+        aligned = declared.aligned(rank)
+        spread = self.contract_spreads(frame).get(declared.spread_name)
+        if aligned is None or (spread is not None and rank != len(declared.dims) + len(spread)):
+            return None
+        found = [None if part is None else declared_size(part, known) for part in aligned]
+        if spread is not None and declared.spread is not None:
+            found[declared.spread : declared.spread + len(spread)] = map(self._resolved_size, spread)
+        return tuple(found)
+
+
+_NOTHING = Declared("annotation", (), None, 0, 0)
+
+
+def declared_size(part: Dimension, known: Mapping[str, Size]) -> Size | None:
+    """The size that is declared of one dimension, None where that is not known."""
+    if isinstance(part.size, str):
+        return known.get(part.size)
+    if part.size is None and part.formula:
+        try:
+            return _computed(_parsed(part.formula), known)
+        except ZeroDivisionError:
+            return None
+    return part.size
+
+
+@lru_cache(maxsize=512)
+def _parsed(formula: str) -> ast.expr:
+    return ast.parse(formula, mode="eval").body
+
+
+def _computed(node: ast.expr, known: Mapping[str, Size]) -> Size | None:
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, int) else None
+    if isinstance(node, ast.Name):
+        return known.get(node.id)
+    if isinstance(node, ast.UnaryOp):
+        value = _computed(node.operand, known)
+        return None if value is None or not isinstance(node.op, ast.USub) else dims.negate(value)
+    if not isinstance(node, ast.BinOp):
+        return None
+    left, right = _computed(node.left, known), _computed(node.right, known)
+    if left is None or right is None:
+        return None
+    if isinstance(node.op, ast.Pow):
+        return dims.power(left, right) if isinstance(right, int) and 0 <= right < 8 else None
+    apply = _ARITHMETIC.get(type(node.op))
+    return None if apply is None else apply(left, right)
+
+
+_ARITHMETIC = {
+    ast.Add: dims.add,
+    ast.Sub: dims.subtract,
+    ast.Mult: dims.multiply,
+    ast.FloorDiv: dims.floor_divide,
+    ast.Div: dims.floor_divide,
+    ast.Mod: dims.modulo,
+}

@@ -77,6 +77,8 @@ class EntryPoints(DeclaredShapes):
             entries = self._enter_all(source, frame)
             if ran and not self.overdue:
                 self._suppose_all(entries)
+            if not self.overdue:
+                self.check_contracts(source, frame)
         except OutOfTime:
             self.overdue = True
             if self.entering or ran is None:
@@ -84,6 +86,9 @@ class EntryPoints(DeclaredShapes):
         if self.overdue:
             self.trace.overdue = message("analysis.time")
         return self.trace
+
+    def check_contracts(self, source: SourceText, frame: Frame) -> None:
+        """Run what shapes are declared of for whatever its names stand for."""
 
     def _lose_globals(self, tree: ast.Module, frame: Frame) -> None:
         """The body did not come to its end: what else it does to what it has made is not known."""
@@ -196,11 +201,12 @@ class EntryPoints(DeclaredShapes):
         grad = self.grad
         self.entry += 1
         self.entry_point, self.arguments, self.general = entry, [], given.general
+        self.rigid = {}
         limit = self.step_limit
         self.step_limit = min(limit, self.steps + self.budget.entry_steps)
         entry.complete = self._protect(lambda: entry.run(given))
         self.step_limit = limit
-        self.entry_point, self.general = None, False
+        self.entry_point, self.general, self.rigid = None, False, {}
         self.grad = grad
 
     def aside(self, run: Callable[[], Any]) -> None:
@@ -389,7 +395,10 @@ class EntryPoints(DeclaredShapes):
                 elif part.size is None or part.may_be_one:
                     sizes.append(self.fresh_size("?"))
                 else:
-                    sizes.append(names.setdefault(part.size, self.fresh_size(part.size)))
+                    if part.size not in names:
+                        names[part.size] = self.fresh_size(part.size)
+                        self.rigid.update(dict.fromkeys(dims.symbols(names[part.size]), True))
+                    sizes.append(names[part.size])
             shape = tuple(sizes)
         elif place in given.ranks:
             shape = tuple(self.fresh_size(name) for name in given.ranks[place])

@@ -69,6 +69,8 @@ class Interpreter(ABC):
     """The state that forks and joins."""
     substitution: Slots
     """What is known by now of symbols."""
+    rigid: dict[Symbol, bool]
+    """The sizes that a written contract names, and whether a shape does, not only an integer of that name."""
     steps: int
     """Nodes that were evaluated."""
     step_limit: int
@@ -339,8 +341,20 @@ class Interpreter(ABC):
         """Record that PyTorch raises here, once per place and message."""
 
     @abstractmethod
-    def learn(self, fact: Equality) -> None:
-        """Take in an equality of sizes that an operator proved; soft ones prove nothing."""
+    def learn(self, fact: Equality, site: Site | None = None) -> None:
+        """Take in an equality of sizes that an operator proved, at `site`; soft ones prove nothing."""
+
+    @abstractmethod
+    def keeps_apart(self, difference: Size, fact: Equality, site: Site | None) -> bool:
+        """Whether an equality is one of two sizes that a contract names differently, which stay different then."""
+
+    @abstractmethod
+    def is_general(self) -> bool:
+        """Whether a written contract is being checked: its sizes stand for any numbers."""
+
+    @abstractmethod
+    def told(self, test: ast.expr, holds: bool, frame: Frame) -> None:
+        """The code demands that a test holds, or does not."""
 
     @abstractmethod
     def tensor_get_item(self, container: Tensor, key: Value, node: ast.AST, frame: Frame) -> Value:

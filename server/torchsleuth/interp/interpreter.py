@@ -147,6 +147,7 @@ class Execution(Importing):
         self.declared: dict[str, Declarations] = {}
         self.arguments: list[Tensor] = []
         self.lasting: dict[Symbol, ArgumentKey] = {}
+        self.rigid: dict[Symbol, bool] = {}
         self.called: set[ast.AST] = set()
         self.handing_back: dict[ast.AST, bool] = {}
         self.recursive_calls: dict[ast.AST, int] = {}
@@ -349,6 +350,7 @@ class Execution(Importing):
         frame.nonlocal_names.update(node.names)
 
     def do_Assert(self, node: ast.Assert, frame: Frame) -> int:
+        self.told(node.test, True, frame)
         decided = self._demanded(node.test, frame)
         if decided is None:
             self.assume(self.tested)
@@ -367,6 +369,8 @@ class Execution(Importing):
 
     def do_If(self, node: ast.If, frame: Frame) -> int:
         raises = isinstance(node.body[-1], ast.Raise)
+        if raises:
+            self.told(node.test, False, frame)
         decided = self._demanded(node.test, frame) if raises else demands.as_truth(self, node.test, frame)
         if decided is not None:
             return self.block(node.body if decided else node.orelse, frame)

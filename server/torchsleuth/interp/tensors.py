@@ -42,6 +42,7 @@ from torchsleuth.values import (
     Scalar,
     Several,
     Shape,
+    Site,
     SliceValue,
     Tags,
     Tensor,
@@ -137,6 +138,11 @@ class TensorOperations(Questions):
         if target is None:
             if hierarchy.is_loss(module.path) or module.path in hierarchy.RECURRENT:
                 self.trace.operations.append(operation)  # Whatever its sizes are, it is a layer of these operands.
+            states = layers.recurrent_result(self, module, operation.specs[0]) if len(operation.specs) == 1 else None
+            if states is not None:
+                for fact in states.facts:
+                    self.learn(fact, operation.site)
+                return self.from_spec(states.value, self._maker(operation, place))
             self.demand(operation)
             return self._undecided(operation, place)
         return self._apply(operation, target, place)
@@ -195,7 +201,7 @@ class TensorOperations(Questions):
         if not isinstance(outcome, Result):
             return self._undecided(operation, place)
         for fact in outcome.facts:
-            self.learn(fact)
+            self.learn(fact, operation.site)
         value = self.from_spec(outcome.value, self._maker(operation, place, forget_dtype))
         return self._in_place(operation, value)
 
@@ -447,12 +453,14 @@ class TensorOperations(Questions):
         certain = misuse.is_certain(self, operation.site.frame)
         return known and certain and any(part in failure.message for part in _ERRORS_OF_KINDS)
 
-    def learn(self, fact: Equality) -> None:
+    def learn(self, fact: Equality, site: Site | None = None) -> None:
         """Take in an equality of sizes that an operator proved; soft ones prove nothing."""
-        if fact.soft:
+        if fact.soft and not self.rigid:
             return
         difference = dims.subtract(self.resolved(fact.left), self.resolved(fact.right))
-        solution = dims.solve(difference)
+        if self.rigid and self.keeps_apart(difference, fact, site):
+            return
+        solution = None if fact.soft else dims.solve(difference, self.rigid)
         if solution is not None:
             self.heap.set(self.substitution, solution[0], solution[1])
 

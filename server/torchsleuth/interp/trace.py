@@ -8,7 +8,7 @@ from typing import Any
 
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.schema import Span
-from torchsleuth.syntax.shapes import Declared
+from torchsleuth.syntax.shapes import Declared, DeclaredParts
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Failure, TensorSpec
 from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor, Unknown, Value
@@ -255,12 +255,38 @@ class PartSet:
 @dataclass(frozen=True)
 class DeclaredSighting:
     """A value beside which a shape is written. `shape`: of the value, None where it is not known. `sizes`: what the names
-    in the declared shape stand for there."""
+    in the declared shape stand for there. `expected`: the declared sizes, None for those that are not known, None for all
+    where the numbers of dimensions differ. `general`: the names in the contract of the function stand for any sizes
+    (`interp/written.py`). `dtype`: of the value. `call`: which call passes it, as an argument."""
 
     declared: Declared
     site: Site
     shape: tuple[Size, ...] | None
     sizes: tuple[tuple[str, Size], ...]
+    expected: tuple[Size | None, ...] | None = None
+    general: bool = False
+    dtype: str | None = None
+    call: Site | None = None
+
+
+@dataclass(frozen=True)
+class SizesMeet:
+    """An operator that needs two sizes to be equal which a written contract names differently. `function`: the one with
+    the contract. `names`: of its sizes."""
+
+    site: Site
+    function: Function
+    names: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class PartsDiffer:
+    """A function returns another number of values than its annotation says. `count`: of those that it returns, None for
+    one that is no tuple."""
+
+    site: Site
+    declared: DeclaredParts | Declared
+    count: int | None
 
 
 Place = tuple[str, int, int, int, int]
@@ -299,6 +325,8 @@ class Trace:
     unpackings: list[Unpacking] = field(default_factory=list)
     facts: dict[Place, Sighting] = field(default_factory=dict)
     declared: dict[Any, DeclaredSighting] = field(default_factory=dict)
+    sizes_meet: list[SizesMeet] = field(default_factory=list)
+    parts_differ: list[PartsDiffer] = field(default_factory=list)
     obscure: set[Place] = field(default_factory=set)
     """Expressions of which some execution gave a value that is not known."""
     consumed: set[int] = field(default_factory=set)

@@ -16,21 +16,24 @@ Key = tuple[int, int]
 @dataclass(frozen=True)
 class Dimension:
     """One declared size: a number, a name, or None for any. `start`, `end`: where it stands in the text. `may_be_one`:
-    a size that broadcasts."""
+    a size that broadcasts. `formula`: of a size that is computed from others, such as ``2*d``. `name`: beside a number."""
 
     size: int | str | None
     start: int
     end: int
     may_be_one: bool = False
+    formula: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True)
 class Declared:
     """A declared shape.
 
-    `kind`: comment or annotation. `dims`: in order, without the part that stands for any number of dimensions; `spread`:
-    how many of them come before that part. `start`, `end`: where the list of sizes stands in the text, between its
-    brackets. `named`: the comment says that this is a shape. `exact`: nothing else is said that may qualify it.
+    `kind`: comment, annotation or docstring. `dims`: in order, without the part that stands for any number of dimensions;
+    `spread`: how many of them come before that part, `spread_name`: its name, as in ``*batch``. `start`, `end`: where the
+    list of sizes stands in the text, between its brackets. `named`: the comment says that this is a shape. `exact`: nothing
+    else is said that may qualify it. `dtype`: the class of dtypes that an annotation names, such as ``Float``.
     """
 
     kind: str
@@ -41,6 +44,16 @@ class Declared:
     named: bool = True
     exact: bool = True
     separator: str = ", "
+    spread_name: str = ""
+    dtype: str = ""
+
+    @property
+    def names(self) -> Iterator[str]:
+        """The names of its sizes, those in formulas included."""
+        for part in self.dims:
+            if isinstance(part.size, str):
+                yield part.size
+            yield from filter(None, (part.name, *re.findall(r"[A-Za-z_]\w*", part.formula)))
 
     def aligned(self, rank: int) -> tuple[Dimension | None, ...] | None:
         """For each dimension of a tensor what is declared of it; None if the ranks do not agree."""
@@ -53,12 +66,32 @@ class Declared:
 
 
 @dataclass(frozen=True)
+class DeclaredParts:
+    """The declared shapes in a tuple, None for parts that declare none. `alike`: any number of parts like the first.
+    `start`, `end`: where it stands in the text."""
+
+    parts: tuple[Written | None, ...]
+    alike: bool
+    start: int
+    end: int
+
+    @property
+    def names(self) -> Iterator[str]:
+        for part in self.parts:
+            yield from () if part is None else part.names
+
+
+Written = Declared | DeclaredParts
+
+
+@dataclass(frozen=True)
 class Declarations:
-    """The declared shapes of a file: of the values of assignments and returns, of parameters, of what functions return."""
+    """The declared shapes of a file: of the values of assignments and returns, of parameters, of what functions return.
+    `statements` has assignments to attributes, too, whose shape the body of the class declares."""
 
     statements: dict[Key, Declared] = field(default_factory=dict)
     parameters: dict[Key, Declared] = field(default_factory=dict)
-    results: dict[Key, Declared] = field(default_factory=dict)
+    results: dict[Key, Written] = field(default_factory=dict)
 
 
 NOTHING = Declarations()
@@ -73,7 +106,7 @@ def declarations(source: SourceText, tree: ast.Module) -> Declarations:
     found = Declarations({}, {}, {})
     heads = _heads(tree) if "jaxtyping" in source.text or "torchtyping" in source.text else {}
     comments = _LIKELY.search(source.text) is not None
-    if not heads and not comments:
+    if not heads and not comments and _IN_DOCSTRING.search(source.text) is None:
         return NOTHING
     aliases = {
         node.targets[0].id: node.value
@@ -83,16 +116,10 @@ def declarations(source: SourceText, tree: ast.Module) -> Declarations:
     reader = _Annotations(source, heads, aliases)
     for node in _statements(tree.body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            for argument in _arguments(node.args):
-                declared = reader.read(argument.annotation) if heads else None
-                if declared is not None:
-                    found.parameters[key(argument)] = declared
-            declared = reader.read(node.returns) if heads else None
-            if declared is not None:
-                found.results[key(node)] = declared
-            if comments:
-                for argument, declared in _parameter_comments(source, node):
-                    found.parameters.setdefault(key(argument), declared)
+            _read_function(node, reader, found, comments)
+        elif isinstance(node, ast.ClassDef):
+            if heads:
+                found.statements.update(_attributes(node, reader))
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return) and node.value is not None:
             declared = reader.read(node.annotation) if heads and isinstance(node, ast.AnnAssign) else None
             if declared is None and comments:
@@ -100,6 +127,46 @@ def declarations(source: SourceText, tree: ast.Module) -> Declarations:
             if declared is not None:
                 found.statements[key(node)] = declared
     return found
+
+
+def _read_function(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, reader: _Annotations, found: Declarations, comments: bool
+) -> None:
+    """What is declared of the parameters and of the result of a function: annotations before comments before docstrings."""
+    if reader.heads:
+        for argument in _arguments(node.args):
+            declared = reader.read(argument.annotation)
+            if declared is not None:
+                found.parameters[key(argument)] = declared
+        result = reader.read_result(node.returns)
+        if result is not None:
+            found.results[key(node)] = result
+    if comments:
+        for argument, declared in _parameter_comments(reader.source, node):
+            found.parameters.setdefault(key(argument), declared)
+    described, result = _docstring(reader.source, node)
+    for argument, declared in described:
+        found.parameters.setdefault(key(argument), declared)
+    if result is not None:
+        found.results.setdefault(key(node), result)
+
+
+def _attributes(node: ast.ClassDef, reader: _Annotations) -> Iterator[tuple[Key, Declared]]:
+    """The assignments to attributes of which the body of the class declares the shape."""
+    shapes = {
+        part.target.id: declared
+        for part in node.body
+        if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name) and part.value is None
+        if (declared := reader.read(part.annotation)) is not None
+    }
+    methods = [part for part in node.body if shapes and isinstance(part, ast.FunctionDef) and part.args.args]
+    for method in methods:
+        own = method.args.args[0].arg
+        for part in _statements(method.body):
+            target = part.targets[0] if isinstance(part, ast.Assign) else None
+            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == own:
+                if target.attr in shapes:
+                    yield key(part), shapes[target.attr]
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
@@ -126,6 +193,10 @@ _FILLERS = frozenset("of has with is now becomes be out output result the tensor
 _QUALIFIERS = frozenset("or if when else unless before for in not without except was instead at per".split())
 _DIMENSION = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>\d+)|(?P<number>\d+)|(?P<word>[A-Za-z_]\w*)")
 _ARITHMETIC = re.compile(r"[\w\s+\-*/%^.]+")
+_IN_FORMULAS = (
+    *(ast.BinOp, ast.UnaryOp, ast.Name, ast.Constant, ast.Load),
+    *(ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Pow, ast.Div, ast.USub),
+)
 _ANY_NUMBER = ("...", "…", "*")
 
 
@@ -256,8 +327,128 @@ def _listed(text: str, start: int) -> tuple[tuple[Dimension, ...], int | None, b
             size = int(number) if number else match["word"]
         elif not word or not _ARITHMETIC.fullmatch(word) or len(word.split()) > 5 or "." in word:
             return None
-        dims.append(Dimension(None if size in ("_", "None") else size, at, at + len(word)))
+        formula = "" if match is not None else _formula(word)
+        dims.append(Dimension(None if size in ("_", "None") else size, at, at + len(word), formula=formula))
     return tuple(dims), spread, False
+
+
+def _formula(text: str) -> str:
+    """The text of a size, if it is one that is computed from others."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return ""
+    return text.strip() if all(isinstance(node, _IN_FORMULAS) for node in ast.walk(tree)) else ""
+
+
+# -- docstrings ------------------------------------------------------------------------------------------
+
+_IN_DOCSTRING = re.compile(r"(?i)[(\[]\s*[A-Za-z_]\w*\s*(,[^()\[\]\n]*)?[)\]]|->")
+_SECTION = re.compile(
+    r"(?i)^\s*(args|arguments|parameters|params|inputs?|returns?|outputs?|yields|raises|examples?|notes?|shapes?|attributes|references|see also|todo|warning)\s*:?\s*$"
+)
+_RESULT = re.compile(r"(?i)^\s*(?::returns?|returns?|outputs?|return value)\s*:\s*(?=\S)")
+_PARAMETER = re.compile(
+    r"^\s*(?::param(?:eter)?\s+(?:[\w.\[\]]+\s+)?|:arg\s+|[-*]\s+)?[`*]*(?P<name>[A-Za-z_]\w*)[`*]*\s*(?P<type>\([^()]*\))?\s*:(?=\s*\S)"
+)
+_BATCH_NAMES = frozenset("b n bs bsz batch batch_size batchsize nb num_samples samples".split())
+_BEFORE_SHAPE = re.compile(
+    r"(?i)(\bshape\b|\bshaped\b|\bsizes?\b|\bdims?\b|\bdimensions?\b|\btensors?\b)[\s:=`\'*]*(?:of\s+)?(?:(?:shape|size)s?)?[\s:=,`\'*]*$"
+)
+_OTHER_LISTS = frozenset(
+    "x y z x1 x2 y1 y2 x0 y0 w h height width min max low high lo hi left right top bottom start end mean std".split()
+)
+
+
+def _docstring(
+    source: SourceText, function: ast.FunctionDef | ast.AsyncFunctionDef
+) -> tuple[list[tuple[ast.arg, Declared]], Declared | None]:
+    """The shapes of parameters and of the result that a docstring states, in the forms of Google, NumPy and Sphinx."""
+    first = function.body[0]
+    if not (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    ):
+        return [], None
+    begin, end = source.offset(source.start_of(first)), source.offset(source.end_of(first))
+    text = source.text[begin:end]
+    if "\\" in text or _IN_DOCSTRING.search(text) is None:
+        return [], None
+    own = {argument.arg: argument for argument in _arguments(function.args) if argument.arg not in ("self", "cls")}
+    entries = list(_entries(text, frozenset(own)))
+    found: list[tuple[ast.arg, Declared]] = []
+    results: list[Declared | None] = []
+    for name, start, stop in entries:
+        argument = own.get(name)
+        typed = argument is not None and argument.annotation is not None
+        sure = typed and ast.unparse(argument.annotation).rpartition(".")[2] == "Tensor"  # type: ignore[union-attr, arg-type]
+        declared = None if typed and not sure else _described(text, start, stop, begin, sure)
+        if name == "return":
+            results.append(declared)
+        elif argument is not None and declared is not None:
+            found.append((argument, declared))
+    return found, results[0] if len(results) == 1 else None
+
+
+def _entries(text: str, names: frozenset[str]) -> Iterator[tuple[str, int, int]]:
+    """What a docstring says of each parameter, and of the result (``return``): where the description begins and ends."""
+    current: tuple[str, int] | None = None
+    section, offset, indent = "", 0, 0
+    for line in text.splitlines(keepends=True):
+        at, offset = offset, offset + len(line)
+        bare = line.strip()
+        depth = len(line) - len(line.lstrip())
+        heading = _SECTION.match(line)
+        result = _RESULT.match(line)
+        parameter = _PARAMETER.match(line)
+        if bare and not bare.strip("-=~"):
+            continue  # the line below a heading
+        ends = heading or result or not bare or (parameter and parameter["name"] in names)
+        if current is not None and (ends or (depth <= indent and section != "return")):
+            yield (*current, at)
+            current = None
+        if heading:
+            section = "return" if heading[1].lower().startswith(("return", "output")) else heading[1].lower()
+        elif result:
+            current, indent = ("return", at + result.end()), depth
+        elif section == "return" and bare:
+            current = current or ("return", at)
+        elif parameter and parameter["name"] in names and not section.startswith(("raise", "example")):
+            current, indent = (
+                (parameter["name"], at + (parameter.start("type") if parameter["type"] else parameter.end())),
+                depth,
+            )
+        elif section.startswith("param") and (found := re.match(r"\s*(\w+)\s*:", line)) and found[1] in names:
+            current, indent = (found[1], at + found.end()), depth
+    if current is not None:
+        yield (*current, offset)
+
+
+def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Declared | None:
+    """The one shape in a description; None where there are several, or none that is certainly one."""
+    part = text[start:stop]
+    found: list[tuple[re.Match[str], tuple[Dimension, ...], int | None, bool]] = []
+    for match in _LIST.finditer(part):
+        made = _listed(match["inner"], begin + start + match.start("inner"))
+        before = part[: match.start()]
+        if made is None or (before[-1:].isalnum() or before[-1:] in "_])"):
+            continue
+        dims, spread, comma = made
+        words = [size.size for size in dims if isinstance(size.size, str)]
+        if not words or (len(dims) < 2 and not comma and not _BEFORE_SHAPE.search(before)):
+            continue
+        found.append((match, dims, spread, _BEFORE_SHAPE.search(before) is not None))
+    if len(found) != 1:
+        return None
+    match, dims, spread, says = found[0]
+    if _QUALIFIERS & set(re.findall(r"[a-z]+", part.lower())) or "..." in part:
+        return None
+    sizes = [str(size.size).lower() for size in dims]
+    leads = not re.sub(r"\([^()]*\)|[\s`*:,.]|\b(torch|Tensor|tensor)\b", "", part[: match.start()])
+    named = leads and (sure or sizes[0] in _BATCH_NAMES)
+    if not says and (not named or set(sizes) & _OTHER_LISTS - {"h", "w", "height", "width"}):
+        return None
+    inner = begin + start + match.start("inner")
+    return Declared("docstring", dims, spread, inner, inner + len(match["inner"]))
 
 
 # -- annotations -----------------------------------------------------------------------------------------
@@ -274,7 +465,7 @@ def _heads(tree: ast.Module) -> dict[str, str]:
                 if node.module == "torchtyping" and alias.name == "TensorType":
                     found[alias.asname or alias.name] = "torchtyping"
                 elif node.module == "jaxtyping" and _JAXTYPING.fullmatch(alias.name):
-                    found[alias.asname or alias.name] = "jaxtyping"
+                    found[alias.asname or alias.name] = f"jaxtyping.{alias.name}"
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name in ("jaxtyping", "torchtyping"):
@@ -287,13 +478,16 @@ class _Annotations:
 
     def __init__(self, source: SourceText, heads: dict[str, str], aliases: dict[str, ast.expr]) -> None:
         self.source = source
-        self.heads = heads
+        self.heads = {name: library.partition(".")[0] for name, library in heads.items()}
+        self.dtypes = {name: library.partition(".")[2] for name, library in heads.items() if "." in library}
         self.aliases = aliases
 
     def read(self, node: ast.expr | None, depth: int = 0) -> Declared | None:
         """The shape that an annotation declares; of a union, where only one of its types declares one."""
         if node is None or depth > 4:
             return None
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return self.read(self._unquoted(node), depth + 1)
         if isinstance(node, ast.Name) and node.id in self.aliases:
             return self.read(self.aliases[node.id], depth + 1)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
@@ -309,6 +503,34 @@ class _Annotations:
         if name in ("Optional", "Union"):
             return self._only(node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice], depth)
         return None
+
+    def read_result(self, node: ast.expr | None, depth: int = 0) -> Written | None:
+        """What an annotation declares of a result, which may be a tuple of tensors."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node = self._unquoted(node)
+        if isinstance(node, ast.Name) and depth < 4:
+            node = self.aliases.get(node.id, node)
+        head = ast.unparse(node.value).rpartition(".")[2] if isinstance(node, ast.Subscript) else ""
+        if not isinstance(node, ast.Subscript) or head not in ("tuple", "Tuple") or depth > 4:
+            return self.read(node)
+        items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+        alike = len(items) == 2 and isinstance(items[1], ast.Constant) and items[1].value is ...
+        parts = tuple(self.read_result(item, depth + 1) for item in (items[:1] if alike else items))
+        start, end = self.source.offset(self.source.start_of(node)), self.source.offset(self.source.end_of(node))
+        return DeclaredParts(parts, alike, start, end)
+
+    def _unquoted(self, node: ast.Constant) -> ast.expr | None:
+        """The type in a quoted annotation, with its places in the text."""
+        literal = self.source.segment(node)
+        match = re.fullmatch(r"(\"\"\"|'''|\"|')([^\\\r\n]*)\1", literal)
+        if match is None:
+            return None
+        before = node.col_offset + len(match[1])
+        blank = "\n" * (node.lineno - 1) + " " * (before if node.lineno > 1 else before - 1)
+        try:
+            return ast.parse(f"({blank}{match[2]})", mode="eval").body
+        except (SyntaxError, ValueError):
+            return None
 
     def _only(self, nodes: list[ast.expr], depth: int) -> Declared | None:
         found = [self.read(node, depth + 1) for node in nodes if not _is_none(node)]
@@ -330,27 +552,45 @@ class _Annotations:
             return None
         literal = self.source.segment(parts[1])
         inner = re.fullmatch(r"\w*(\"\"\"|'''|\"|')(.*)\1", literal, re.DOTALL)
-        if inner is None or "\\" in literal or "{" in literal:
+        if inner is None or "\\" in literal:
             return None
         start = self.source.offset(self.source.start_of(parts[1])) + inner.start(2)
         dims: list[Dimension] = []
         spread: int | None = None
+        spread_name = ""
         for match in re.finditer(r"\S+", inner[2]):
             word = match[0].lstrip("?")
             if word == "..." or word.lstrip("#").startswith("*"):
                 if spread is not None:
                     return None
                 spread = len(dims)
+                spread_name = word[1:] if word[1:].isidentifier() and not word.startswith("*_") else ""
                 continue
             may_be_one = word.startswith("#")
-            found = _DIMENSION.fullmatch(word.lstrip("#"))
+            word = word.lstrip("#")
+            found = _DIMENSION.fullmatch(word)
             size: int | str | None = None
+            formula = name = ""
             if found is not None:
                 number = found["number"] or found["value"]
                 size = int(number) if number else found["word"]
                 size = None if isinstance(size, str) and size.startswith("_") else size
-            dims.append(Dimension(size, start + match.start(), start + match.end(), may_be_one))
-        return Declared("annotation", tuple(dims), spread, start, start + len(inner[2]), separator=" ")
+                name = found["name"] or ""
+            elif "{" not in word:
+                formula = _formula(word)
+            dims.append(Dimension(size, start + match.start(), start + match.end(), may_be_one, formula, name))
+        head = ast.unparse(node.value).rpartition(".")[2]
+        dtype = self.dtypes.get(head, head)
+        return Declared(
+            "annotation",
+            tuple(dims),
+            spread,
+            start,
+            start + len(inner[2]),
+            separator=" ",
+            spread_name=spread_name,
+            dtype=dtype,
+        )
 
     def _torchtyping(self, node: ast.Subscript) -> Declared | None:
         """``TensorType["batch", 3, "channels": 4, ..., float]``."""

@@ -414,10 +414,12 @@ def substitute(size: Size, values: Mapping[Symbol, Size]) -> Size:
     return rebuild(size, lambda symbol: values.get(symbol, of(symbol)))
 
 
-def solve(equation: Size) -> tuple[Symbol, Size] | None:
+def solve(equation: Size, last: Mapping[Symbol, bool] | None = None) -> tuple[Symbol, Size] | None:
     """From ``equation == 0``, a symbol that occurs once, linearly and with coefficient ±1, and its value: one without a
-    name, where there is one."""
+    name, where there is one, and one of `last` only where there is no other, those that are true there least of all."""
     solutions = list(_solutions(equation))
+    if last:
+        solutions.sort(key=lambda found: 0 if found[0] not in last else 1 + last[found[0]])
     return next((found for found in solutions if found[0].name == "?"), solutions[0] if solutions else None)
 
 

@@ -4,13 +4,14 @@ those whose weights were replaced by others of another shape."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import hierarchy
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.tensors.spec import Equality, Result, TensorSpec
 from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int, is_unknown
 
 
@@ -32,6 +33,8 @@ class _Constructor:
         self.module = module
         self.shape = shape
         self.dtype = module.slots["dtype"] or "float32"
+        self.sure = True
+        """Whether every size that was asked for is the layer's own."""
 
     def value(self, position: int, name: str, default: Value = UNKNOWN) -> Value:
         if name in self.module.kwargs:
@@ -45,6 +48,7 @@ class _Constructor:
         if is_int(value) and all(symbol in self.interp.lasting for symbol in dims.symbols(value)):
             size: Size = self.interp.resolved(value)
             return size
+        self.sure = False
         return self.interp.fresh_size("?") if axis is None else self.at(axis)
 
     def at(self, axis: int) -> Size:
@@ -68,6 +72,37 @@ class _Constructor:
         """The bias: whether there is one makes no difference to the shape of the result."""
         return self.weight(size) if self.value(position, "bias", True) is not False else None
 
+    def flag(self, position: int, name: str) -> bool:
+        """A switch that is off by default. Raises LookupError."""
+        value = self.value(position, name, False)
+        if not isinstance(value, bool):
+            raise LookupError(name)
+        return value
+
+
+def recurrent_result(interp: Interpreter, module: LibraryModule, spec: TensorSpec) -> Result | None:
+    """What a recurrent layer of symbolic sizes gives for a sequence; None where that is not known."""
+    if module.path not in hierarchy.RECURRENT or module.slots["attributes"] or spec.rank not in (2, 3):
+        return None
+    shape = spec.shape or ()
+    made = _Constructor(interp, module, shape)
+    try:
+        inputs, hidden = made.size(0, "input_size"), made.size(1, "hidden_size")
+        layers = made.size(2, "num_layers") if made.value(2, "num_layers", 1) != 1 else 1
+        # Positions are those of nn.LSTM and nn.GRU; nn.RNN has its nonlinearity among them.
+        shift = module.path.endswith(".RNN")
+        first, both = made.flag(4 + shift, "batch_first"), made.flag(6 + shift, "bidirectional")
+    except LookupError:
+        return None
+    if not made.sure or made.value(7 + shift, "proj_size", 0) != 0:
+        return None
+    ways = 2 if both else 1
+    batch = () if spec.rank == 2 else (shape[0] if first else shape[1],)
+    out = spec.with_(shape=(*shape[:-1], dims.multiply(ways, hidden)), strides=None, requires_grad=None)
+    last = spec.with_(shape=(dims.multiply(ways, layers), *batch, hidden), strides=None, requires_grad=None)
+    state: Any = (last, last) if module.path.endswith(".LSTM") else last
+    return Result((out, state), (Equality(shape[-1], inputs, False),))
+
 
 Form = Callable[[_Constructor], FunctionalForm]
 _FORMS: dict[str, Form] = {}
@@ -80,10 +115,13 @@ def functional_form(interp: Interpreter, module: LibraryModule, shape: tuple[Siz
         return _with_weights(interp, module, shape)
     if make is None or module.slots["attributes"] or module.slots["tied"]:
         return None
+    made = _Constructor(interp, module, shape)
     try:
-        return make(_Constructor(interp, module, shape))
+        form = make(made)
     except LookupError:
         return None
+    # What fails with sizes that stand for any numbers fails whatever they are.
+    return replace(form, exact=True) if made.sure and interp.is_general() else form
 
 
 def _with_weights(interp: Interpreter, module: LibraryModule, shape: tuple[Size, ...]) -> FunctionalForm | None:
@@ -122,6 +160,7 @@ def _convolution(made: _Constructor) -> FunctionalForm:
     outputs = made.size(1, "out_channels")
     # The shape of the result does not depend on the groups.
     grouped = made.value(6, "groups", 1) != 1
+    made.sure = made.sure and not grouped
     inputs = made.at(-axes - 1) if grouped else made.size(0, "in_channels", -axes - 1)
     args = (made.weight(outputs, inputs, *kernel), made.bias(7, outputs), stride, padding, dilation)
     return FunctionalForm(f"torch.nn.functional.conv{axes}d", args)
@@ -155,6 +194,7 @@ def _batch_norm(made: _Constructor) -> FunctionalForm:
 @_form("GroupNorm")
 def _group_norm(made: _Constructor) -> FunctionalForm:
     """A norm keeps the shape, whatever its groups are."""
+    made.sure = False
     size = made.size(1, "num_channels", 1)
     return FunctionalForm("torch.nn.functional.group_norm", (1, made.weight(size), made.weight(size)))
 

@@ -1,9 +1,11 @@
 """declared-shape-mismatch: a shape that is written down, and that the value does not have.
 
 What it finds
-    Comments such as `# (B, 10)` beside an assignment, a return or a parameter, and annotations of jaxtyping or torchtyping,
-    that say another number of dimensions or other sizes than every execution gives. Sizes are compared where they are
-    numbers, or names of variables whose value is known: names alone are taken for names.
+    Comments such as `# (B, 10)` beside an assignment, a return or a parameter, annotations of jaxtyping or torchtyping, and
+    docstrings, that say another number of dimensions or other sizes than every execution gives. A function of which shapes
+    are written is also run with these: its names stand for any sizes then, different names for different ones. A body that
+    needs two of them to be equal, or returns another shape, tuple or dtype, contradicts them, whatever its callers have. At a
+    call, the argument that breaks an annotation is accused.
 Why it hurts
     Whoever reads the code next builds on the wrong shape; jaxtyping and torchtyping raise when they check it.
 Example
@@ -26,8 +28,8 @@ from torchsleuth.interp.trace import DeclaredSighting
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.schema import Edit, Span
-from torchsleuth.syntax.shapes import Dimension
+from torchsleuth.schema import Edit, Related, Span
+from torchsleuth.syntax.shapes import Declared, Dimension
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -42,12 +44,165 @@ MIN_WORD = 2
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     by_place: dict[tuple[str, int], list[DeclaredSighting]] = {}
+    passed: list[DeclaredSighting] = []
     for sighting in analysis.trace.declared.values():
-        by_place.setdefault((sighting.site.span.path, sighting.declared.start), []).append(sighting)
-    for sightings in by_place.values():
-        wrong = [_wrong_axes(sighting) for sighting in sightings]
-        if all(axes is not None for axes in wrong):
-            yield _finding(analysis, sightings[0], wrong[0] or [])
+        if sighting.call is not None and sighting.declared.kind == "annotation":
+            passed.append(sighting)
+        else:
+            by_place.setdefault((sighting.site.span.path, sighting.declared.start), []).append(sighting)
+    accused: set[tuple[str, int]] = set()
+    # What a function returns after it needed more than is written follows from that.
+    needing = {meeting.function.node for meeting in analysis.trace.sizes_meet}
+    for place, sightings in by_place.items():
+        of_every_size = [one for one in sightings if one.general and _function(one) not in needing]
+        wrong = [(sighting, found) for sighting in of_every_size if (found := _wrong(sighting)) is not None]
+        if not wrong:
+            here = [sighting for sighting in sightings if not sighting.general]
+            wrong = [(sighting, found) for sighting in here if (found := _wrong_axes(sighting)) is not None]
+            wrong = wrong if len(wrong) == len(here) else []
+        if wrong:
+            accused.add(place)
+            yield _finding(analysis, *wrong[0])
+    for sighting in passed:
+        axes = _wrong(sighting)
+        if axes is not None and (sighting.site.span.path, sighting.declared.start) not in accused:
+            yield _at_call(analysis, sighting, axes)
+    yield from _of_bodies(analysis)
+
+
+def _function(sighting: DeclaredSighting) -> ast.AST | None:
+    function = sighting.site.frame.function
+    return None if function is None else function.node
+
+
+def _of_bodies(analysis: Analysis) -> Iterator[Finding]:
+    """Bodies that need more than is written, or return something else."""
+    for meeting in analysis.trace.sizes_meet:
+        source = source_at(analysis, meeting.site)
+        text = message(
+            "declared.meet",
+            code=f"`{short(source.segment(meeting.site.node))}`",
+            left=meeting.names[0],
+            right=meeting.names[1],
+            name=f"`{meeting.function.name}`",
+        )
+        yield Finding(meeting.site.span, text)
+    for parts in analysis.trace.parts_differ:
+        node = parts.site.node
+        value = node.value if isinstance(node, ast.Return) else None
+        at = parts.site.frame.source.span(value) if value is not None else parts.site.span
+        if isinstance(parts.declared, Declared):
+            yield Finding(at, message("declared.tuple", count=parts.count or 0))
+        elif parts.count is None:
+            yield Finding(at, message("declared.one", wanted=len(parts.declared.parts)))
+        else:
+            yield Finding(at, message("declared.parts", count=parts.count, wanted=len(parts.declared.parts)))
+
+
+def _wrong(sighting: DeclaredSighting) -> list[int] | None:
+    """As `_wrong_axes`, where each of the sizes that are expected is known; the dtype may be wrong, too."""
+    declared, shape, expected = sighting.declared, sighting.shape, sighting.expected
+    if shape is None or not declared.exact or shape == (0,):
+        return None
+    if declared.kind != "annotation" and (declared.dims or declared.spread is not None):
+        return _wrong_names(sighting)
+    if expected is None:
+        return []
+    wrong = [
+        axis
+        for axis, (wanted, size) in enumerate(zip(expected, shape))
+        if wanted is not None and not _may_be_one(declared, axis, shape) and _differ(sighting, wanted, size)
+    ]
+    return wrong if wrong or _wrong_dtype(sighting) else None
+
+
+def _differ(sighting: DeclaredSighting, wanted: Size, size: Size) -> bool:
+    """Of sizes that stand for any numbers, those that do not differ are left out of what is expected."""
+    return sighting.general or dims.equal(wanted, size) is False
+
+
+def _may_be_one(declared: Declared, axis: int, shape: tuple[Size, ...]) -> bool:
+    aligned = declared.aligned(len(shape))
+    part = aligned[axis] if aligned is not None else None
+    return part is not None and part.may_be_one and shape[axis] == 1
+
+
+def _wrong_names(sighting: DeclaredSighting) -> list[int] | None:
+    """The dimensions of which a comment or a docstring says another name or number than they have."""
+    declared, shape, expected = sighting.declared, sighting.shape or (), sighting.expected
+    aligned = declared.aligned(len(shape))
+    if declared.kind == "comment" and not _is_shape(sighting, aligned):
+        return None
+    if aligned is None or expected is None:
+        return []
+    known = dict(sighting.sizes)
+    wrong: list[int] = []
+    for axis, (part, wanted, size) in enumerate(zip(aligned, expected, shape)):
+        if part is None or wanted is None:
+            continue
+        # A letter names the axis as often as the size: what has the size of another one is wrong.
+        others = [other for name, other in known.items() if name != part.size]
+        if not isinstance(part.size, str) or len(part.size) >= MIN_WORD or size in others:
+            wrong.append(axis)
+    return wrong or None
+
+
+_KINDS = {
+    "Float": "float bfloat",
+    "Inexact": "float bfloat complex",
+    "Complex": "complex",
+    "Int": "int",
+    "UInt": "uint",
+    "Integer": "int uint",
+    "Real": "float bfloat int uint",
+    "Num": "float bfloat int uint complex",
+    "Bool": "bool",
+}
+
+
+def _wrong_dtype(sighting: DeclaredSighting) -> bool:
+    declared, dtype = sighting.declared.dtype, sighting.dtype
+    if not declared or dtype is None:
+        return False
+    if declared in _KINDS:
+        return dtype.rstrip("0123456789") not in _KINDS[declared].split()
+    exact = declared.lower()
+    return exact[-1:].isdigit() and dtype != exact and exact.rstrip("0123456789") in _NUMBERS
+
+
+_NUMBERS = frozenset("float int uint complex bfloat".split())
+
+
+def _at_call(analysis: Analysis, sighting: DeclaredSighting, wrong: list[int]) -> Finding:
+    """An argument that is not as the parameter is annotated."""
+    assert sighting.call is not None
+    source = source_at(analysis, sighting.call)
+    parameter = sighting.site.node
+    assert isinstance(parameter, ast.arg)
+    argument = _passed_as(sighting, parameter)
+    at = source.span(argument) if argument is not None else sighting.call.span
+    value = f"`{short(source.segment(argument))}`" if argument is not None else f"`{parameter.arg}`"
+    own = source_at(analysis, sighting.site)
+    place = own.span(parameter)
+    related = Related(place.path, place.start, place.end, message("declared.parameter", name=f"`{parameter.arg}`"))
+    return Finding(at, _text(own, sighting, wrong, value), (related,))
+
+
+def _passed_as(sighting: DeclaredSighting, parameter: ast.arg) -> ast.expr | None:
+    """The argument that a call gives a parameter."""
+    call, function = sighting.call and sighting.call.node, sighting.site.frame.function
+    if not isinstance(call, ast.Call) or function is None:
+        return None
+    for keyword in call.keywords:
+        if keyword.arg == parameter.arg:
+            return keyword.value
+    if any(isinstance(one, ast.Starred) for one in call.args):
+        return None
+    spec = function.node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    bound = sighting.site.frame.receiver is not None and function.kind == "function"
+    position = positional.index(parameter) - bound if parameter in positional else -1
+    return call.args[position] if 0 <= position < len(call.args) else None
 
 
 def _wrong_axes(sighting: DeclaredSighting) -> list[int] | None:
@@ -107,30 +262,47 @@ def _is_shape(sighting: DeclaredSighting, aligned: tuple[Dimension | None, ...] 
 
 def _finding(analysis: Analysis, sighting: DeclaredSighting, wrong: list[int]) -> Finding:
     source = source_at(analysis, sighting.site)
+    declared, node = sighting.declared, sighting.site.node
+    text = _text(source, sighting, wrong, _value_text(source, node))
+    start, end = source.position(declared.start), source.position(max(declared.end, declared.start + 1))
+    related: tuple[Related, ...] = ()
+    if sighting.general and isinstance(node, ast.Return):
+        span = source.span(node)
+        related = (Related(span.path, span.start, span.end, message("declared.returned")),)
+    return Finding(Span(source.path, start, end), text, related, _corrected(source, sighting, wrong))
+
+
+def _text(source: SourceText, sighting: DeclaredSighting, wrong: list[int], value: str) -> str:
+    """What is wrong with a value beside which a shape is written."""
     declared, shape = sighting.declared, sighting.shape or ()
-    node = sighting.site.node
     texts = {
         "kind": message(f"declared.{declared.kind}"),
         "declared": " ".join(source.text[declared.start : declared.end].strip(" ,").split()),
-        "value": _value_text(source, node),
+        "value": value,
         "shape": _listed(shape),
     }
-    aligned = declared.aligned(len(shape))
-    if wrong and aligned is not None:
-        part = aligned[wrong[0]]
-        assert part is not None
-        name = part.size
-        wanted = f"{name} = {dims.text(dict(sighting.sizes)[name])}" if isinstance(name, str) else str(name)
-        text = message("declared.size", **texts, axis=wrong[0], size=dims.text(shape[wrong[0]]), wanted=wanted)
-    else:
-        text = message("declared.rank", **texts, count=len(declared.dims), rank=len(shape))
-    start, end = source.position(declared.start), source.position(declared.end)
-    return Finding(Span(source.path, start, end), text, (), _corrected(source, sighting, wrong))
+    aligned, expected = declared.aligned(len(shape)), sighting.expected
+    if not wrong and expected is not None and _wrong_dtype(sighting):
+        return message("declared.dtype", **texts, wanted=declared.dtype, dtype=str(sighting.dtype))
+    if not wrong or aligned is None:
+        return message("declared.rank", **texts, count=len(declared.dims), rank=len(shape))
+    axis = wrong[0]
+    part = aligned[axis]
+    size = part.size if part is not None else None
+    known = dict(sighting.sizes)
+    wanted = str(size)
+    if isinstance(size, str) and size in known:
+        wanted = f"{size} = {dims.text(known[size])}" if dims.text(known[size]) != size else size
+    elif size is None and expected is not None and (other := expected[axis]) is not None:
+        wanted = dims.text(other)
+    return message("declared.size", **texts, axis=axis, size=dims.text(shape[axis]), wanted=wanted)
 
 
 def _value_text(source: SourceText, node: ast.AST) -> str:
     if isinstance(node, ast.arg):
         return f"`{node.arg}`"
+    if isinstance(node, ast.Return) and node.value is not None:
+        return f"`{short(source.segment(node.value))}`"
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return message("declared.result", name=f"`{node.name}`")
     shown = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", getattr(node, "value", None))

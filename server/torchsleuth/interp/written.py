@@ -1,0 +1,520 @@
+"""Written contracts are checked for every size: a function is run with the shapes that it declares, its names standing for any numbers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from torchsleuth.interp.entries import EntryPoints
+from torchsleuth.interp.inputs import ArgumentKey
+from torchsleuth.interp.library import records
+from torchsleuth.interp.suppositions import Entry, Supposition, Trial
+from torchsleuth.interp.trace import DeclaredSighting, SizesMeet
+from torchsleuth.syntax.shapes import Declarations, Declared, key
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size, Symbol
+from torchsleuth.tensors.generality import differ_in_general
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Equality, TensorSpec
+from torchsleuth.values import (
+    UNKNOWN,
+    ClassValue,
+    Function,
+    Instance,
+    OpenArguments,
+    Scalar,
+    Site,
+    Tensor,
+    Value,
+    is_int,
+    is_unknown,
+)
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.names import Names
+
+SPREADS = (1, 2)
+"""How many dimensions stand for a name of several, such as ``*batch``."""
+_DTYPES = {
+    "Float": "float32",
+    "Inexact": "float32",
+    "Real": "float32",
+    "Num": "float32",
+    "Int": "int64",
+    "Integer": "int64",
+    "Bool": "bool",
+    "UInt": "uint8",
+    "Complex": "complex64",
+    "BFloat16": "bfloat16",
+}
+_EXACT = frozenset("float16 float32 float64 int8 int16 int32 int64 uint8 complex64 complex128".split())
+
+
+@dataclass
+class Contract:
+    """What is written about a function, in one run of it.
+
+    `sizes`: its names, as symbols. `declared`: the names in its shapes; the others are integers that it, or the constructor
+    of its object, takes. `usual`: the defaults of such integers. `spread`: the number of dimensions that stand for ``*batch``,
+    `spreads`: these. `complete`: optional arguments are passed, too. `loose`: tensors have the declared numbers of
+    dimensions only.
+    """
+
+    function: Function
+    owner: ClassValue | None
+    declared: frozenset[str]
+    spread: int
+    complete: bool
+    loose: bool = False
+    sizes: dict[str, Size] = field(default_factory=dict)
+    spreads: dict[str, tuple[Size, ...]] = field(default_factory=dict)
+    usual: dict[Symbol, int] = field(default_factory=dict)
+    met: set[tuple[str, str]] = field(default_factory=set)
+
+
+class WrittenContracts(EntryPoints):
+    """Runs functions for what is written about them."""
+
+    contract: Contract | None = None
+
+    def check_contracts(self, source: SourceText, frame: Frame) -> None:
+        """Check every function of a document of which shapes are declared."""
+        written = self.declared.get(source.path)
+        if written is None:
+            return
+        owners = {node: cls for cls in self.classes if cls.path == source.path for node in cls.node.body}
+        self.most_questions = self.oracle.misses + self.budget.supposed_questions
+        seen: set[ast.AST] = set()
+        for function in list(self.functions):
+            node = function.node
+            if function.path != source.path or node in seen or isinstance(node, ast.Lambda) or self.overdue:
+                continue
+            seen.add(node)
+            places = _declared_places(node, written)
+            if places and self.oracle.misses <= self.most_questions and not function.is_generator:
+                self._check(function, owners.get(node), written, frame)
+        self.most_questions = None
+        self.settle_facts()
+
+    def _check(self, function: Function, owner: ClassValue | None, written: Declarations, frame: Frame) -> None:
+        parameters = [written.parameters.get(key(one)) for one in _parameters(function)]
+        spreads = any(one is not None and one.spread is not None for one in parameters)
+        optional = any(
+            one is not None and has_default for one, (_, has_default) in zip(parameters, _with_defaults(function, 0))
+        )
+        for spread in SPREADS if spreads else SPREADS[:1]:
+            for complete in (False, True) if optional else (False,):
+                self._check_once(function, owner, written, frame, spread, complete)
+
+    def _check_once(
+        self,
+        function: Function,
+        owner: ClassValue | None,
+        written: Declarations,
+        frame: Frame,
+        spread: int,
+        complete: bool,
+    ) -> None:
+        contract = Contract(function, owner, _names_in(function, owner, written), spread, complete)
+        trial = self._run_as(contract, written, frame)
+        self._keep(contract, trial)
+        trace = trial.trace
+        stated = [one for one in map(written.parameters.get, map(key, _parameters(function))) if one is not None]
+        annotated = all(one.kind == "annotation" and one.spread is None for one in stated)
+        if trace.failures and not trace.incomplete and annotated:
+            self._explain_failure(contract, trial, written, frame)
+
+    def _run_as(self, contract: Contract, written: Declarations, frame: Frame) -> Trial:
+        """Run a function as its contract says."""
+
+        def run(given: Supposition) -> None:
+            self.contract = contract
+            self._run_contract(contract, written, frame)
+
+        try:
+            return self._trial(Entry(run), Supposition(declared=True, general=True))
+        finally:
+            self.contract = None
+
+    def _keep(self, contract: Contract, trial: Trial) -> None:
+        """Take over what the run has shown to be contradicted."""
+        trace = trial.trace
+        self.trace.internal_errors += trace.internal_errors
+        rigid = {symbol for size in contract.sizes.values() for symbol in dims.symbols(size)}
+        rigid |= {symbol for sizes in contract.spreads.values() for size in sizes for symbol in dims.symbols(size)}
+        for place, sighting in trace.declared.items():
+            if sighting.general:
+                found = self._in_general(sighting, contract, frozenset(rigid))
+                self.trace.declared[("general", place)] = found
+        meets = {(one.site.span, one.names) for one in self.trace.sizes_meet}
+        self.trace.sizes_meet += [one for one in trace.sizes_meet if (one.site.span, one.names) not in meets]
+        differing = {one.site.span for one in self.trace.parts_differ}
+        self.trace.parts_differ += [one for one in trace.parts_differ if one.site.span not in differing]
+
+    def _explain_failure(self, contract: Contract, trial: Trial, written: Declarations, frame: Frame) -> None:
+        """An operator fails with what is declared. Where the body works with other sizes of the same ranks, the declared ones
+        are wrong; otherwise the body is."""
+        loose = replace(contract, loose=True, sizes={}, spreads={}, usual={})
+        again = self._run_as(loose, written, frame)
+        parameters = {(contract.function.path, *key(one)): one for one in _parameters(contract.function)}
+        if again.sane:
+            site_of = self.sites_of_parameters(contract.function, frame)
+            for place, shape in again.shapes.items():
+                argument = parameters.get(place)
+                declared = argument and written.parameters.get(key(argument))
+                if argument is not None and declared and shape is not None:
+                    for other, known in list(self.trace.declared.items()):
+                        if known.declared is declared and known.call is None:
+                            del self.trace.declared[other]
+                    mark = (place[0], declared.start, shape, ())
+                    seen = DeclaredSighting(declared, site_of(argument), shape, ())
+                    self.trace.declared.setdefault(mark, seen)
+            return
+        failure = trial.trace.failures[0]
+        spans = {other.operation.site.span for other in self.trace.failures}
+        if failure.operation.site.span not in spans:
+            self.trace.failures.append(failure)
+
+    def sites_of_parameters(self, function: Function, frame: Frame) -> Callable[[ast.arg], Site]:
+        """The places of parameters of a function, in a frame that nothing has run in."""
+        source = frame.source if frame.path == function.path else self.source_of(function.path, frame)
+        own = Frame(source, Names(), function.globals, function.closure, function, caller=frame)
+        return lambda argument: self.site(argument, own)
+
+    def _in_general(self, sighting: DeclaredSighting, contract: Contract, rigid: frozenset[Symbol]) -> DeclaredSighting:
+        """What is seen of a shape, with sizes only where they differ from those that are declared."""
+        expected, shape = sighting.expected, sighting.shape
+        if expected is None or shape is None:
+            return sighting
+        own = frozenset(
+            symbol
+            for name, size in contract.sizes.items()
+            if name in contract.declared
+            for symbol in dims.symbols(size)
+        )
+
+        def differs(wanted: Size | None, size: Size) -> bool:
+            if wanted is None:
+                return False
+            if isinstance(wanted, int) and not own.issuperset(dims.symbols(size)):
+                return dims.equal(wanted, size) is False  # A number for what whoever makes the object says.
+            return differ_in_general(wanted, size, rigid, contract.usual)
+
+        return replace(
+            sighting,
+            expected=tuple(wanted if differs(wanted, size) else None for wanted, size in zip(expected, shape)),
+        )
+
+    # -- the run -----------------------------------------------------------------------------------------
+
+    def _run_contract(self, contract: Contract, written: Declarations, frame: Frame) -> None:
+        function, owner = contract.function, contract.owner
+        node = function.node
+        assert not isinstance(node, ast.Lambda)
+        receiver: tuple[Value, ...] = ()
+        kinds = {part.id for part in node.decorator_list if isinstance(part, ast.Name)}
+        # The names of the shapes come first: integers of the same names are the same.
+        skip = 1 if owner is not None and "staticmethod" not in kinds else 0
+        values = OpenArguments()
+        for argument, has_default in list(_with_defaults(function, skip)):
+            value = self._contract_argument(contract, function, argument, has_default, written, frame)
+            if value is not None:
+                values[argument.arg] = value
+        if owner is not None and "classmethod" in kinds:
+            receiver = (owner,)
+        elif skip:
+            made = self._contract_object(contract, owner, written, frame)
+            if node.name == "__init__":
+                return
+            receiver = (made,)
+        self.escape((self.call_function(function, receiver, values, None, frame),))
+
+    def _contract_object(
+        self, contract: Contract, owner: ClassValue | None, written: Declarations, frame: Frame
+    ) -> Value:
+        assert owner is not None
+        found = self.class_attribute(owner, "__init__")
+        kwargs = OpenArguments()
+        if isinstance(found, Function):
+            for argument, has_default in _with_defaults(found, 1):
+                value = self._contract_argument(contract, found, argument, has_default, written, frame)
+                if value is not None:
+                    kwargs[argument.arg] = value
+        made = self.instantiate(owner, (), kwargs, None, frame)
+        return made if isinstance(made, Instance) else UNKNOWN
+
+    def _contract_argument(
+        self,
+        contract: Contract,
+        function: Function,
+        argument: ast.arg,
+        has_default: bool,
+        written: Declarations,
+        frame: Frame,
+    ) -> Value | None:
+        """What stands for an argument; None where it is left out."""
+        place = (function.path, *key(argument))
+        declared = written.parameters.get(key(argument)) if function.path == contract.function.path else None
+        if declared is not None:
+            return self._contract_tensor(contract, declared, place) if not has_default or contract.complete else None
+        annotation = ast.unparse(argument.annotation) if argument.annotation is not None else ""
+        named = argument.arg in contract.declared
+        if annotation == "int" or (not annotation and named):
+            if not has_default:
+                return self._contract_size(contract, argument.arg, place)
+            usual = _default_of(function, argument)
+            if named and isinstance(usual, int) and not isinstance(usual, bool) and usual > 0:
+                size = self._contract_size(contract, argument.arg, place)
+                contract.usual.update((symbol, usual) for symbol in dims.symbols(size))
+                return size
+            return None
+        if has_default:
+            return None
+        if annotation in ("float", "str", "bool"):
+            return Scalar(annotation)
+        if annotation.rpartition(".")[2] == "Tensor":
+            return Tensor(UNKNOWN_TENSOR)
+        cls = function.globals.get(annotation) if annotation.isidentifier() else None
+        if isinstance(cls, ClassValue) and cls.is_dataclass:
+            return self._contract_record(contract, cls, place, frame)
+        if argument.annotation is None and function is contract.function:
+            tensor = Tensor(TensorSpec(None, None, None, None))
+            return tensor if function.owner is not None and function.name == "forward" else UNKNOWN
+        return UNKNOWN
+
+    def _contract_record(self, contract: Contract, cls: ClassValue, place: ArgumentKey, frame: Frame) -> Value:
+        """A configuration: the integers in it whose names shapes have are any, the others are as they are by default."""
+        kwargs: dict[str, Value] = {}
+        for name, owner in records.fields(cls).items():
+            kind = {one: ast.unparse(annotation) for one, annotation in owner.annotations}[name]
+            default = owner.slots.get(name)
+            has_default = name in owner.slots
+            if kind == "int" and (name in contract.declared or not has_default):
+                size = self._contract_size(contract, name, place)
+                if isinstance(default, int) and not isinstance(default, bool):
+                    contract.usual.update((symbol, default) for symbol in dims.symbols(size))
+                kwargs[name] = size
+            elif not has_default:
+                kwargs[name] = Scalar(kind) if kind in ("float", "str", "bool") else UNKNOWN
+        return self.instantiate(cls, (), kwargs, None, frame)
+
+    def _contract_size(self, contract: Contract, name: str, place: ArgumentKey, stated: bool | None = None) -> Size:
+        """The size of a name. `stated`: a shape says it."""
+        stated = name in contract.declared if stated is None else stated
+        if name not in contract.sizes:
+            symbol = self.fresh_symbol(name)
+            self.lasting[symbol] = place
+            self.rigid[symbol] = stated
+            contract.sizes[name] = dims.of(symbol)
+        return contract.sizes[name]
+
+    def _contract_tensor(self, contract: Contract, declared: Declared, place: ArgumentKey) -> Tensor:
+        for name in declared.names:
+            self._contract_size(contract, name, place)
+        shape = [
+            self.fresh_size("?") if part.may_be_one or contract.loose else _stated(self, part, contract)
+            for part in declared.dims
+        ]
+        if declared.spread is not None:
+            name = declared.spread_name
+            stands = contract.spreads.get(name)
+            if stands is None:
+                names = [f"{name or '?'}{number}" for number in range(contract.spread)]
+                stands = tuple(
+                    self._contract_size(contract, one, place, True) if name else self.fresh_size() for one in names
+                )
+                if name:
+                    contract.spreads[name] = stands
+            shape[declared.spread : declared.spread] = list(stands)
+        dtype = declared.dtype.lower() if declared.dtype.lower() in _EXACT else _DTYPES.get(declared.dtype)
+        tensor = Tensor(TensorSpec(tuple(shape), dtype, None, None))
+        tensor.argument = place
+        self.arguments.append(tensor)
+        return tensor
+
+    # -- what a contract changes -----------------------------------------------------------------------
+
+    def is_checked(self, frame: Frame) -> bool:
+        contract, function = self.contract, frame.function
+        if contract is None or function is None:
+            return False
+        if function.node is contract.function.node:
+            return True
+        made = isinstance(frame.receiver, Instance) and frame.receiver.cls is contract.owner
+        return made and function.name == "__init__" and frame.caller is not None and frame.caller.function is None
+
+    def is_general(self) -> bool:
+        return self.contract is not None
+
+    def contract_sizes(self, frame: Frame) -> Mapping[str, Size]:
+        if self.contract is None or not self.is_checked(frame):
+            return super().contract_sizes(frame)
+        return self.contract.sizes
+
+    def contract_spreads(self, frame: Frame) -> Mapping[str, tuple[Size, ...]]:
+        if self.contract is None or not self.is_checked(frame):
+            return super().contract_spreads(frame)
+        return self.contract.spreads
+
+    def is_noted(self, node: ast.AST, declared: Declared, frame: Frame) -> bool:
+        if self.contract is None:
+            return True
+        if self.guarded:
+            return False
+        if not self.is_checked(frame):
+            caller = frame.caller
+            return (
+                isinstance(node, ast.arg)
+                and declared.kind == "annotation"
+                and caller is not None
+                and self.is_checked(caller)
+            )
+        function = frame.function
+        if self.uncertain > frame.certain and function is not None and _compares_sizes(function.node):
+            return False
+        # What stands for an argument has the declared shape.
+        return not isinstance(node, ast.arg)
+
+    def keeps_apart(self, difference: Size, fact: Equality, site: Site | None) -> bool:
+        """Whether an equality that an operator needs is one of two sizes that a contract names differently, which stay
+        different then. Of a run that checks the contract it is a contradiction."""
+        left, right = self.resolved(fact.left), self.resolved(fact.right)
+        if not is_int(left) or not is_int(right) or not self.rigid.keys() >= set(dims.symbols(difference)):
+            return False
+        names = [dims.symbol(left), dims.symbol(right)]
+        contract = self.contract
+        plain = all(name is not None for name in names)
+        if contract is None:
+            return plain
+        if plain and not all(name is not None and self.rigid[name] for name in names):
+            return False
+        if not plain:
+            shared = set(dims.symbols(left)) & set(dims.symbols(right))
+            if not shared or not differ_in_general(left, right, frozenset(self.rigid), contract.usual):
+                return False
+        if site is not None:
+            self._note_meeting(contract, site, left, right)
+        return True
+
+    def _note_meeting(self, contract: Contract, site: Site, left: Size, right: Size) -> None:
+        """Two sizes that the contract names differently have to be equal there."""
+        frame: Frame = site.frame
+        if self.guarded or self.uncertain > frame.outermost.certain:
+            return
+        node: ast.AST = site.node
+        while frame.function is None or frame.function.node is not contract.function.node:
+            if frame.caller is None or frame.call is None:
+                return
+            node, frame = frame.call, frame.caller
+        texts = sorted({dims.text(left), dims.text(right)})
+        if len(texts) == 2:
+            self.trace.sizes_meet.append(SizesMeet(self.site(node, frame), contract.function, (texts[0], texts[1])))
+
+    def told(self, test: ast.expr, holds: bool, frame: Frame) -> None:
+        """The code demands that a test holds, or does not: sizes that it says are equal are, whatever they are called."""
+        if not self.rigid:
+            return
+        for left, right in _equalities(test, holds):
+            one, other = self.eval(left, frame), self.eval(right, frame)
+            pairs = zip(one, other) if isinstance(one, tuple) and isinstance(other, tuple) else ((one, other),)
+            for mine, yours in pairs:
+                if is_int(mine) and is_int(yours) and not is_unknown(mine) and not is_unknown(yours):
+                    self.unify(mine, yours)
+
+    def unify(self, left: Size, right: Size) -> None:
+        """Two sizes are equal."""
+        one, other = self.resolved(left), self.resolved(right)
+        solution = dims.solve(dims.subtract(one, other)) if is_int(one) and is_int(other) else None
+        if solution is not None:
+            self.heap.set(self.substitution, solution[0], solution[1])
+
+
+def _stated(interp: WrittenContracts, part: object, contract: Contract) -> Size:
+    from torchsleuth.interp.declared import declared_size
+
+    size = declared_size(part, contract.sizes)  # type: ignore[arg-type]
+    return interp.fresh_size("?") if size is None else size
+
+
+def _parameters(function: Function) -> list[ast.arg]:
+    spec = function.node.args
+    return [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
+
+
+def _with_defaults(function: Function, skip: int) -> Iterator[tuple[ast.arg, bool]]:
+    """The parameters, and whether each of them has a default; those with declared shapes as they stand."""
+    spec = function.node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    first = len(positional) - len(spec.defaults)
+    for position, argument in enumerate(positional):
+        if position >= skip:
+            yield argument, position >= first
+    for argument, default in zip(spec.kwonlyargs, spec.kw_defaults):
+        yield argument, default is not None
+
+
+def _default_of(function: Function, argument: ast.arg) -> Value:
+    spec = function.node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    if argument in positional:
+        return function.defaults[positional.index(argument) - len(positional)]
+    return function.keyword_defaults.get(argument.arg)
+
+
+def _declared_places(node: ast.FunctionDef | ast.AsyncFunctionDef, written: Declarations) -> bool:
+    """Whether shapes are declared of a function's parameters, of its result or in its body."""
+    spec = node.args
+    if any(key(one) in written.parameters for one in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)):
+        return True
+    return key(node) in written.results or any(
+        isinstance(part, ast.stmt) and key(part) in written.statements for part in ast.walk(node)
+    )
+
+
+def _names_in(function: Function, owner: ClassValue | None, written: Declarations) -> frozenset[str]:
+    """The names in the shapes that are declared of a function, and in the constructor of its object."""
+    nodes: list[ast.AST] = [function.node]
+    if owner is not None:
+        nodes += [part for part in owner.node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
+    found: set[str] = set()
+    for node in nodes:
+        for part in ast.walk(node):
+            if not hasattr(part, "lineno"):
+                continue
+            place = key(part)
+            shapes = []
+            if isinstance(part, ast.arg):
+                shapes.append(written.parameters.get(place))
+            elif isinstance(part, ast.stmt):
+                shapes.append(written.statements.get(place))
+                if part is function.node and place in written.results:
+                    found.update(written.results[place].names)
+            for shape in shapes:
+                if shape is not None:
+                    found.update(shape.names)
+    return frozenset(found)
+
+
+def _compares_sizes(function: ast.AST) -> bool:
+    """Whether a function decides by something that may be a size."""
+    for node in ast.walk(function):
+        test = node.test if isinstance(node, ast.If | ast.IfExp | ast.While) else None
+        for part in ast.walk(test) if test is not None else ():
+            if isinstance(part, ast.Compare) and any(
+                isinstance(op, ast.Eq | ast.NotEq | ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in part.ops
+            ):
+                if not any(isinstance(one, ast.Constant) and isinstance(one.value, str) for one in part.comparators):
+                    return True
+    return False
+
+
+def _equalities(test: ast.expr, holds: bool) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The pairs of expressions that are equal where a test holds, or where it does not."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or):
+        for value in test.values:
+            yield from _equalities(value, holds)
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _equalities(test.operand, not holds)
+    elif isinstance(test, ast.Compare) and all(isinstance(op, ast.Eq if holds else ast.NotEq) for op in test.ops):
+        if holds or len(test.ops) == 1:
+            yield from zip((test.left, *test.comparators), test.comparators)

@@ -1,0 +1,77 @@
+"""Written contracts: what a body contradicts is found, whichever sizes its callers have, and what holds is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.contracts import Script, scripts
+from tests.check import analyze, check
+
+UNDECIDED = {"cosine similarity, change 3"}
+"""Contradicted functions in which an operator is not decided for sizes that are names."""
+
+
+@pytest.mark.parametrize("script", list(scripts()), ids=lambda script: script.title)
+def test_script(script: Script) -> None:
+    analysis = analyze(script.text)
+    assert analysis.stats["internal_errors"] == []
+    found = [f"{item.start.line}: {item.code} {item.message}" for item in analysis.diagnostics]
+    assert bool(found) == (script.contradicted and script.title not in UNDECIDED), found
+
+
+def test_the_operator_that_needs_two_names_to_be_one() -> None:
+    check("""
+        from jaxtyping import Float
+        from torch import Tensor
+
+        def scores(q: Float[Tensor, "b s d"], k: Float[Tensor, "b t d"]) -> Float[Tensor, "b s t"]:
+            return q @ k
+        #          ^^^^^ TS116: `q @ k` needs d = t, which the contract of `scores` does not say
+    """)
+
+
+def test_a_caller_for_whom_both_are_equal_changes_nothing() -> None:
+    check("""
+        import torch
+        from jaxtyping import Float
+        from torch import Tensor, nn
+
+        class Linear(nn.Module):
+            def __init__(self, in_features: int, out_features: int):
+                super().__init__()
+                self.weight = nn.Parameter(torch.empty(out_features, in_features))
+
+            def forward(self, x: Float[Tensor, "b in_features"]) -> Float[Tensor, "b in_features"]:
+        #                                                                          ^^^^^^^^^^^^^ TS116: dimension 1 is out_features
+                return x @ self.weight.T
+
+        print(Linear(8, 8)(torch.randn(2, 8)).shape)
+    """)
+
+
+def test_the_argument_that_breaks_it_is_accused() -> None:
+    check("""
+        import torch
+        from jaxtyping import Float
+        from torch import Tensor
+
+        def mix(a: Float[Tensor, "b d"], b: Float[Tensor, "b d"]) -> Float[Tensor, "b d"]:
+            return a + b
+
+        mix(torch.randn(4, 8), b=torch.randn(4, 1))
+        #                        ^^^^^^^^^^^^^^^^^ TS116: dimension 1 is 1, not d = 8
+        mix(torch.randn(4, 8), torch.randn(4, 8))
+    """)
+
+
+def test_hints_have_the_names_of_the_annotations() -> None:
+    found = analyze("""
+from jaxtyping import Float
+from torch import Tensor
+
+def scores(q: Float[Tensor, "b s d"], k: Float[Tensor, "b s d"]) -> Float[Tensor, "b s s"]:
+    weights = q @ k
+    return weights
+""")
+    shapes = {fact.binding: fact.shape for fact in found.facts if fact.binding}
+    assert shapes["q"] == shapes["k"] == ("b", "s", "d")
