@@ -219,3 +219,25 @@ def test_signals_are_handed_on_each_time(tmp_path: Path) -> None:
             process.send_signal(getattr(signal, name))
             assert {process.stdout.readline(), process.stdout.readline()} == {f"{name}\n"}, "its child has it too"
         assert process.wait() == 9
+
+
+DEEP = """
+import torch
+
+model = torch.nn.Sequential(torch.nn.Sequential(torch.nn.Linear(8, 4)))
+model(torch.zeros(2, 9))
+"""
+
+
+def test_at_a_terminal_the_frames_of_libraries_in_a_row_are_one(tmp_path: Path) -> None:
+    with terminal(tmp_path, DEEP, instrumented=True) as screen:
+        screen.wait_for("[ended 1]")
+    assert "frames of torch …" in screen.text and screen.text.count("container.py") == 0
+    assert "mat1 and mat2 shapes cannot be multiplied" in screen.text and "script.py" in screen.text
+
+
+def test_a_switch_shows_all_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCHSLEUTH_TRACEBACK", "full")
+    with terminal(tmp_path, DEEP, instrumented=True) as screen:
+        screen.wait_for("[ended 1]")
+    assert "frames of torch" not in screen.text and screen.text.count("container.py") == 2

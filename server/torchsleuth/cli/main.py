@@ -148,6 +148,10 @@ def run(
     no_record: Annotated[
         list[Recorded] | None, typer.Option("--no-record", help="Do not record this; may be repeated.")
     ] = None,
+    full_traceback: Annotated[
+        bool,
+        typer.Option("--full-traceback", help="Do not fold the frames of libraries in a traceback at the terminal."),
+    ] = False,
     optimize: Annotated[int, typer.Option("-O", count=True, help="Passed on to the interpreter, as -X and -W.")] = 0,
     implementation: Annotated[list[str] | None, typer.Option("-X", help="Passed on to the interpreter.")] = None,
     warnings: Annotated[list[str] | None, typer.Option("-W", help="Passed on to the interpreter.")] = None,
@@ -163,7 +167,7 @@ def run(
     flags += [item for value in implementation or () for item in ("-X", value)]
     flags += [item for value in warnings or () for item in ("-W", value)]
     limits = (max_steps, smoke, device, every, tuple(item.value for item in no_record or ()))
-    options = Options(report, output_format.value, python, module, tuple(flags), timeout, stall, limits)
+    options = Options(report, output_format.value, python, module, tuple(flags), timeout, stall, limits, full_traceback)
     raise typer.Exit(start(script, context.args, options))
 
 

@@ -31,6 +31,7 @@ class Options:
     timeout: float | None = None
     stall: float | None = None
     limits: tuple[int | None, bool, str | None, int, tuple[str, ...]] | None = None
+    full_traceback: bool = False
 
 
 def run(script: str, arguments: list[str], options: Options) -> int:
@@ -44,6 +45,8 @@ def run(script: str, arguments: list[str], options: Options) -> int:
         script, tuple(arguments), interpreter, module=options.module, flags=options.flags, timeout=options.timeout
     )
     job.stall = options.stall
+    # Who reads it is at a terminal; what goes into a file or another program is Python's own, byte for byte.
+    job.folded = not options.full_traceback and sys.stderr.isatty()
     job.limits = limits if limits != Limits() else None
     try:
         result = job.execute()

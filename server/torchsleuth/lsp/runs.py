@@ -100,6 +100,7 @@ class Runs:
             on_output=on_output,
             environment=options.variables(),
             module=options.module is not None,
+            folded=True,
         )
         # A client with a command of its own for runs shows there that one goes on.
         progress = WorkDone(self._client, self.stop) if self._client.settings.run_command is None else None

@@ -38,6 +38,7 @@ from torchsleuth.runtime.limits import Limits
 from torchsleuth.runtime.prepare import CELLS
 from torchsleuth.runtime.project import Project
 from torchsleuth.runtime.report import Collector, RunReport, read_sources
+from torchsleuth.runtime.tracebacks import VARIABLE as TRACEBACK
 from torchsleuth.schema import Json
 from torchsleuth.syntax.files import read_source
 from torchsleuth.syntax.notebooks import beginnings, is_notebook
@@ -61,7 +62,8 @@ class Run:
     as text, both from a thread of the run. `environment` is the script's, this process's own by default. `script` is a
     file, a folder with a ``__main__.py``, or, with `module`, the name of a module; `flags` are options of the interpreter. After `timeout`
     seconds it is cancelled, and when nothing has moved for `stall` seconds after the first step or batch: no recorded place,
-    optimizer step or batch.
+    optimizer step or batch. With `folded` the traceback of an uncaught exception shows frames of libraries in a row as one,
+    unless the environment says ``TORCHSLEUTH_TRACEBACK=full``.
     """
 
     script: str
@@ -76,6 +78,7 @@ class Run:
     limits: Limits | None = None
     timeout: float | None = None
     stall: float | None = None
+    folded: bool = False
     _stopped: str | None = None
     _folder: str | None = None
     _process: subprocess.Popen[bytes] | None = None
@@ -177,6 +180,8 @@ class Run:
     def _start(self, writer: int, folder: str) -> subprocess.Popen[bytes]:
         given = os.environ if self.environment is None else self.environment
         environment = {**given, DESCRIPTOR: str(writer), VARIABLE: folder}
+        if self.folded:
+            environment.setdefault(TRACEBACK, "short")
         if self.limits is not None:
             environment.update({**self.limits.environment(), VARIABLE_LIMITS: self.limits.to_text()})
         if not self.module and is_notebook(self.script):

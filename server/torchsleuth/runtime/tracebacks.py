@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 
 VARIABLE = "TORCHSLEUTH_TRACEBACK"
-"""Environment variable: ``short`` folds frames; removed before the user's code starts."""
+"""Environment variable: ``short`` folds frames, ``full`` shows them all; removed before the user's code starts."""
 _FRAME = re.compile(r'^  File "(.+)", line (\d+)(?:, in .*)?\n')
 _MIN_FOLDED = 2
 """Frames of libraries in a row, below which they are shown."""
