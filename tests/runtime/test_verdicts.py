@@ -42,3 +42,22 @@ def test_a_run_names_the_fault_of_a_loop(
     report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
     assert [(found.code, found.start.line) for found in report.diagnostics] == expected
     assert report.recorded is not None and report.recorded.steps == 8
+
+
+def test_a_training_in_a_function_is_told_of_though_nothing_of_it_lives_at_the_end(tmp_path: Path) -> None:
+    inside = LOOP.format(first="optimizer.zero_grad()", second="pass").replace("\n", "\n    ")
+    script = tmp_path / "train.py"
+    script.write_text(f"def main():{inside}\nmain()\n")
+    report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
+    training = report.recorded
+    assert training is not None and report.diagnostics == ()
+    assert [(one.type, [group.parameters for group in one.groups]) for one in training.optimizers] == [("SGD", [4])]
+    assert [(one.name, one.shape, one.optimizer, one.changed) for one in training.parameters] == [
+        ("0.weight", (8, 4), 0, True),
+        ("0.bias", (8,), 0, True),
+        ("2.weight", (3, 8), 0, True),
+        ("2.bias", (3,), 0, True),
+    ]
+    root = next(one for one in training.modules if one.root and one.elements)
+    assert (root.type, root.elements, root.optimized) == ("Sequential", 67, True)
+    assert report.versions is not None and report.versions["libraries"]["torch"]

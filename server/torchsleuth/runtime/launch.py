@@ -49,6 +49,7 @@ from torchsleuth.runtime.tracebacks import VARIABLE as TRACEBACK
 from torchsleuth.runtime.tracebacks import Printer
 from torchsleuth.runtime.tracing import TracerWatch
 from torchsleuth.runtime.training import TrainingRecorder
+from torchsleuth.runtime.versions import versions
 from torchsleuth.runtime.watch import TrainingWatch
 
 _OWN_FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "")
@@ -282,6 +283,7 @@ class Launch:
             self.recorder.blind = self.recorder.blind or _runs_compiled()
             lines = self.recorder.lines()
             recorded = self.training.to_json()
+            ran_on = versions()
         except Exception:
             return  # the end of the user's process is no place for an error of ours
         if trained is not None:
@@ -289,6 +291,7 @@ class Launch:
         self.stream.send("lines", files=lines, completed=None if self._left or self.suspended else self.path)
         if recorded is not None:
             self.stream.send("recorded", training=recorded)
+        self.stream.send("versions", versions=ran_on)
 
     def report(
         self, error: BaseException, traceback: TracebackType | None, thread: str | None = None, ends: bool = True

@@ -56,7 +56,7 @@ _COUNTS = (
 class Known:
     """A module that was called or that has parameters."""
 
-    __slots__ = ("reference", "type", "calls", "training", "grad", "sites", "name", "root", "parent", "number", "place")
+    __slots__ = ("reference", "type", "calls", "training", "grad", "sites", "name", "root", "place", "inside")
 
     def __init__(self, module: Any) -> None:
         self.reference = weakref.ref(module)
@@ -65,9 +65,9 @@ class Known:
         self.sites: dict[tuple[CodeType, int], Site] = {}
         self.name = ""
         self.root: bool | None = None
-        self.parent: int | None = None
-        self.number = -1
         self.place: dict[str, Any] | None = None
+        self.inside: Known | None = None
+        """The module that it is part of."""
 
 
 class Modules:
@@ -227,7 +227,7 @@ class Modules:
         if known is None:
             return
         known.name = name or known.type
-        known.parent = None if parent is None else id(parent.reference())
+        known.inside = parent
         for key, parameter in (module.__dict__.get("_parameters") or {}).items():
             if parameter is not None and len(self.names) < MAX_PARAMETERS:
                 self.names.setdefault(id(parameter), (f"{name}.{key}" if name else key, known))
@@ -235,35 +235,44 @@ class Modules:
             if part is not None:
                 self._name(part, f"{name}.{key}" if name else key, known, seen)
 
-    def to_json(self, optimized: Callable[[Any], bool]) -> tuple[list[dict[str, Any]], dict[int, int]]:
-        """The modules, and the number of each by its identity."""
-        found: list[dict[str, Any]] = []
-        order: dict[int, int] = {}
-        kept = [known for known in self.known.values() if known.reference() is not None and known.root is not None]
-        for known in kept:
-            order[id(known.reference())] = len(order)
-        for known in kept:
+    def describe(self, optimized: Callable[[Any], bool]) -> list[tuple[Known, dict[str, Any]]]:
+        """The live modules that `index` has seen, and what is to be said of each but its calls."""
+        found = []
+        for known in self.known.values():
             module = known.reference()
+            if module is None or known.root is None:
+                continue
             own = [item for item in (module.__dict__.get("_parameters") or {}).values() if item is not None]
             whole = list(_parameters(module)) if known.root else own
-            found.append(
-                {
-                    "name": known.name or known.type,
-                    "type": known.type,
-                    "place": known.place,
-                    "root": bool(known.root),
-                    "elements": sum(item.numel() for item in whole),
-                    "trainable": sum(item.numel() for item in whole if item.requires_grad),
-                    "modes": _modes(module),
-                    "calls": known.calls,
-                    "training": known.training,
-                    "grad": known.grad,
-                    "sites": [site.to_json() for site in known.sites.values()],
-                    "optimized": any(optimized(item) for item in _parameters(module)),
-                    "parent": order.get(known.parent) if known.parent is not None else None,
-                }
-            )
-        return found, order
+            described = {
+                "name": known.name or known.type,
+                "type": known.type,
+                "place": known.place,
+                "root": bool(known.root),
+                "elements": sum(item.numel() for item in whole),
+                "trainable": sum(item.numel() for item in whole if item.requires_grad),
+                "modes": _modes(module),
+                "optimized": any(optimized(item) for item in _parameters(module)),
+            }
+            found.append((known, described))
+        return found
+
+
+def modules_json(described: list[tuple[Known, dict[str, Any]]]) -> tuple[list[dict[str, Any]], dict[int, int]]:
+    """Modules with their calls, and the number of each by the identity of what is known of it."""
+    order = {id(known): number for number, (known, _) in enumerate(described)}
+    entries = [
+        {
+            **entry,
+            "calls": known.calls,
+            "training": known.training,
+            "grad": known.grad,
+            "sites": [site.to_json() for site in known.sites.values()],
+            "parent": order.get(id(known.inside)) if known.inside is not None else None,
+        }
+        for known, entry in described
+    ]
+    return entries, order
 
 
 def _children(module: Any) -> list[Any]:

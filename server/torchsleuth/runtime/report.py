@@ -55,6 +55,8 @@ class RunReport:
     """What the recorder saw of the training in the script's own process."""
     ranks: Json | None = None
     """The ranks of a distributed training, compared; see `together.merged_ranks`."""
+    versions: Json | None = None
+    """What it ran on: {python, executable, platform, processors, threads?, cuda?, devices?, libraries: {name: version}}."""
 
     @property
     def crashed_files(self) -> tuple[str, ...]:
@@ -94,6 +96,7 @@ class RunReport:
             "lines": _lines_json(self.lines),
             "recorded": None if self.recorded is None else self.recorded.to_json(),
             "ranks": self.ranks,
+            "versions": self.versions,
         }
 
 
@@ -148,6 +151,7 @@ class Collector:
         """The processes that have said which lines they reached."""
         self._stopped: Json | None = None
         self._ranks: Json | None = None
+        self._versions: Json | None = None
 
     def add(self, event: Json) -> None:
         take = _TAKEN.get(str(event.get("event")))
@@ -188,6 +192,10 @@ class Collector:
     def _add_record(self, event: Json) -> None:
         self._recorded = _training(event["training"])
 
+    @_takes("versions")
+    def _add_versions(self, event: Json) -> None:
+        self._versions = event["versions"]
+
     def add_process(self, events: list[Json]) -> None:
         """The events of a process that the script has started; the first one says which it is."""
         process = _without_kind(events[0])
@@ -206,6 +214,10 @@ class Collector:
     @_takes_of_process("training")
     def _add_training_of(self, event: Json, process: Json) -> None:
         process["training"] = _without_kind(event)
+
+    @_takes_of_process("versions")
+    def _add_versions_of(self, event: Json, process: Json) -> None:
+        """It runs on what the script runs on."""
 
     @_takes_of_process("rank")
     def _add_rank(self, event: Json, process: Json) -> None:
@@ -263,6 +275,7 @@ class Collector:
             tuple(found),
             self._recorded,
             self._ranks,
+            self._versions,
         )
 
     def _lines(self, sources: Sources, crashes: list[Json]) -> Iterator[RunLine]:

@@ -15,13 +15,13 @@ import math
 import sys
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from torchsleuth.runtime import graphs, places, statistics
 from torchsleuth.runtime.data import DataWatch
 from torchsleuth.runtime.kept import KeptGraphs
-from torchsleuth.runtime.modules import Known, Modules, Site
+from torchsleuth.runtime.modules import MAX_MODULES, MAX_PARAMETERS, Known, Modules, Site, modules_json
 from torchsleuth.runtime.places import Places
 from torchsleuth.runtime.recorder import untouchable_in
 from torchsleuth.runtime.series import Series, thinned
@@ -58,7 +58,11 @@ class _Optimizer:
 
     def __init__(self, optimizer: Any, number: int) -> None:
         self.reference = weakref.ref(optimizer)
+        self.type = type(optimizer).__name__
         self.number = number
+        self.groups: list[dict[str, Any]] = []
+        """Its groups, as they were when it was looked at last, and its parameters by their identity."""
+        self.owned: dict[int, weakref.ref[Any]] = {}
         self.place: dict[str, Any] | None = None
         self.step_key: places.Key | None = None
         self.clear_key: places.Key | None = None
@@ -103,6 +107,8 @@ class TrainingRecorder:
         self._events: dict[Any, dict[str, Any]] = {}
         self._schedulers: dict[int, dict[str, Any]] = {}
         self._parameters: dict[int, dict[str, Any]] = {}
+        self._last_modules: list[tuple[Known, dict[str, Any]]] = []
+        self._last_parameters: list[tuple[Known | None, dict[str, Any], dict[str, Any]]] = []
         self._activations: dict[Any, dict[str, Any]] = {}
         self._batches: dict[Any, dict[str, Any]] = {}
         self._scaler: Any = None
@@ -729,6 +735,7 @@ class TrainingRecorder:
             self._rounds.append(self._steps)
             thinned(self._rounds, 200)
             self.kept.look(self._steps)
+            self._describe()
             if self._waiting:
                 self._read_losses()
             self._read_norms()
@@ -860,19 +867,35 @@ class TrainingRecorder:
             self.kept.end(self._steps)
             return self._record()
 
+    def _describe(self) -> None:
+        """Remember what can be told of optimizers, modules and parameters only while they live: a script that trains in a
+        function lets go of them before it ends. What has died since the last time stays as it was then."""
+        owners: dict[int, int] = {}
+        for state in self._optimizers.values():
+            optimizer = state.reference()
+            if optimizer is not None:
+                state.groups = _groups(optimizer)
+                owned = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+                state.owned = {id(parameter): weakref.ref(parameter) for parameter in owned}
+            for identity, reference in state.owned.items():
+                if reference() is not None:
+                    owners.setdefault(identity, state.number)
+        modules = self.modules.describe(lambda parameter: id(parameter) in owners)
+        parameters = list(self._live_parameters(owners))
+        if not owners and any(state.steps for state in self._optimizers.values()):
+            modules += [item for item in self._last_modules if item[0].reference() is None]
+            alive = {id(counted) for _, counted, _ in parameters}
+            parameters += [item for item in self._last_parameters if id(item[1]) not in alive]
+        self._last_modules, self._last_parameters = modules[:MAX_MODULES], parameters[:MAX_PARAMETERS]
+
     def _record(self) -> dict[str, Any]:
         torch = self._torch
         for reference in self._made:
             optimizer = reference()
             if optimizer is not None:
                 self._state(optimizer)
-        owners: dict[int, int] = {}
-        for state in self._optimizers.values():
-            optimizer = state.reference()
-            for group in optimizer.param_groups if optimizer is not None else ():
-                for parameter in group["params"]:
-                    owners.setdefault(id(parameter), state.number)
-        modules, order = self.modules.to_json(lambda parameter: id(parameter) in owners)
+        self._describe()
+        modules, order = modules_json(self._last_modules)
         peak = torch.cuda.max_memory_allocated() if self._device == "cuda" else None
         return {
             "steps": self._steps,
@@ -882,7 +905,7 @@ class TrainingRecorder:
             "losses": [self._loss_json(loss) for loss in self._losses.values()],
             "optimizers": [self._optimizer_json(state) for state in self._optimizers.values()],
             "schedulers": [self._scheduler_json(found) for found in self._all_schedulers()],
-            "parameters": self._parameters_json(owners, order),
+            "parameters": self._parameters_json(order),
             "modules": modules,
             "activations": [_with_place(found) for found in self._activations.values()],
             "batches": [_with_place(found) for found in self._batches.values()],
@@ -920,25 +943,14 @@ class TrainingRecorder:
         }
 
     def _optimizer_json(self, state: _Optimizer) -> dict[str, Any]:
-        optimizer = state.reference()
         groups = []
-        for number, group in enumerate(optimizer.param_groups[:32] if optimizer is not None else ()):
+        for number, group in enumerate(state.groups):
             rates = state.rates[number] if number < len(state.rates) else Series()
-            if not rates.count and isinstance(group.get("lr"), int | float):
-                rates.add(0, float(group["lr"]))
-            plain = {
-                name: group[name] for name in ("weight_decay", "momentum") if type(group.get(name)) in (int, float)
-            }
-            groups.append(
-                {
-                    "parameters": len(group["params"]),
-                    "elements": sum(item.numel() for item in group["params"]),
-                    "rates": rates.to_json(),
-                    **plain,
-                }
-            )
+            if not rates.count and group["lr"] is not None:
+                rates.add(0, group["lr"])
+            groups.append({**{name: value for name, value in group.items() if name != "lr"}, "rates": rates.to_json()})
         return {
-            "type": type(optimizer).__name__ if optimizer is not None else "",
+            "type": state.type,
             "place": state.place,
             "step_place": places.to_json(state.step_key),
             "clear_place": places.to_json(state.clear_key),
@@ -989,11 +1001,10 @@ class TrainingRecorder:
             "before_first_step": found["before_first_step"],
         }
 
-    def _parameters_json(self, owners: dict[int, int], order: dict[int, int]) -> list[dict[str, Any]]:
+    def _live_parameters(self, owners: dict[int, int]) -> Iterator[tuple[Known | None, dict[str, Any], dict[str, Any]]]:
+        """The module, what is counted, and what is to be said beside that of each parameter that lives."""
         torch = self._torch
-        found = []
-        identities = dict.fromkeys([*self.modules.names, *self._parameters])
-        for identity in identities:
+        for identity in dict.fromkeys([*self.modules.names, *self._parameters]):
             name, module = self.modules.names.get(identity, ("", None))
             known = self._parameters.get(identity)
             parameter = known["reference"]() if known is not None else None
@@ -1011,13 +1022,39 @@ class TrainingRecorder:
                 "shape": [int(size) for size in parameter.shape],
                 "trainable": bool(parameter.requires_grad),
                 "optimizer": owners.get(identity),
-                "module": order.get(id(module.reference())) if module is not None else None,
                 "changed": changed,
             }
-            if known is not None:
-                entry.update({name: known[name] for name in ("reached", "looked", "with_gradient", "seen", "samples")})
-            found.append(entry)
-        return found
+            yield module, known or {}, entry
+
+    def _parameters_json(self, order: dict[int, int]) -> list[dict[str, Any]]:
+        return [
+            {
+                **entry,
+                "module": order.get(id(module)) if module is not None else None,
+                **{name: counted[name] for name in _COUNTED if name in counted},
+            }
+            for module, counted, entry in self._last_parameters
+        ]
+
+
+_COUNTED = ("reached", "looked", "with_gradient", "seen", "samples")
+
+
+def _groups(optimizer: Any) -> list[dict[str, Any]]:
+    """The parameter groups of an optimizer, without what belongs to the steps."""
+    found = []
+    for group in optimizer.param_groups[:32]:
+        plain = {name: group[name] for name in ("weight_decay", "momentum") if type(group.get(name)) in (int, float)}
+        rate = group.get("lr")
+        found.append(
+            {
+                "parameters": len(group["params"]),
+                "elements": sum(item.numel() for item in group["params"]),
+                "lr": float(rate) if isinstance(rate, int | float) else None,
+                **plain,
+            }
+        )
+    return found
 
 
 _RESHAPES = ("ViewBackward0", "ReshapeAliasBackward0", "SqueezeBackward0", "SqueezeBackward1", "UnsqueezeBackward0",
