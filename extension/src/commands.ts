@@ -5,12 +5,14 @@ import { installPyTorch } from "./install";
 import { chosenInterpreter } from "./interpreter";
 import { COMMANDS } from "./names";
 import { SERVER_CLEAR } from "./protocol";
+import type { Reports } from "./report";
 import type { Runner } from "./run";
 import type { Server } from "./server";
 
 export function registerCommands(
   server: Server,
   runner: Runner,
+  reports: Reports,
   log: vscode.LogOutputChannel,
 ): vscode.Disposable {
   const register = vscode.commands.registerCommand;
@@ -31,6 +33,7 @@ export function registerCommands(
     register(COMMANDS.runModule, runner.runModule),
     register(COMMANDS.runConfiguration, runner.runConfiguration),
     register(COMMANDS.runAgain, runner.runAgain),
+    register(COMMANDS.showReport, reports.show),
     register(COMMANDS.stopRun, runner.stop),
     register(COMMANDS.clearResults, () => server.execute(SERVER_CLEAR)),
   );

@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { registerCommands } from "./commands";
 import { onInterpreterChange } from "./interpreter";
 import { createMarks } from "./marks";
+import { createReports } from "./report";
 import { createRunner } from "./run";
 import { createServer } from "./server";
 import { createNotifier, createStatusItem } from "./status";
@@ -12,16 +13,18 @@ let stopServer: (() => Promise<void>) | undefined;
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel("TorchSleuth", { log: true });
   const server = createServer(context, log);
+  const reports = createReports(server);
   const runner = createRunner(server, context.workspaceState);
   stopServer = server.stop;
 
   context.subscriptions.push(
     log,
     runner,
+    reports,
     createStatusItem(server),
     createMarks(server),
     createNotifier(server),
-    registerCommands(server, runner, log),
+    registerCommands(server, runner, reports, log),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void server.configure()),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("torchsleuth")) {

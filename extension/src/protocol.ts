@@ -8,6 +8,7 @@ export const RUN_INPUT = "torchsleuth/runInput";
 
 export const SERVER_RUN = "torchsleuth.server.runAndDiagnose";
 export const SERVER_APPLY_FIX = "torchsleuth.server.applyFix";
+export const SERVER_REPORT = "torchsleuth.server.report";
 export const SERVER_STOP = "torchsleuth.server.stopRun";
 export const SERVER_CLEAR = "torchsleuth.server.clearResults";
 
@@ -93,4 +94,17 @@ export interface RunResult {
   exitCode?: number;
   cancelled?: boolean;
   failure?: Failure | null;
+  /** How a training went, in a sentence. */
+  verdict?: string | null;
+}
+
+/** The report of the last run, as a page with a policy of its own. */
+export interface ReportPage {
+  title: string;
+  html: string;
+}
+
+/** What the page posts when a reference is clicked. */
+export interface ReportMessage {
+  open?: { path: string; line: number; column: number };
 }

@@ -7,7 +7,7 @@ import { watchAttention } from "./attention";
 import { activeFolder } from "./choose";
 import { isPython, launch, moduleName, type Configuration } from "./configurations";
 import { visible } from "./lines";
-import { RUNNING } from "./names";
+import { COMMANDS, RUNNING } from "./names";
 import {
   RUN_INPUT,
   SERVER_APPLY_FIX,
@@ -26,6 +26,7 @@ import { offerTrust } from "./workspace";
 const GREEN = "\x1b[32m";
 const RED = "\x1b[31m";
 const PLAIN = "\x1b[0m";
+const SHOW_REPORT = "Show Report";
 /** Key of what was typed as arguments, by script. */
 const ARGUMENTS = "torchsleuth.arguments";
 
@@ -125,7 +126,9 @@ export function createRunner(server: Server, memory: vscode.Memento): Runner {
         if (runSettings(request.script).reveal && !attention.moved()) {
           await reveal(result.failure);
         }
-        void offerWaysOut(result.failure, server);
+        void offerWaysOut(result.failure, server, typeof result.verdict === "string");
+      } else if (typeof result.verdict === "string") {
+        void offerReport(result.verdict);
       }
       return result;
     } finally {
@@ -200,20 +203,31 @@ async function documentOf({ uri, cell }: Failure): Promise<vscode.TextDocument> 
 }
 
 /** Says what failed, and offers to go there and to mend it. */
-async function offerWaysOut(failure: Failure, server: Server): Promise<void> {
+async function offerWaysOut(failure: Failure, server: Server, trained: boolean): Promise<void> {
   const fix = "Apply Fix";
   const go = "Go to Line";
   const answer = await vscode.window.showErrorMessage(
     `TorchSleuth: ${visible(failure.message)}${failure.fix === null ? "" : ` — ${visible(failure.fix)}`}`,
     ...(failure.fix === null ? [] : [fix]),
     go,
+    ...(trained ? [SHOW_REPORT] : []),
   );
   if (answer === go) {
     await reveal(failure);
+  } else if (answer === SHOW_REPORT) {
+    await vscode.commands.executeCommand(COMMANDS.showReport);
   } else if (answer === fix && (await server.execute<boolean>(SERVER_APPLY_FIX, failure.number)) !== true) {
     void vscode.window.showWarningMessage(
       "TorchSleuth: the code has changed since, and the fix with it: nothing was changed.",
     );
+  }
+}
+
+/** Says how a training went, and offers its report. */
+async function offerReport(verdict: string): Promise<void> {
+  const answer = await vscode.window.showInformationMessage(`TorchSleuth: ${visible(verdict)}`, SHOW_REPORT);
+  if (answer === SHOW_REPORT) {
+    await vscode.commands.executeCommand(COMMANDS.showReport);
   }
 }
 

@@ -316,6 +316,52 @@ const isBehindALine = (text) =>
   until(`"${text}" behind a line`, behindLines, (shown) => shown.some((content) => content.includes(text)));
 const toast = (text) => editor.page.locator(".notification-toast", { hasText: text });
 
+const TRAINING = `\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(30):
+    x = torch.randn(16, 4)
+    loss = nn.functional.cross_entropy(model(x), x[:, :3].argmax(1))
+    loss.backward()
+    optimizer.step()
+`;
+
+scenario(
+  "the report of a training is a panel whose references open their lines",
+  async ({ ask, write, page }) => {
+    const path = write("train.py", TRAINING);
+    await ask("show", { path });
+    await lens(path);
+    const result = await ask("command", { id: "torchsleuth.runAndDiagnose" });
+    assert.match(result.verdict, /train\.py:10/);
+    await ask("command", { id: "torchsleuth.showReport" });
+    const inside = page.frameLocator("iframe.webview").frameLocator("iframe");
+    await inside.locator(".verdict", { hasText: "the gradients were not cleared" }).waitFor();
+    await inside.locator(".finding", { hasText: "TS501" }).waitFor();
+    assert.ok((await inside.locator(".u-wrap canvas").count()) > 0, "plots");
+    assert.ok((await inside.locator(".heat .cells i").count()) > 0, "heat maps");
+    await editor.screenshot("report");
+    await inside.locator(".checklist a.place", { hasText: "train.py:6" }).first().click();
+    await until(
+      "the line of the optimizer",
+      () => ask("cursor"),
+      (cursor) => cursor?.[0] === path && cursor[1] === 5,
+    );
+    await ask("configure", { name: "workbench.colorTheme", value: "Default High Contrast" });
+    await until(
+      "high contrast",
+      () => inside.locator("html").getAttribute("data-theme"),
+      (theme) => theme === "contrast-dark",
+    );
+    await editor.screenshot("report in high contrast");
+    await ask("configure", { name: "workbench.colorTheme", value: undefined });
+  },
+);
+
 scenario(
   "a crash takes the user to its line, is told beside it, and repaired with one click",
   async ({ ask, write }) => {

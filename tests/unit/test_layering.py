@@ -30,14 +30,16 @@ ALLOWED = {
     "training": {"schema"},
     "verdicts": EXCHANGED | {"faults", "syntax", "training"},
     "runtime": EXCHANGED | {"syntax", "errors", "training", "verdicts"},
+    "report": EXCHANGED | {"faults", "syntax", "training", "runtime"},
     "repair": EXCHANGED | {"syntax", "rules", "runtime"},
     "worker": EXCHANGED
     | {"faults", "lifetime", "wall", "syntax", "tensors", "oracle", "values", "interp", "rules", "repair"},
     "lookup": {"lifetime", "wall"},
     "control": EXCHANGED | {"faults", "syntax"},
-    "lsp": EXCHANGED | {"faults", "syntax", "runtime", "worker", "control", "lookup"},
+    "lsp": EXCHANGED | {"faults", "syntax", "runtime", "report", "worker", "control", "lookup"},
     "__main__": {"cli"},
-    "cli": EXCHANGED | {"faults", "syntax", "runtime", "repair", "worker", "control", "lookup", "lsp"},
+    "cli": EXCHANGED
+    | {"faults", "syntax", "training", "runtime", "report", "repair", "worker", "control", "lookup", "lsp"},
 }
 """What each room may import beside itself."""
 TORCH = {"oracle", "runtime", "worker/__main__.py"}

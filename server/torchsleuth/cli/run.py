@@ -13,6 +13,7 @@ from torchsleuth.cli.output import Output, complain, data
 from torchsleuth.cli.render import print_diagnostic, source_reader, to_json
 from torchsleuth.cli.writing import Unwritable, check_private, write_private
 from torchsleuth.messages import message
+from torchsleuth.report.page import page
 from torchsleuth.runtime.limits import Limits
 from torchsleuth.runtime.session import Run, RunReport, collected
 from torchsleuth.syntax.files import Unreadable, read_source
@@ -82,14 +83,21 @@ def collect(folder: Path, report: Path | None, output_format: str, python: str |
 
 
 def _written(result: RunReport, report: Path) -> bool:
-    read = source_reader({})
-    found = in_cells(result.to_json(), lambda path: read(path).text)
     try:
-        write_private(report, json.dumps(found, indent=2) + "\n")
+        write_private(report, _text_of(result, report))
     except Unwritable as error:
         complain(str(error))
         return False
     return True
+
+
+def _text_of(result: RunReport, report: Path) -> str:
+    """The report in the format that the name of its file asks for: a page, or JSON."""
+    read = source_reader({})
+    if report.suffix.lower() in (".html", ".htm"):
+        return page(result, read)
+    found = in_cells(result.to_json(), lambda path: read(path).text)
+    return json.dumps(found, indent=2) + "\n"
 
 
 def _can_run(script: Path) -> bool:

@@ -26,6 +26,10 @@ def register(server: TorchSleuthServer) -> None:
             server.window_show_message(types.ShowMessageParams(kind, result["summary"]))
         return result
 
+    @server.command(protocol.REPORT)
+    async def report(*arguments: Any) -> Json | None:
+        return server.runs.page()
+
     @server.command(protocol.STOP_RUN)
     async def stop_run(*arguments: Any) -> bool:
         return server.runs.stop()

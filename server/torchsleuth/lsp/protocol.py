@@ -26,9 +26,12 @@ Commands of the server (the client's own have other names):
             "module": string}?]
         Runs the file on disk (save it first) under instrumentation, and answers when it has ended:
         `module`: the name of a module that runs instead, in the workspace folder that holds the file. The answer is
-        {ok, summary, runId?, exitCode?, cancelled?, failure?}; `ok` false: it was not run, `summary` says why. `args` as one string
+        {ok, summary, runId?, exitCode?, cancelled?, failure?, verdict?}; `ok` false: it was not run, `summary` says why. `args` as one string
         are split as a shell does. `failure`: {number, uri, cell?, range, message, fix?}, what it showed; `fix`: the title of the fix that
         is offered first; `cell`: the number of the code cell of a notebook that the range is in, empty ones not counted.
+        `verdict`: how a training went, in a sentence; null for what trained nothing.
+    ``torchsleuth.server.report`` []               {title, html}: the report of the last run as one page, with a policy of its own, that posts
+        {"open": {path, line, column}} to an editor that shows it; null before the first run
     ``torchsleuth.server.applyFix`` [number]       makes the fix of a failure that is offered first; true where it was made
     ``torchsleuth.server.stopRun`` []              ends the run and all its processes; true where there was one
     ``torchsleuth.server.clearResults`` [uri?]     forgets what runs found, of one script or of all
@@ -60,6 +63,7 @@ RUN_INPUT = "torchsleuth/runInput"
 
 RUN_AND_DIAGNOSE = "torchsleuth.server.runAndDiagnose"
 APPLY_FIX = "torchsleuth.server.applyFix"
+REPORT = "torchsleuth.server.report"
 STOP_RUN = "torchsleuth.server.stopRun"
 CLEAR_RESULTS = "torchsleuth.server.clearResults"
 RESTART_WORKER = "torchsleuth.server.restartWorker"

@@ -19,6 +19,8 @@ from torchsleuth.lsp.convert import range_json, to_range
 from torchsleuth.lsp.documents import difference, path_of, read_source
 from torchsleuth.lsp.progress import WorkDone
 from torchsleuth.messages import message
+from torchsleuth.report.page import page
+from torchsleuth.report.view import verdict
 from torchsleuth.runtime.session import Run, RunReport
 from torchsleuth.schema import Diagnostic, Json
 from torchsleuth.syntax import files
@@ -76,6 +78,8 @@ class Runs:
         self._on_observed = on_observed
         self._current: Run | None = None
         self._count = 0
+        self._last: tuple[RunReport, dict[str, SourceText]] | None = None
+        """The report of the last run, with the open documents as they were."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="torchsleuth-run")
 
     async def run(self, uri: str, options: RunOptions | None = None) -> Json:
@@ -127,6 +131,7 @@ class Runs:
                 self._current = None
             if progress is not None:
                 progress.end()
+        self._last = report, {path: texts.get(path) or read_source(path) for path in report.loaded}
         self._show(path, report, texts)
         result: Json = {
             "runId": number,
@@ -135,7 +140,17 @@ class Runs:
             "summary": summary(report),
         }
         self._notify(protocol.RUN_FINISHED, {**result, "uri": uri})
-        return {"ok": True, **result, "failure": self._failure(report)}
+        trained = report.recorded is not None and report.recorded.steps > 0
+        said = verdict(report)[1] if trained and not report.cancelled else None
+        return {"ok": True, **result, "failure": self._failure(report), "verdict": said}
+
+    def page(self) -> Json | None:
+        """The report of the last run, for the editor to show."""
+        if self._last is None:
+            return None
+        report, texts = self._last
+        html = page(report, lambda path: texts.get(path) or read_source(path))
+        return {"title": os.path.basename(report.script), "html": html}
 
     def stop(self) -> bool:
         """End the run and all its processes; a script that does not listen is killed a little later."""

@@ -1,0 +1,65 @@
+// The report of the last run, in a panel beside the code. References in it open their line.
+import * as vscode from "vscode";
+import { visible } from "./lines";
+import { SERVER_REPORT, type ReportMessage, type ReportPage } from "./protocol";
+import type { Server } from "./server";
+
+export interface Reports {
+  /** Shows the report of the last run. */
+  show(this: void): Promise<void>;
+  dispose(this: void): void;
+}
+
+export function createReports(server: Server): Reports {
+  let panel: vscode.WebviewPanel | undefined;
+
+  const create = (): vscode.WebviewPanel => {
+    const created = vscode.window.createWebviewPanel(
+      "torchsleuth.report",
+      "",
+      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
+      // Scripts are those that the page's own policy names; no file can be loaded.
+      { enableScripts: true, localResourceRoots: [], enableFindWidget: true },
+    );
+    created.webview.onDidReceiveMessage((message: ReportMessage) => void open(message));
+    created.onDidDispose(() => {
+      panel = undefined;
+    });
+    return created;
+  };
+
+  return {
+    show: async () => {
+      const page = await server.execute<ReportPage | null>(SERVER_REPORT);
+      if (page === undefined || page === null) {
+        void vscode.window.showInformationMessage("TorchSleuth: nothing has been run yet.");
+        return;
+      }
+      panel ??= create();
+      panel.title = `Report: ${visible(page.title)}`;
+      panel.webview.html = page.html;
+      panel.reveal(undefined, true);
+    },
+    dispose: () => {
+      panel?.dispose();
+    },
+  };
+}
+
+/** The line of a reference, in the editor that shows its file already, else in the first column. */
+async function open({ open: target }: ReportMessage): Promise<void> {
+  if (target === undefined) {
+    return;
+  }
+  const uri = vscode.Uri.file(target.path);
+  const shown = vscode.window.visibleTextEditors.find((editor) => editor.document.uri.fsPath === uri.fsPath);
+  const at = new vscode.Position(Math.max(0, target.line - 1), Math.max(0, target.column - 1));
+  try {
+    await vscode.window.showTextDocument(uri, {
+      viewColumn: shown?.viewColumn ?? vscode.ViewColumn.One,
+      selection: new vscode.Range(at, at),
+    });
+  } catch {
+    void vscode.window.showWarningMessage(`TorchSleuth: ${visible(target.path)} cannot be opened.`);
+  }
+}

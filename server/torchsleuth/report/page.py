@@ -1,0 +1,59 @@
+"""The report as one page that needs nothing but itself: what it shows is data in it, laid out by the script in it.
+
+The policy of the page lets nothing else run and nothing be fetched. The data are text that the script puts into text nodes,
+never markup; in the page, they cannot end their element.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+
+from torchsleuth.escaping import escape
+from torchsleuth.messages import message
+from torchsleuth.report.view import Sources, View
+from torchsleuth.runtime.report import RunReport
+from torchsleuth.schema import Json
+
+_FOLDER = Path(__file__).parent
+_SCRIPT, _STYLE = "page.js", "page.css"
+"""Built from ``extension/page`` by ``npm run page``."""
+
+
+def page(report: RunReport, sources: Sources, compared: Json | None = None) -> str:
+    """The page about a run. `compared`: what `compare.View` says of it and the run before."""
+    return page_of({**View(report, sources).to_json(), "compared": compared})
+
+
+def page_of(data: Json) -> str:
+    """The page that shows data of the form of `View.to_json`."""
+    script, style = _read(_SCRIPT), _read(_STYLE)
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{_digest(script)}'; style-src 'sha256-{_digest(style)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    # Neither "</script>" nor "<!--" is left in it.
+    text = json.dumps(data, allow_nan=False).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f"<title>{_text(str(data['title']))} – TorchSleuth</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f'<main id="report"></main>\n<noscript>{_text(message("page.noscript"))}</noscript>\n'
+        f'<script type="application/json" id="data">{text}</script>\n<script>{script}</script>\n</body>\n</html>\n'
+    )
+
+
+def _read(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _text(text: str) -> str:
+    return escape(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
