@@ -226,6 +226,7 @@ _ALL = (
     Fault("TS316", "softmax-for-several-labels", "warning"),
     Fault("TS317", "weights-after-mean", "warning"),
     Fault("TS318", "mask-inverted", "warning"),
+    Fault("TS319", "softmax-axis", "warning"),
     Fault("TS401", "backward-without-graph", "error"),
     Fault("TS402", "rewrapped-loss", "error"),
     Fault("TS403", "inplace-on-saved", "error"),
