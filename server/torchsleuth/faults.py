@@ -284,6 +284,7 @@ _ALL = (
     Fault("TS541", "freeze-undone", "warning"),
     Fault("TS542", "state-dict-argument", "warning"),
     Fault("TS543", "unfrozen-too-late", "warning"),
+    Fault("TS544", "optimizer-argument", "warning"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),

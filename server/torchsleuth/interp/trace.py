@@ -176,8 +176,9 @@ class Misuse:
 
 @dataclass(frozen=True)
 class StateFault:
-    """load_state_dict() raises. `missing`, `unexpected`: keys that only one side has, where it is strict. `sizes`: keys whose
-    tensors differ, with the shape that is given and the one of the module. `given`: the dict."""
+    """load_state_dict() raises, or, where it is not strict, loads nothing. `missing`, `unexpected`: keys that only one side has,
+    where it is strict. `sizes`: keys whose tensors differ, with the shape that is given and the one of the module. `given`: the
+    dict, with `keys`."""
 
     site: Site
     module: Value
@@ -185,6 +186,12 @@ class StateFault:
     missing: tuple[str, ...]
     unexpected: tuple[str, ...]
     sizes: tuple[tuple[str, tuple[Size, ...], tuple[Size, ...]], ...]
+    keys: tuple[str, ...] = ()
+
+    @property
+    def loads_nothing(self) -> bool:
+        """No name in the state is one of the module's, and that is allowed."""
+        return bool(self.missing and self.keys) and not self.unexpected and not set(self.keys) & set(self.missing)
 
 
 @dataclass(frozen=True)

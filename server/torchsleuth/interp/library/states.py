@@ -49,10 +49,12 @@ def check(interp: Interpreter, module: Value, call: Arguments) -> None:
         known = got is not None and own is not None and all(isinstance(size, int) for size in (*got, *own))
         if known and got is not None and own is not None and got != own and not (own == () and len(got) == 1):
             sizes.append((key, got, own))
+    if strict is False and held and shapes and not any(key in shapes for key in held):
+        missing = tuple(shapes)
     site = interp.site(call.node, call.frame)
     if (missing or unexpected or sizes) and ("state", site.span) not in interp.failures_seen:
         interp.failures_seen.add(("state", site.span))
-        interp.trace.states.append(StateFault(site, module, given, missing, unexpected, tuple(sizes)))
+        interp.trace.states.append(StateFault(site, module, given, missing, unexpected, tuple(sizes), tuple(held)))
 
 
 def has_renamed(interp: Interpreter) -> bool:

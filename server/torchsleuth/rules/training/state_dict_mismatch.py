@@ -3,9 +3,10 @@
 What it finds
     load_state_dict() with a dict whose keys or shapes differ from those of the module: the state of a model of another
     width or with another head, a whole checkpoint instead of the state in it, another model's state, that of a wrapper
-    (DataParallel, torch.compile), whose names have a prefix.
+    (DataParallel, torch.compile), whose names have a prefix. With ``strict=False``, a state of which no name fits.
 Why it hurts
-    RuntimeError "Error(s) in loading state_dict for Net: Missing key(s) … Unexpected key(s) … size mismatch for …".
+    RuntimeError "Error(s) in loading state_dict for Net: Missing key(s) … Unexpected key(s) … size mismatch for …". With
+    ``strict=False`` nothing is raised, and the module keeps the weights that it was born with.
 Example
     checkpoint = {"epoch": 3, "model": net.state_dict()}
     net.load_state_dict(checkpoint)
@@ -39,6 +40,11 @@ _TRIED = 3
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in analysis.trace.states:
+        if fault.loads_nothing:
+            text = message("state.nothing", given=_listed(fault.keys[:1]), own=_listed(fault.missing[:1]))
+            places, fixes = tuple(_places(analysis, fault)), tuple(_placed(analysis, fault))
+            yield Finding(fault.site.span, text, places, fixes, severity="warning")
+            continue
         wrong = []
         for key, got, own in fault.sizes[:1]:
             wrong.append(message("state.size", key=f"`{key}`", got=str(list(got)), own=str(list(own))))
@@ -49,6 +55,28 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         text = message("state.misfit", wrong="; ".join(wrong))
         yield Finding(fault.site.span, text, tuple(_places(analysis, fault)), tuple(_repairs(analysis, fault)))
     yield from of_wrapped(analysis)
+
+
+def _placed(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
+    """The state loaded into the part of the module that it is of, or without what its names begin with."""
+    call = fault.site.node
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or not call.args:
+        return
+    source, own, keys = analysis.source_of(fault.site.span.path), set(fault.missing), fault.keys
+    for part in dict.fromkeys(
+        name.removesuffix(f".{keys[0]}") for name in fault.missing if name.endswith(f".{keys[0]}")
+    ):
+        if all(f"{part}.{key}" in own for key in keys) and all(name.isidentifier() for name in part.split(".")):
+            receiver = source.segment(call.func.value)
+            edit = edits.insert_after_node(source, call.func.value, f".{part}")
+            yield Candidate(message("fix.replace", old=receiver, new=f"{receiver}.{part}"), (edit,))
+    ends = [keys[0].removesuffix(name) for name in fault.missing if keys[0].endswith(f".{name}")]
+    for prefix in dict.fromkeys(ends):
+        if all(key.startswith(prefix) and key.removeprefix(prefix) in own for key in keys):
+            given = source.segment(call.args[0])
+            new = f'{{name.removeprefix("{prefix}"): value for name, value in {given}.items()}}'
+            title = message("fix.without_prefix", prefix=prefix)
+            yield Candidate(title, (edits.replace(source, call.args[0], new),))
 
 
 def _listed(keys: tuple[str, ...]) -> str:

@@ -1,0 +1,145 @@
+"""optimizer-argument: a number in the place of another one, in what makes an optimizer or a schedule.
+
+What it finds
+    StepLR and its like with a fraction for what counts steps, such as the learning rate for `step_size`; a learning rate,
+    momentum or weight decay, by its name, that is given for another one of these.
+Why it hurts
+    `StepLR(optimizer, 0.001)` multiplies the learning rate in steps that nobody meant, or in each of them; SGD with a momentum
+    for its learning rate diverges. Nothing is raised.
+Example
+    scheduler = StepLR(optimizer, args.lr, gamma=0.9)
+Use instead
+    scheduler = StepLR(optimizer, 1, gamma=0.9)
+Fix safety
+    Safe where two arguments change places; how many steps a schedule counts is yours to say.
+References
+    torch.optim.lr_scheduler.StepLR, torch.optim.SGD
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import LibraryCall
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.activations import text_of
+from torchsleuth.rules.evidence.describe import call_trail
+from torchsleuth.rules.evidence.operands import replaced
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
+
+CODE = "TS544"
+_COUNTS = {"StepLR": "step_size", "CosineAnnealingLR": "T_max", "CosineAnnealingWarmRestarts": "T_0"}
+_SCHEDULES = {name: (count, "gamma") if name == "StepLR" else (count,) for name, count in _COUNTS.items()}
+_OPTIMIZERS = {
+    "SGD": ("lr", "momentum", "dampening", "weight_decay"),
+    "RMSprop": ("lr", "alpha", "eps", "weight_decay", "momentum"),
+    "Adagrad": ("lr", "lr_decay", "weight_decay"),
+    **dict.fromkeys(("Adam", "AdamW", "Adamax", "NAdam", "RAdam"), ("lr", "betas", "eps", "weight_decay")),
+}
+"""Parameters behind the first one, in order."""
+_PARAMETERS = {**_SCHEDULES, **_OPTIMIZERS}
+_MEANINGS = {
+    "lr": "lr",
+    "learning_rate": "lr",
+    "momentum": "momentum",
+    "weight_decay": "weight_decay",
+    "gamma": "gamma",
+    "step_size": "step_size",
+}
+"""Names that say which parameter is meant."""
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[Span] = set()
+    for path, calls in analysis.calls.items():
+        name = path.rpartition(".")[2]
+        if not path.startswith("torch.optim.") or name not in _PARAMETERS:
+            continue
+        for call in calls:
+            if call.site.span in seen or not isinstance(call.site.node, ast.Call):
+                continue
+            seen.add(call.site.span)
+            yield from _of_call(analysis, call, call.site.node, name)
+
+
+def _of_call(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:
+    written = _written(node, _PARAMETERS[name])
+    places = tuple(call_trail(call.site.scene, limit=1))
+    source = analysis.source_of(call.site.span.path)
+    wrong = {parameter: part for parameter, part in written.items() if _is_another(parameter, part, name)}
+    for parameter, part in wrong.items():
+        text = message("argument.another", given=text_of(source, part), parameter=parameter, callee=name)
+        yield Finding(source.span(part), text, places, tuple(_exchanged(analysis, call, written, parameter)))
+        return
+    counted = _COUNTS.get(name)
+    value = call.get(1, counted) if counted is not None else None
+    if counted in written and type(value) is float and not value.is_integer():
+        part = written[counted]
+        text = message("argument.fraction", parameter=counted, callee=name, value=f"{value:g}")
+        yield Finding(source.span(part), text, places, tuple(_counting(analysis, call, written, counted)))
+
+
+def _written(node: ast.Call, parameters: tuple[str, ...]) -> dict[str, ast.expr]:
+    """The arguments as they are written, by their parameters."""
+    if any(isinstance(part, ast.Starred) for part in node.args):
+        return {}
+    found = dict(zip(parameters, node.args[1:]))
+    found.update({word.arg: word.value for word in node.keywords if word.arg in parameters})
+    return found
+
+
+def _meaning(part: ast.expr) -> str | None:
+    """The parameter that the name of a value speaks of: ``args.lr``, ``config["momentum"]``."""
+    name: object = None
+    if isinstance(part, ast.Name):
+        name = part.id
+    elif isinstance(part, ast.Attribute):
+        name = part.attr
+    elif isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Constant):
+        name = part.slice.value
+    return _MEANINGS.get(name.lower()) if isinstance(name, str) else None
+
+
+def _is_another(parameter: str, part: ast.expr, callee: str) -> bool:
+    meaning = _meaning(part)
+    known = parameter in _MEANINGS.values() or parameter == _COUNTS.get(callee)
+    return meaning is not None and known and meaning != parameter
+
+
+def _exchanged(
+    analysis: Analysis, call: LibraryCall, written: dict[str, ast.expr], parameter: str
+) -> Iterator[Candidate]:
+    """The two arguments in each other's place, or what counts steps."""
+    mine = written[parameter]
+    meant = _meaning(mine)
+    other = written.get(meant) if meant is not None else None
+    if other is not None and meant is not None and _meaning(other) == parameter:
+        source = analysis.source_of(call.site.span.path)
+        one, two = source.segment(mine), source.segment(other)
+        title = message("fix.replace", old=f"{one}, {two}", new=f"{two}, {one}")
+        yield Candidate(title, (edits.replace(source, mine, two), edits.replace(source, other, one)))
+    elif parameter in _COUNTS.values():
+        yield from _counting(analysis, call, written, parameter)
+
+
+def _counting(
+    analysis: Analysis, call: LibraryCall, written: dict[str, ast.expr], parameter: str
+) -> Iterator[Candidate]:
+    """Two whole numbers that are exchanged, or one step."""
+    mine, gamma = written[parameter], written.get("gamma")
+    factor = call.get(2, "gamma")
+    source = analysis.source_of(call.site.span.path)
+    if gamma is not None and isinstance(factor, int | float) and factor > 1:
+        one, two = source.segment(mine), source.segment(gamma)
+        title = message("fix.replace", old=f"{one}, {two}", new=f"{two}, {one}")
+        yield Candidate(title, (edits.replace(source, mine, two), edits.replace(source, gamma, one)))
+        return
+    for candidate in (replaced(analysis, call.site, mine, "1"),):
+        yield Candidate(candidate.title, candidate.edits, safe=False)
+
+
+RULE = Rule(FAULTS[CODE], find)
