@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from torchsleuth.faults_of_runs import PAGES
 from torchsleuth.schema import Severity
 
 _RULES = Path(__file__).parent / "rules"
@@ -77,105 +78,13 @@ class Fault:
 def _page(fault: Fault) -> tuple[str, str]:
     """Title and explanation: the docstring of the rule's file, which is read, not imported."""
     if fault.rule is None:
-        text = _OF_RUNS[fault.code]
+        text = PAGES[fault.code]
     else:
         path = _RULES.joinpath(*fault.rule.split(".")).with_suffix(".py")
         text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")), clean=False) or ""
     first, _, rest = text.strip().partition("\n")
     return first.removeprefix(f"{fault.name}:").strip(), rest.strip("\n")
 
-
-_OF_RUNS = {
-    "TS914": """out-of-memory: a run that asks for more memory than there is.
-
-What it finds
-    The accelerator, or the machine, has no memory left for a tensor that the line makes.
-Why it hurts
-    The run ends there, often late: with the first batch in evaluation, or with the longest sequence.
-Example
-    a = torch.zeros(1).expand(1 << 50)
-    a.clone()
-Use instead
-    a = torch.zeros(1).expand(1 << 20)
-    a.clone()
-Fix safety
-    None is offered: a smaller batch, `torch.no_grad()` in evaluation, activation checkpointing or mixed precision change
-    what is computed, or how.
-References
-    torch.cuda.OutOfMemoryError, torch.utils.checkpoint
-""",
-    "TS915": """process-killed: a process that a signal ended.
-
-What it finds
-    A fault in C (a segmentation fault, an abort, a bus error) ended the process at this line, or it was killed from outside
-    after this line, as the system does when memory runs out. The other threads are shown too.
-Why it hurts
-    The run ends there, and nothing in its output says where.
-Example
-    import ctypes
-    ctypes.string_at(0)
-Use instead
-    import ctypes
-    ctypes.string_at(b"text")
-Fix safety
-    None is offered.
-References
-    https://docs.python.org/3/library/faulthandler.html
-""",
-    "TS916": """no-progress: a run that hangs.
-
-What it finds
-    The run was stopped because its time was over (--timeout) or nothing moved (--stall); this is the line that was running then.
-    Of ranks that wait for each other in different collective operations, both lines are shown.
-Why it hurts
-    A run that hangs holds its machine until somebody looks at it.
-Example
-    if rank == 0:
-        dist.barrier()
-Use instead
-    dist.barrier()
-Fix safety
-    None is offered.
-References
-    https://docs.pytorch.org/docs/stable/distributed.html
-""",
-    "TS917": """ranks-apart: ranks of one training that do not do the same.
-
-What it finds
-    After the same step a parameter has other values in one rank than in another one, or the ranks had different numbers of
-    batches in the same pass over a loader.
-Why it hurts
-    Each rank trains a model of its own, and the one that is saved has seen a part of the data only; or the ranks wait for
-    each other for ever.
-Example
-    model = Net()  # in each rank, and never wrapped
-    loss = model(x).sum()
-Use instead
-    model = DistributedDataParallel(Net())
-    loss = model(x).sum()
-Fix safety
-    None is offered.
-References
-    torch.nn.parallel.DistributedDataParallel, torch.utils.data.distributed.DistributedSampler
-""",
-    "TS918": """script-error: an exception that has nothing to do with PyTorch.
-
-What it finds
-    The script ended with an exception that neither an operator nor a layer raised.
-Why it hurts
-    The run ends there.
-Example
-    config = {"lr": 0.1}
-    config["epochs"]
-Use instead
-    config = {"lr": 0.1, "epochs": 3}
-    config["epochs"]
-Fix safety
-    None is offered.
-References
-    https://docs.python.org/3/library/exceptions.html
-""",
-}
 
 _ALL = (
     Fault("TS001", "unused-suppression", "hint", default=False),
@@ -342,6 +251,26 @@ _ALL = (
     Fault("TS916", "no-progress", "error"),
     Fault("TS917", "ranks-apart", "warning"),
     Fault("TS918", "script-error", "error"),
+    Fault("TS920", "loss-not-finite", "error"),
+    Fault("TS921", "loss-not-falling", "warning"),
+    Fault("TS922", "output-ignores-input", "warning"),
+    Fault("TS923", "exploding-gradients", "warning"),
+    Fault("TS924", "vanishing-gradients", "warning"),
+    Fault("TS925", "dead-units", "warning"),
+    Fault("TS926", "saturated-units", "warning"),
+    Fault("TS927", "learning-rate-too-large", "warning"),
+    Fault("TS928", "learning-rate-too-small", "warning"),
+    Fault("TS930", "inputs-not-scaled", "warning"),
+    Fault("TS931", "inputs-repeated", "warning"),
+    Fault("TS932", "labels-constant", "warning"),
+    Fault("TS933", "labels-unrelated", "warning"),
+    Fault("TS934", "validation-overlap", "warning"),
+    Fault("TS935", "waiting-for-data", "warning"),
+    Fault("TS936", "validation-loss-rises", "warning"),
+    Fault("TS937", "scale-collapses", "warning"),
+    Fault("TS938", "scheduler-not-stepped", "warning"),
+    Fault("TS941", "one-class-predicted", "warning"),
+    Fault("TS943", "units-alike", "warning"),
 )
 
 FAULTS: dict[str, Fault] = {fault.code: fault for fault in _ALL}

@@ -66,6 +66,13 @@ class Loss:
     """Times that its graph was looked at."""
     nodes: Series = Series()
     """Functions in its graph."""
+    leaf: int = 0
+    """Times that it had no graph."""
+    mean: bool = False
+    scaled: bool = False
+    """Whether it is multiplied or divided before backward()."""
+    per_step: tuple[int, int] | None = None
+    """The fewest and the most batches that it was called for before one step."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +106,8 @@ class Optimizer:
     backward_place: Place | None = None
     defaults: Json = dataclasses.field(default_factory=dict)
     closure: bool = False
+    again: int = 0
+    """Optimizers that were made at this place before, of the same parameters."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +156,10 @@ class Parameter:
     changed: bool | None = None
     """Whether it is not what it was at the first step; None where that is not known."""
     samples: tuple[ParameterSample, ...] = ()
+    holder: Json | None = None
+    """The plain attribute of a module that it stands in: {type, attribute, tensor}."""
+    rows_equal: bool = False
+    """Whether all rows of it are equal at the end."""
 
 
 @dataclass(frozen=True)
@@ -196,6 +209,8 @@ class Call:
     after_eval: int = 0
     """Calls not in training mode after one in training mode."""
     inputs: tuple[str, ...] = ()
+    input_grad: int = 0
+    """Calls in evaluation mode with an input that requires a gradient."""
 
 
 @dataclass(frozen=True)
@@ -215,6 +230,8 @@ class Module:
     sites: tuple[Call, ...] = ()
     optimized: bool = False
     parent: int | None = None
+    shapes: tuple[tuple[int, ...], ...] = ()
+    """Of the first inputs, for layers that take dimension 0 for time."""
 
 
 @dataclass(frozen=True)
@@ -233,15 +250,41 @@ class BatchSample:
     labels: Json | None = None
     same: bool = False
     rows_equal: bool = False
+    right: float | None = None
+    """Of a prediction: the share of samples for which the class with the largest score is the right one; `labels` are these
+    classes then."""
 
 
 @dataclass(frozen=True)
 class Batches:
-    """What goes into training: `role` is ``input``, ``target`` or ``prediction``; `place`: the call that gets it."""
+    """What goes into training: `role` is ``input``, ``first`` (what enters the first layer that has weights), ``target`` or
+    ``prediction``; `place`: the call that gets it; `loss`: the kind of the loss that a target or prediction is for."""
 
     role: str
     place: Place | None
     samples: tuple[BatchSample, ...] = ()
+    loss: str | None = None
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How inputs and labels belong together, in `samples` different samples. `neighbours`: the share of them whose nearest
+    neighbour has the same label, `chance`: that share if labels were dealt out by lot; `spread`: the variance of the means of
+    the classes divided by what it would be then, of the best feature; `features`: how many there are."""
+
+    samples: int
+    neighbours: float
+    chance: float
+    spread: float
+    features: int
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that was computed without recording for autograd. Steps are those made before."""
+
+    place: Place
+    values: Series
 
 
 @dataclass(frozen=True)
@@ -347,6 +390,9 @@ class Training:
     overlaps: tuple[Overlap, ...] = ()
     events: tuple[Event, ...] = ()
     bad: Bad | None = None
+    metrics: tuple[Metric, ...] = ()
+    relation: Relation | None = None
+    scaler_place: Place | None = None
     seeded: bool | None = None
     device: str = "cpu"
     cost: float = 0.0

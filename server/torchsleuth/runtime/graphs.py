@@ -31,6 +31,14 @@ ACTIVATIONS = {
     "HardtanhBackward0": ("hardtanh", "self"),
 }
 """Function and what it has saved, by the name of its node."""
+FIRST_LAYERS = {
+    "AddmmBackward0": ("mat1", 1),
+    "ConvolutionBackward0": ("input", 0),
+    "MmBackward0": ("self", 0),
+    "LinearBackward0": ("input", 0),
+}
+"""What a layer saves of its input, and the number of that operand."""
+_FACTORS = ("MulBackward0", "DivBackward0")
 
 
 class Node:
@@ -113,6 +121,26 @@ class Graph:
             waiting += [inner for inner in map(self.node, node.inputs) if inner is not None]
         return found
 
+    def difference(self) -> list[Node]:
+        """The subtraction that the root is the mean, or sum, of the squares or absolute values of."""
+        node = self._by_function.get(self._root)
+        for names in (("MeanBackward0", "SumBackward0"), ("PowBackward0", "AbsBackward0", "MulBackward0")):
+            if node is None or node.name not in names or not node.inputs or node.inputs[0] is None:
+                return []
+            node = self.node(node.inputs[0])
+        return [node] if node is not None and node.name in ("SubBackward0", "RsubBackward1") else []
+
+    def is_scaled(self, loss: Node) -> bool:
+        """Whether anything is multiplied or divided between the function of a loss and what backward() is called on."""
+        node = self._by_function.get(self._root)
+        for _ in range(8):
+            if node is None or node is loss:
+                return False
+            if node.name in _FACTORS or len([item for item in node.inputs if item is not None]) != 1:
+                return True
+            node = self.node(next(item for item in node.inputs if item is not None))
+        return True
+
     def layer_before(self, node: Node) -> Any:
         """The weight of the layer whose output comes to a node, through few functions; None where it is not known."""
         waiting, seen = [(node, 0)], set()
@@ -141,6 +169,20 @@ def saved(node: Node, name: str) -> Any:
         return getattr(node.function, f"_saved_{name}")
     except RuntimeError:  # changed in place since, or freed
         return None
+
+
+def made_shape(node: Node) -> tuple[int, ...] | None:
+    """The shape of what a function has made."""
+    known = getattr(node.function, "_input_metadata", None)
+    return tuple(int(size) for size in known[0].shape) if known else None
+
+
+def is_steep(node: Node) -> bool:
+    """Whether the derivative of a function has no bound."""
+    if node.name == "PowBackward0":
+        exponent = getattr(node.function, "_saved_exponent", 1)
+        return isinstance(exponent, int | float) and exponent < 1
+    return node.name in ("SqrtBackward0", "RsqrtBackward0", "LogBackward0", "DivBackward0", "AcosBackward0")
 
 
 def number(node: Node, name: str) -> int | None:

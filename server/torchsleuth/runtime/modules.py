@@ -19,6 +19,7 @@ MAX_MODULES = 600
 MAX_PARAMETERS = 800
 MAX_SITES = 12
 MAX_PENDING = 256
+MAX_SHAPES = 8
 _MODES = ("_DropoutNd", "_NormBase", "RNNBase", "MultiheadAttention")
 
 
@@ -27,13 +28,13 @@ class Site:
 
     __slots__ = (
         "key", "calls", "training", "grad", "looked", "in_graph", "streak", "run", "same_input", "last_input",
-        "first_step", "last_step", "training_last", "after_eval", "inputs",
+        "first_step", "last_step", "training_last", "after_eval", "inputs", "input_grad",
     )  # fmt: skip
 
     def __init__(self, key: places.Key, step: int) -> None:
         self.key = key
         self.calls = self.training = self.grad = self.looked = self.in_graph = self.streak = self.run = 0
-        self.same_input = self.after_eval = 0
+        self.same_input = self.after_eval = self.input_grad = 0
         self.last_input: Any = None
         self.first_step = self.last_step = step
         self.training_last = False
@@ -49,14 +50,16 @@ class Site:
 
 _COUNTS = (
     "calls", "training", "grad", "looked", "in_graph", "streak", "same_input", "first_step", "last_step",
-    "training_last", "after_eval",
+    "training_last", "after_eval", "input_grad",
 )  # fmt: skip
 
 
 class Known:
     """A module that was called or that has parameters."""
 
-    __slots__ = ("reference", "type", "calls", "training", "grad", "sites", "name", "root", "place", "inside")
+    __slots__ = (
+        "reference", "type", "calls", "training", "grad", "sites", "name", "root", "place", "inside", "sequential", "shapes",
+    )  # fmt: skip
 
     def __init__(self, module: Any) -> None:
         self.reference = weakref.ref(module)
@@ -68,6 +71,9 @@ class Known:
         self.place: dict[str, Any] | None = None
         self.inside: Known | None = None
         """The module that it is part of."""
+        self.sequential = _steps_first(module)
+        """Whether it takes dimension 0 of its input for time."""
+        self.shapes: list[tuple[int, ...]] = []
 
 
 class Modules:
@@ -80,6 +86,8 @@ class Modules:
         self.known: dict[int, Known] = {}
         self.names: dict[int, tuple[str, Known]] = {}
         """Name and module of each parameter, by its identity."""
+        self.holders: dict[int, dict[str, Any]] = {}
+        """Modules with parameters and tensors that stand in plain attributes of a module, by the identities of their parameters."""
         self._torch: Any = None
         self._original: Any = None
         self.step = 0
@@ -129,6 +137,8 @@ class Modules:
             known.calls += 1
             known.training += training
             known.grad += grad
+            if known.sequential and training and len(known.shapes) < MAX_SHAPES and held.get("args"):
+                known.shapes.append(tuple(int(size) for size in getattr(held["args"][0], "shape", ())))
             caller = frame.f_back and frame.f_back.f_back
             if caller is not None and self._own.is_own(caller.f_code):
                 self._from_user(known, (caller.f_code, caller.f_lasti, caller.f_lineno), held, training, grad, number)
@@ -158,6 +168,8 @@ class Modules:
         if len(self.pending) < MAX_PENDING:
             self.pending.append((site, number()))
         first = held["args"][0] if held.get("args") else None
+        if grad and not training and isinstance(first, self._torch.TensorBase) and first.requires_grad:
+            site.input_grad += 1
         if not grad or not training:
             last = site.last_input
             if last is not None and last() is first:
@@ -199,8 +211,31 @@ class Modules:
         roots = [module for key, module in alive.items() if key not in inner]
         several = sum(any(True for _ in _parameters(root)) for root in roots) > 1
         self.names.clear()
+        self.holders.clear()
+        for module in alive.values():
+            self._look_into(module)
         for root in roots:
             self._name(root, type(root).__name__ if several else "", None, set())
+
+    def _look_into(self, module: Any) -> None:
+        """Find layers in lists and dictionaries, and tensors with a gradient, that the module does not know to be its own."""
+        for attribute, held in list(module.__dict__.items()):
+            if attribute.startswith("_") and attribute in ("_parameters", "_modules", "_buffers"):
+                continue
+            kind = type(held)
+            inside = held.values() if kind is dict else held if kind in (list, tuple) else (held,)
+            if len(inside) > MAX_SITES * 4:
+                continue
+            found: dict[str, Any] = {"type": type(module).__name__, "attribute": attribute, "tensor": False}
+            for one in list(inside):
+                if "_parameters" in getattr(one, "__dict__", {}) and kind in (dict, list, tuple):
+                    for parameter in _parameters(one):
+                        self.holders.setdefault(id(parameter), found)
+                elif getattr(type(one), "__module__", "") in ("torch", "torch.nn.parameter") and getattr(
+                    one, "is_leaf", False
+                ):
+                    if one.requires_grad:
+                        self.holders.setdefault(id(one), {**found, "tensor": True})
 
     def _entry(self, module: Any) -> Known | None:
         known = self.known.get(id(module))
@@ -267,12 +302,19 @@ def modules_json(described: list[tuple[Known, dict[str, Any]]]) -> tuple[list[di
             "calls": known.calls,
             "training": known.training,
             "grad": known.grad,
+            "shapes": known.shapes,
             "sites": [site.to_json() for site in known.sites.values()],
             "parent": order.get(id(known.inside)) if known.inside is not None else None,
         }
         for known, entry in described
     ]
     return entries, order
+
+
+def _steps_first(module: Any) -> bool:
+    """Whether a layer for sequences takes dimension 0 for time."""
+    bases = {base.__name__ for base in type(module).__mro__}
+    return bool(bases & {"RNNBase", "MultiheadAttention"}) and not module.__dict__.get("batch_first", True)
 
 
 def _children(module: Any) -> list[Any]:

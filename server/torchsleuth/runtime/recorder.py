@@ -153,6 +153,8 @@ class Recorder:
                         told.append((function._sequence_nr(), site))
                         if kept.watching:
                             kept.see(site, value)
+                    elif not shape:
+                        training.scalar(site, value)
                 if last.get(site) != shape:
                     if not untouchable(value):
                         note(site, value, shape)

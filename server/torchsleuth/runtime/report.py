@@ -18,7 +18,7 @@ from torchsleuth.schema import Diagnostic, Json, Position, RunLine, Sample, Tens
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.training import Training
-from torchsleuth.verdicts.structure import verdicts
+from torchsleuth.verdicts.judge import verdicts
 
 Sources = Callable[[str], SourceText]
 

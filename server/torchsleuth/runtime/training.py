@@ -24,6 +24,7 @@ from torchsleuth.runtime.kept import KeptGraphs
 from torchsleuth.runtime.modules import MAX_MODULES, MAX_PARAMETERS, Known, Modules, Site, modules_json
 from torchsleuth.runtime.places import Places
 from torchsleuth.runtime.recorder import untouchable_in
+from torchsleuth.runtime.relation import Pairs
 from torchsleuth.runtime.series import Series, thinned
 
 SHARE = 50
@@ -34,6 +35,7 @@ MAX_LOSSES = 12
 MAX_OPTIMIZERS = 16
 MAX_EVENTS = 60
 MAX_ERRORS = 20
+MAX_METRICS = 40
 MAX_GRAPHS = 3
 """Graphs that are looked at in a round, for each place of a backward()."""
 EVERY = 8
@@ -50,6 +52,12 @@ class _Loss:
         self.nodes = Series()
         self.kind: str | None = None
         self.retained = self.looked = self.in_round = 0
+        self.scaled = self.mean = False
+        self.leaf = 0
+        self.in_step = 0
+        self.input: Any = None
+        self.per_step: tuple[int, int] | None = None
+        """The fewest and the most calls for one step, each of another batch."""
         self.last_number = -1
 
 
@@ -77,6 +85,8 @@ class _Optimizer:
         self.state: tuple[int, int] | None = None
         self.rates: list[Series] = []
         self.closure = False
+        self.again = 0
+        self.first_parameter: Any = None
         self.before: list[tuple[Any, Any]] = []
         self.stepping = False
 
@@ -133,7 +143,12 @@ class TrainingRecorder:
         self._since = self._began = self._last_step = 0.0
         self._this_step = dict.fromkeys(_KINDS, 0.0)
         self._last_event = ""
-        self._unscaled = self._clipped_scaled = False
+        self._unscaled = self._clipped_scaled = self._zeroed = False
+        self._metrics: dict[int, Series] = {}
+        self._backward_key: places.Key | None = None
+        self._last_input = 0
+        self._pairs = Pairs()
+        self._scaler_key: places.Key | None = None
         self._bad: dict[str, Any] | None = None
         self._device = "cpu"
         self._seeded: bool | None = None
@@ -268,8 +283,10 @@ class TrainingRecorder:
             self._scaler_steps(value, key)
 
     def _cleared(self, value: Any, key: places.Key | None) -> None:
-        known = self._optimizers.get(id(value))
-        every = known is None or known.reference() is not value
+        self._zeroed = self._last_event == "step"
+        optimizer = any(base.__name__ == "Optimizer" for base in type(value).__mro__)
+        known = self._state(value) if optimizer else None
+        every = known is None
         for state in self._optimizers.values() if every else [known]:
             if state is None:
                 continue
@@ -280,7 +297,7 @@ class TrainingRecorder:
     def _clipped(self, key: places.Key | None) -> None:
         kind = "clip"
         if self._last_event == "step":
-            kind = "clip-after-step"
+            kind = "clip-before-backward" if self._zeroed else "clip-after-step"
         elif self._last_event in ("", "zero") and not self._backwards:
             kind = "clip-before-backward"
         self._count(kind, key)
@@ -290,6 +307,7 @@ class TrainingRecorder:
 
     def _scaler_steps(self, scaler: Any, key: places.Key | None) -> None:
         self._scaler = weakref.ref(scaler)
+        self._scaler_key = key
         scale = scaler.__dict__.get("_scale")
         if self._clipped_scaled and scaler.__dict__.get("_enabled") and scale is not None:
             self._count("clip-scaled", self._clip_key)
@@ -318,6 +336,7 @@ class TrainingRecorder:
             found = self._schedulers[id(scheduler)] = {
                 "type": type(scheduler).__name__,
                 "of": id(held.get("optimizer")),
+                "reference": weakref.ref(scheduler),
                 "steps": 0,
                 "step_key": None,
                 "settings": plain,
@@ -368,22 +387,31 @@ class TrainingRecorder:
         self._phase("backward")
         self._backwards += 1
         self._last_event = "backward"
+        self._backward_key = key
+        self._zeroed = False
         step = self._steps + 1
         loss = self._losses.get(key and key[:2])
         if loss is None:
             if len(self._losses) >= MAX_LOSSES:
                 return
             loss = self._losses[key and key[:2]] = _Loss(key)
+        if not self._steps and self._backwards & (self._backwards - 1) == 0:  # without steps, there are no other rounds
+            loss.in_round = 0
+            self._note_what_lives()
+        loss.in_step += 1
+        if loss.in_step > 1 and loss.input == self._last_input:
+            loss.in_step = 1  # another loss of the same batch
+        loss.input = self._last_input
         for state in self._optimizers.values():
             self._look_whether_cleared(state)
             state.since += 1
             state.backwards += 1
-            state.backward_key = key
             state.cleared_late = False
         with torch._C.DisableTorchFunction(), torch.no_grad():
             finite = self._loss_value(loss, step, value)
             began = time.perf_counter()
             numbers = None
+            loss.leaf += value.grad_fn is None
             if value.grad_fn is not None and (
                 not finite and self._bad is None or self._round and loss.in_round < MAX_GRAPHS
             ):
@@ -430,11 +458,17 @@ class TrainingRecorder:
         if not self.modules.names:
             self.modules.index()
         for identity, parameter in graph.parameters.items():
-            self._parameter(identity, parameter)["reached"] += 1
+            known = self._parameter(identity, parameter)
+            known["reached"] += 1
+            if known["first"] is None and not self._steps and statistics.readable(self._torch, parameter):
+                known["first"] = statistics.part(parameter).clone()
+        entering = self._look_at_first_layer(graph, step) if self._round else None
         for found in self._parameters.values():
             found["looked"] += 1
         for node in graph.losses():
-            self._look_at_loss(loss, graph, node, step)
+            self._look_at_loss(loss, graph, node, step, entering)
+        if self._round:
+            self._look_for_difference(graph)
         if self._round:
             self._look_at_activations(graph, step)
         if not finite and self._bad is None:
@@ -442,7 +476,22 @@ class TrainingRecorder:
             self._bad["value"] = "nan" if math.isnan(float(value.float().mean())) else "inf"
         return numbers
 
-    def _look_at_loss(self, loss: _Loss, graph: graphs.Graph, node: graphs.Node, step: int) -> None:
+    def _look_at_first_layer(self, graph: graphs.Graph, step: int) -> Any:
+        """What enters the first layer that has weights, where the script made it without a gradient."""
+        for node in reversed(graph.nodes[-40:]):
+            name, index = graphs.FIRST_LAYERS.get(node.name, ("", 0))
+            if not name or index >= len(node.inputs):
+                continue
+            value = graphs.saved(node, name)
+            if node.inputs[index] is not None or value is None or not value.is_floating_point() or value.dim() < 2:
+                return None
+            place = self._place_of(node.number)
+            line = None if place is None else (place["path"], place["line"])
+            self._batch("first", value, step, ("first", line), place)
+            return value
+        return None
+
+    def _look_at_loss(self, loss: _Loss, graph: graphs.Graph, node: graphs.Node, step: int, entering: Any) -> None:
         kind = graphs.LOSSES[node.name]
         before = graph.operand(node, through=_RESHAPES)
         name = before.name if before is not None else ""
@@ -458,13 +507,17 @@ class TrainingRecorder:
                 self._count_at("nll-without-log-softmax", place, high=float(predicted.max()))
         elif kind == "bce_with_logits" and name in _NORMALISED:
             self._count_at("sigmoid-before-bce-with-logits", place, layer=_NORMALISED[name])
-        elif kind == "mse" and predicted is not None and target is not None:
+        elif kind in ("mse", "huber", "smooth_l1") and predicted is not None and target is not None:
             self._look_for_broadcast(predicted, target, place)
         loss.kind = kind
+        loss.mean = graphs.number(node, "reduction") == 1
+        loss.scaled = graph.is_scaled(node)
+        if entering is not None and target is not None and not self._untouchable(target):
+            self._pairs.add(self._torch, entering, target)
         self._look_for_softmax_over_batch(graph, node)
         for role, value in (("prediction", predicted), ("target", target)):
             if value is not None:
-                self._batch(role, value, step, (role, loss.key and loss.key[:2], node.name), place)
+                self._batch(role, value, step, (role, loss.key and loss.key[:2], node.name), place, kind, target)
 
     def _look_for_broadcast(self, predicted: Any, target: Any, place: Any) -> None:
         """Both are views in which elements are repeated: (N, 1) and (N,) became (N, N)."""
@@ -476,6 +529,17 @@ class TrainingRecorder:
         ]
         if stretched[0] and stretched[1] and stretched[0] != stretched[1]:
             self._count_at("loss-broadcast", place, shape=list(predicted.shape))
+
+    def _look_for_difference(self, graph: graphs.Graph) -> None:
+        """A loss written by hand, the mean of differences, in which (N, 1) and (N,) became (N, N)."""
+        for node in graph.difference():
+            shape = graphs.made_shape(node)
+            if shape is None or len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
+                continue
+            operands = [graph.operand(node, index, ("ExpandBackward0",)) for index in (0, 1)]
+            known = [graphs.made_shape(one) if one is not None else None for one in operands]
+            if [one for one in known if one is not None] == [(shape[0], 1)]:
+                self._count_at("loss-broadcast", self._place_of(node.number), shape=list(shape))
 
     def _look_for_softmax_over_batch(self, graph: graphs.Graph, loss: graphs.Node) -> None:
         for node in graph.nodes[:200]:
@@ -515,7 +579,12 @@ class TrainingRecorder:
         for identity, parameter in graph.parameters.items():
             if statistics.readable(torch, parameter) and not bool(torch.isfinite(parameter).all()):
                 name = self.modules.names.get(identity, ("", None))[0]
-                return {"where": "parameter", "name": name}
+                steep = {node.name: node for node in graph.nodes if graphs.is_steep(node)}
+                found: dict[str, Any] = {"where": "parameter", "name": name}
+                if len(steep) == 1:
+                    node = next(iter(steep.values()))
+                    found.update(function=node.name, site=self._place_of(node.number))
+                return found
         for node in reversed(graph.nodes):
             for name in ("self", "mat1", "input", "other", "target", "result", "exponent"):
                 value = graphs.saved(node, name)
@@ -561,7 +630,9 @@ class TrainingRecorder:
 
     # data
 
-    def _batch(self, role: str, value: Any, step: int, name: Any, place: Any) -> None:
+    def _batch(
+        self, role: str, value: Any, step: int, name: Any, place: Any, kind: str | None = None, target: Any = None
+    ) -> None:
         torch = self._torch
         if not statistics.readable(torch, value) or self._untouchable(value):
             return
@@ -569,7 +640,7 @@ class TrainingRecorder:
         if known is None:
             if len(self._batches) >= MAX_LOSSES * 2:
                 return
-            known = self._batches[name] = {"role": role, "site": place, "samples": [], "last": None}
+            known = self._batches[name] = {"role": role, "site": place, "samples": [], "last": None, "loss": kind}
         value = value.detach()
         sample: dict[str, Any] = {
             "step": step,
@@ -577,7 +648,9 @@ class TrainingRecorder:
             "dtype": str(value.dtype).removeprefix("torch."),
             **statistics.summary(torch, value),
         }
-        if role != "prediction" and (not value.is_floating_point() or role == "target"):
+        if role == "prediction":
+            sample.update(statistics.predictions(torch, value, target, kind))
+        elif role != "first" and (not value.is_floating_point() or role == "target"):
             sample["labels"] = statistics.labels(torch, value)
         some = statistics.part(value).clone()
         last = known["last"]
@@ -597,6 +670,7 @@ class TrainingRecorder:
             self._phase("forward")
         if self._silent() or known.root is not True or not self._may_look_at(first):
             return
+        self._last_input = first.data_ptr()
         torch = self._torch
         with torch._C.DisableTorchFunction(), torch.no_grad():
             if self.data.hashes_more(grad and training):
@@ -628,6 +702,13 @@ class TrainingRecorder:
         found = self._constructor(optimizer)
         if found:
             known.place = {name: found["frames"][0][name] for name in ("path", "line", "span", "function")}
+        parameter = next((one for group in optimizer.param_groups for one in group["params"]), None)
+        known.first_parameter = weakref.ref(parameter) if parameter is not None else None
+        known.again = sum(
+            other.place == known.place and other.first_parameter is not None and other.first_parameter() is parameter
+            for other in self._optimizers.values()
+            if other is not known and parameter is not None
+        )
         known.since = self._backwards
         known.backwards = self._backwards
         return known
@@ -651,6 +732,7 @@ class TrainingRecorder:
 
     def _look_before(self, state: _Optimizer, optimizer: Any) -> None:
         state.stepping = True
+        state.backward_key = self._backward_key
         probe = state.probe() if state.probe is not None else None
         gradient = probe.grad if probe is not None else None
         if gradient is None:
@@ -689,6 +771,11 @@ class TrainingRecorder:
             self._failed()
 
     def _look_after(self, state: _Optimizer, optimizer: Any) -> None:
+        for loss in self._losses.values():
+            if loss.in_step:
+                low, high = loss.per_step or (loss.in_step, loss.in_step)
+                loss.per_step = (min(low, loss.in_step), max(high, loss.in_step))
+                loss.in_step = 0
         self._steps += 1
         self.modules.step = self._steps
         self.data.stepped()
@@ -851,6 +938,19 @@ class TrainingRecorder:
         if self._device == "cuda":
             self._device_memory.add(self._steps, float(self._torch.cuda.memory_allocated()))
 
+    def scalar(self, site: int, value: Any) -> None:
+        """A number without a gradient, at a recorded place: a metric, where it is computed without recording for autograd."""
+        torch = self._torch
+        if torch is None or torch.is_grad_enabled() or value.device.type != "cpu" or not value.is_floating_point():
+            return
+        series = self._metrics.get(site)
+        if series is None:
+            if len(self._metrics) >= MAX_METRICS:
+                return
+            series = self._metrics[site] = Series()
+        if self._may_read(value):
+            series.add(self._steps, float(value))
+
     # the record
 
     def to_json(self) -> dict[str, Any] | None:
@@ -867,6 +967,13 @@ class TrainingRecorder:
             self.kept.end(self._steps)
             return self._record()
 
+    def _note_what_lives(self) -> None:
+        for reference in self._made:
+            optimizer = reference()
+            if optimizer is not None:
+                self._state(optimizer)
+        self._describe()
+
     def _describe(self) -> None:
         """Remember what can be told of optimizers, modules and parameters only while they live: a script that trains in a
         function lets go of them before it ends. What has died since the last time stays as it was then."""
@@ -882,7 +989,7 @@ class TrainingRecorder:
                     owners.setdefault(identity, state.number)
         modules = self.modules.describe(lambda parameter: id(parameter) in owners)
         parameters = list(self._live_parameters(owners))
-        if not owners and any(state.steps for state in self._optimizers.values()):
+        if not owners and self._optimizers:
             modules += [item for item in self._last_modules if item[0].reference() is None]
             alive = {id(counted) for _, counted, _ in parameters}
             parameters += [item for item in self._last_parameters if id(item[1]) not in alive]
@@ -890,11 +997,7 @@ class TrainingRecorder:
 
     def _record(self) -> dict[str, Any]:
         torch = self._torch
-        for reference in self._made:
-            optimizer = reference()
-            if optimizer is not None:
-                self._state(optimizer)
-        self._describe()
+        self._note_what_lives()
         modules, order = modules_json(self._last_modules)
         peak = torch.cuda.max_memory_allocated() if self._device == "cuda" else None
         return {
@@ -920,6 +1023,13 @@ class TrainingRecorder:
             "kept": self.kept.to_json(self.site_place),
             "events": [_event_json(found) for found in self._events.values()],
             "bad": self._bad_json(),
+            "metrics": [
+                {"place": place, "values": series.to_json()}
+                for site, series in self._metrics.items()
+                if (place := self.site_place(site)) is not None
+            ],
+            "relation": self._pairs.to_json(torch),
+            "scaler_place": places.to_json(self._scaler_key),
             "seeded": None if self._seeded is None else torch.initial_seed() != self._seeded,
             "device": self._device,
             "cost": self._all_cost,
@@ -940,6 +1050,10 @@ class TrainingRecorder:
             "retained": loss.retained,
             "looked": loss.looked,
             "nodes": loss.nodes.to_json(),
+            "mean": loss.mean,
+            "leaf": loss.leaf,
+            "scaled": loss.scaled,
+            "per_step": loss.per_step,
         }
 
     def _optimizer_json(self, state: _Optimizer) -> dict[str, Any]:
@@ -965,6 +1079,7 @@ class TrainingRecorder:
                     "cleared_after_backward",
                     "backwards",
                     "closure",
+                    "again",
                 )
             },
         }
@@ -987,7 +1102,14 @@ class TrainingRecorder:
                     )
                     if owner is not None and any(base.__name__ == "LRScheduler" for base in type(owner).__mro__):
                         self._scheduler(owner)
-        return list(self._schedulers.values())
+        inner: set[int] = set()
+        for found in self._schedulers.values():
+            scheduler = found["reference"]()
+            if scheduler is not None:
+                inner.update(id(one) for one in scheduler.__dict__.get("_schedulers") or ())
+                count = scheduler.__dict__.get("_step_count", scheduler.__dict__.get("last_epoch", 0) + 1)
+                found["steps"] = max(found["steps"], count - 1 if type(count) is int else 0)
+        return [found for key, found in self._schedulers.items() if key not in inner]
 
     def _scheduler_json(self, found: dict[str, Any]) -> dict[str, Any]:
         number = next((one.number for key, one in self._optimizers.items() if key == found["of"]), None)
@@ -1000,6 +1122,18 @@ class TrainingRecorder:
             "settings": found["settings"],
             "before_first_step": found["before_first_step"],
         }
+
+    def _alike(self, parameter: Any) -> bool:
+        """Whether all rows of a weight are equal."""
+        torch = self._torch
+        return (
+            parameter.dim() >= 2
+            and parameter.shape[0] >= 4
+            and parameter.numel() > parameter.shape[0]
+            and statistics.readable(torch, parameter)
+            and torch.equal(parameter[0], parameter[1])
+            and statistics.rows_equal(torch, parameter)
+        )
 
     def _live_parameters(self, owners: dict[int, int]) -> Iterator[tuple[Known | None, dict[str, Any], dict[str, Any]]]:
         """The module, what is counted, and what is to be said beside that of each parameter that lives."""
@@ -1023,6 +1157,8 @@ class TrainingRecorder:
                 "trainable": bool(parameter.requires_grad),
                 "optimizer": owners.get(identity),
                 "changed": changed,
+                "holder": self.modules.holders.get(identity),
+                "rows_equal": self._alike(parameter),
             }
             yield module, known or {}, entry
 

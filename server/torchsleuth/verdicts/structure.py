@@ -5,82 +5,207 @@ Each needs several steps that agree. What the text shows too has the same code h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import ast
+from collections.abc import Iterator
 
-from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.schema import Diagnostic, Position
-from torchsleuth.syntax.text import SourceText
-from torchsleuth.training import Event, Optimizer, Place, Training
+from torchsleuth.training import Event, Optimizer, Scheduler
+from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding, falls_to
+from torchsleuth.verdicts.text import constructed, filled, function_around, name_of, place_of
 
-Sources = Callable[[str], SourceText]
-ENOUGH = 3
-"""Steps that have to show a fault."""
-
-
-def verdicts(training: Training, sources: Sources) -> tuple[Diagnostic, ...]:
-    """The findings about a training, in the order of their harm, one for each place and code."""
-    found: dict[object, Diagnostic] = {}
-    for diagnostic in (*_of_optimizers(training, sources), *_of_events(training, sources)):
-        found.setdefault((diagnostic.code, diagnostic.path, diagnostic.start.line), diagnostic)
-    return tuple(found.values())
+MANY = 8
+STATELESS = "SGD"
 
 
-def _of_optimizers(training: Training, sources: Sources) -> Iterator[Diagnostic]:
-    for optimizer in training.optimizers:
-        code, place, text = _about(optimizer)
-        if code and place is not None:
-            yield _diagnostic(code, place, text, sources)
+def findings(evidence: Evidence) -> Iterator[Finding]:
+    yield from _of_gradients(evidence)
+    yield from _of_events(evidence)
+    yield from _accumulated(evidence)
+    yield from _made_again(evidence)
+    yield from _schedules(evidence)
+    yield from _kept(evidence)
+    yield from _scale(evidence)
+    yield from _samples_for_time(evidence)
 
 
-def _about(optimizer: Optimizer) -> tuple[str, Place | None, str]:
-    """Code, place and message of what is wrong with the steps of an optimizer; empty where nothing is."""
-    steps, values = optimizer.steps, {"type": optimizer.type, "steps": optimizer.steps}
-    if optimizer.closure or steps < ENOUGH:
-        return "", None, ""
-    if optimizer.without_gradients == steps:
-        if optimizer.backwards == 0:
-            return "TS502", optimizer.step_place, message("run.no_backward", **values)
-        if optimizer.cleared_after_backward >= steps - 1:  # before the first one, the optimizer was not known
-            return "TS504", optimizer.clear_place, message("run.cleared_early", **values)
-    elif steps > ENOUGH and optimizer.uncleared == steps - 1 and optimizer.clear_place is None:
-        return "TS501", optimizer.backward_place, message("run.not_cleared", count=optimizer.uncleared, **values)
-    return "", None, ""
+def _of_gradients(evidence: Evidence) -> Iterator[Finding]:
+    """What is wrong with the steps of each optimizer: no gradients, those of older steps, no steps."""
+    for optimizer in evidence.training.optimizers:
+        steps, values = optimizer.steps, {"type": optimizer.type, "steps": optimizer.steps}
+        if optimizer.closure:
+            continue
+        if steps == 0:
+            yield from _never_stepped(evidence, optimizer)
+        elif steps < ENOUGH:
+            continue
+        elif optimizer.without_gradients == steps:
+            if optimizer.backwards == 0:
+                yield Finding("TS502", optimizer.step_place, message("run.no_backward", **values))
+            elif optimizer.cleared_after_backward >= steps - 1:  # before the first one, the optimizer was not known
+                yield Finding("TS504", optimizer.clear_place, message("run.cleared_early", **values))
+            else:
+                yield from _without_graph(evidence)
+        elif steps > ENOUGH and optimizer.uncleared == steps - 1 and optimizer.clear_place is None:
+            text = message("run.not_cleared", count=optimizer.uncleared, **values)
+            yield Finding("TS501", optimizer.backward_place, text)
+
+
+def _never_stepped(evidence: Evidence, optimizer: Optimizer) -> Iterator[Finding]:
+    training = evidence.training
+    number = training.optimizers.index(optimizer)
+    own = [one for one in training.parameters if one.optimizer == number and one.reached]
+    unchanged = own and all(one.changed is False for one in own)
+    if unchanged and training.backwards >= ENOUGH and not training.scale.count:
+        text = message("run.never_stepped", type=optimizer.type, count=training.backwards)
+        yield Finding("TS503", evidence.loss_place, text)
+
+
+def _without_graph(evidence: Evidence) -> Iterator[Finding]:
+    """The loss is a tensor made anew, with ``requires_grad`` set by hand."""
+    for course in evidence.courses:
+        place = course.loss.place
+        if place is None or course.loss.leaf < max(ENOUGH, course.loss.values.count):
+            continue
+        tree = evidence.tree(place.path)
+        made = [
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            and (
+                name_of(node.func) == "requires_grad_"
+                or any(keyword.arg == "requires_grad" for keyword in node.keywords)
+            )
+        ]
+        near = [node for node in made if function_around(tree, node.lineno) is function_around(tree, place.line)]
+        chosen = place_of(place.path, (near or made)[-1]) if near or made else place
+        yield Finding("TS402", chosen, message("run.leaf", count=course.count))
 
 
 _EVENTS = {
     "softmax-before-cross-entropy": ("TS303", "run.softmax_before"),
     "sigmoid-before-bce-with-logits": ("TS304", "run.sigmoid_before"),
+    "nll-without-log-softmax": ("TS305", "run.nll"),
     "softmax-over-batch": ("TS308", "run.softmax_batch"),
     "loss-broadcast": ("TS114", "run.broadcast"),
     "clip-after-step": ("TS509", "run.clip_late"),
+    "clip-before-backward": ("TS509", "run.clip_early"),
+    "clip-scaled": ("TS509", "run.clip_scaled"),
 }
 """Code and message by the kind of an event."""
 
 
-def _of_events(training: Training, sources: Sources) -> Iterator[Diagnostic]:
-    for event in training.events:
+def _of_events(evidence: Evidence) -> Iterator[Finding]:
+    for event in evidence.training.events:
         known = _EVENTS.get(event.kind)
-        if known is None or event.place is None or event.count < ENOUGH or _also_otherwise(event, training):
+        if known is None or event.place is None or event.count < ENOUGH or _also_otherwise(event, evidence):
             continue
-        values = {"layer": "", "shape": "", **event.details, "count": event.count}
-        yield _diagnostic(known[0], event.place, message(known[1], **values), sources)
+        values = {"layer": "", "shape": "", "high": 0.0, **event.details, "count": event.count}
+        yield Finding(known[0], event.place, message(known[1], **values), mild=known[0] == "TS509")
 
 
-def _also_otherwise(event: Event, training: Training) -> bool:
+def _also_otherwise(event: Event, evidence: Evidence) -> bool:
     """Whether the same call clips in the right place, too."""
-    return event.kind == "clip-after-step" and any(
-        other.kind == "clip" and other.place == event.place for other in training.events
+    return event.kind.startswith("clip") and any(
+        other.kind == "clip" and other.place == event.place and other.count > event.count // ENOUGH
+        for other in evidence.training.events
+        if event.kind != "clip-scaled"
     )
 
 
-def _diagnostic(code: str, place: Place, text: str, sources: Sources) -> Diagnostic:
-    source = sources(place.path)
-    if place.span is not None:
-        start, end = (source.from_utf8(*place.span[index : index + 2]) for index in (0, 2))
-    else:
-        line = source.line(place.line)
-        start = Position(place.line, len(line) - len(line.lstrip()) + 1)
-        end = Position(place.line, len(line) + 1)
-    fault = FAULTS[code]
-    return Diagnostic(place.path, code, fault.name, "warning", text, start, end, layer="run")
+def _accumulated(evidence: Evidence) -> Iterator[Finding]:
+    course = evidence.course
+    if course is None or course.loss.per_step is None or evidence.training.scale.count:
+        return
+    low, high = course.loss.per_step
+    loss = course.loss
+    if low >= 2 and high - low <= high // 2 and loss.mean and not loss.scaled and evidence.training.steps >= ENOUGH:
+        text = message("run.accumulated", count=high)
+        yield Finding("TS514", loss.place, text, mild=True)
+
+
+def _made_again(evidence: Evidence) -> Iterator[Finding]:
+    """Optimizers with a memory that is lost, because they are made again and again for the same parameters."""
+    again = [one for one in evidence.training.optimizers if one.again >= ENOUGH]
+    for optimizer in again[:1]:
+        alike = [one for one in evidence.training.optimizers if one.place == optimizer.place]
+        short = max(one.steps for one in alike) <= 4
+        remembers = optimizer.type != STATELESS or any(group.momentum for group in optimizer.groups)
+        if short and remembers and not optimizer.closure:
+            text = message("run.made_again", type=optimizer.type, count=len(alike), steps=optimizer.steps)
+            yield Finding("TS535", optimizer.place, text, mild=True)
+
+
+def _schedules(evidence: Evidence) -> Iterator[Finding]:
+    for scheduler in evidence.training.schedulers:
+        number = scheduler.optimizer
+        if number is None or not 0 <= number < len(evidence.training.optimizers):
+            continue
+        optimizer = evidence.training.optimizers[number]
+        if scheduler.steps == 0 and optimizer.steps >= 2 * MANY:
+            near = optimizer.place or optimizer.step_place
+            place = constructed(evidence, scheduler.type, near) or near
+            text = message("run.schedule_unused", type=scheduler.type, steps=optimizer.steps)
+            yield Finding("TS938", place, text, mild=True)
+        elif scheduler.before_first_step and scheduler.steps >= 2 and not evidence.training.scale.count:
+            text = message("run.schedule_early", type=scheduler.type)
+            yield Finding("TS508", scheduler.step_place, text, mild=True)
+        else:
+            yield from _too_fast(scheduler, optimizer)
+
+
+def _too_fast(scheduler: Scheduler, optimizer: Optimizer) -> Iterator[Finding]:
+    """The learning rate is next to nothing for the larger part of the training: steps were taken for epochs."""
+    if scheduler.steps < 0.8 * optimizer.steps or optimizer.steps < 20 or not optimizer.groups:
+        return
+    rates = optimizer.groups[0].rates
+    values = [(step, value) for step, value in rates.points if value is not None]
+    high = rates.high or 0.0
+    small = [step for step, value in values if value < 1e-3 * high]
+    lasts = small and all(value < 1e-3 * high for step, value in values if step >= small[0])
+    begins = next((step for step, value in values if value == high), 0)
+    if lasts and begins < small[0] <= 0.6 * values[-1][0]:
+        text = message("run.schedule_fast", type=scheduler.type, high=high, step=small[0], steps=optimizer.steps)
+        yield Finding("TS536", scheduler.step_place, text)
+
+
+def _kept(evidence: Evidence) -> Iterator[Finding]:
+    """Graphs of older steps that are still alive: the line that keeps them."""
+    for course in evidence.courses:
+        loss, nodes = course.loss, course.loss.nodes
+        grows = nodes.first and nodes.last and nodes.last > 1.5 * nodes.first
+        if loss.retained >= ENOUGH and grows:
+            text = message("run.carried", first=int(nodes.first or 0), last=int(nodes.last or 0))
+            yield Finding("TS408", loss.place, text)
+            return
+    kept = sorted(evidence.training.kept, key=lambda one: (not one.grows, -one.alive))
+    for one in kept:
+        if one.grows:
+            text = message("run.graph_grows", steps=one.steps)
+            yield Finding("TS701", one.place, text, mild=True)
+            return
+    for one in kept:
+        if one.holder and one.alive >= 4:
+            place = filled(evidence, one.place.path, one.holder, one.place.line) or one.place
+            text = message("run.graphs_kept", name=one.holder, count=one.alive)
+            yield Finding("TS701", place, text, mild=True)
+            return
+
+
+def _scale(evidence: Evidence) -> Iterator[Finding]:
+    scale = evidence.training.scale
+    if scale.count >= MANY and falls_to(scale, 2**-10):
+        text = message("run.scale", first=scale.first, last=scale.last, count=scale.count)
+        yield Finding("TS937", evidence.training.scaler_place or evidence.loss_place, text)
+
+
+def _samples_for_time(evidence: Evidence) -> Iterator[Finding]:
+    """A recurrent layer that runs over the samples of the batch."""
+    sizes = {sample.shape[0] for sample in evidence.samples("target") if sample.shape}
+    if len(sizes) != 1:
+        return
+    (size,) = sizes
+    for module in evidence.training.modules:
+        shapes = module.shapes
+        if len(shapes) >= ENOUGH and all(len(shape) == 3 and shape[0] == size != shape[1] for shape in shapes):
+            text = message("run.batch_for_time", type=module.type, shape=list(shapes[0]), count=size)
+            yield Finding("TS119", module.sites[0].place if module.sites else module.place, text)

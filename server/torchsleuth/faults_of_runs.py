@@ -1,0 +1,416 @@
+"""The pages of the faults that only a run shows: title and explanation by code, in the form of the rules' docstrings."""
+
+from __future__ import annotations
+
+PAGES = {
+    "TS914": """out-of-memory: a run that asks for more memory than there is.
+
+What it finds
+    The accelerator, or the machine, has no memory left for a tensor that the line makes.
+Why it hurts
+    The run ends there, often late: with the first batch in evaluation, or with the longest sequence.
+Example
+    a = torch.zeros(1).expand(1 << 50)
+    a.clone()
+Use instead
+    a = torch.zeros(1).expand(1 << 20)
+    a.clone()
+Fix safety
+    None is offered: a smaller batch, `torch.no_grad()` in evaluation, activation checkpointing or mixed precision change
+    what is computed, or how.
+References
+    torch.cuda.OutOfMemoryError, torch.utils.checkpoint
+""",
+    "TS915": """process-killed: a process that a signal ended.
+
+What it finds
+    A fault in C (a segmentation fault, an abort, a bus error) ended the process at this line, or it was killed from outside
+    after this line, as the system does when memory runs out. The other threads are shown too.
+Why it hurts
+    The run ends there, and nothing in its output says where.
+Example
+    import ctypes
+    ctypes.string_at(0)
+Use instead
+    import ctypes
+    ctypes.string_at(b"text")
+Fix safety
+    None is offered.
+References
+    https://docs.python.org/3/library/faulthandler.html
+""",
+    "TS916": """no-progress: a run that hangs.
+
+What it finds
+    The run was stopped because its time was over (--timeout) or nothing moved (--stall); this is the line that was running then.
+    Of ranks that wait for each other in different collective operations, both lines are shown.
+Why it hurts
+    A run that hangs holds its machine until somebody looks at it.
+Example
+    if rank == 0:
+        dist.barrier()
+Use instead
+    dist.barrier()
+Fix safety
+    None is offered.
+References
+    https://docs.pytorch.org/docs/stable/distributed.html
+""",
+    "TS917": """ranks-apart: ranks of one training that do not do the same.
+
+What it finds
+    After the same step a parameter has other values in one rank than in another one, or the ranks had different numbers of
+    batches in the same pass over a loader.
+Why it hurts
+    Each rank trains a model of its own, and the one that is saved has seen a part of the data only; or the ranks wait for
+    each other for ever.
+Example
+    model = Net()  # in each rank, and never wrapped
+    loss = model(x).sum()
+Use instead
+    model = DistributedDataParallel(Net())
+    loss = model(x).sum()
+Fix safety
+    None is offered.
+References
+    torch.nn.parallel.DistributedDataParallel, torch.utils.data.distributed.DistributedSampler
+""",
+    "TS918": """script-error: an exception that has nothing to do with PyTorch.
+
+What it finds
+    The script ended with an exception that neither an operator nor a layer raised.
+Why it hurts
+    The run ends there.
+Example
+    config = {"lr": 0.1}
+    config["epochs"]
+Use instead
+    config = {"lr": 0.1, "epochs": 3}
+    config["epochs"]
+Fix safety
+    None is offered.
+References
+    https://docs.python.org/3/library/exceptions.html
+""",
+    "TS920": """loss-not-finite: a loss that is not a number, or infinite.
+
+What it finds
+    The value given to backward() was NaN or infinite in a step, or parameters became so. Where one expression of the step made it,
+    that one is named: the logarithm of zero, a division by zero, a square root whose gradient is infinite.
+Why it hurts
+    From this step on every parameter is NaN, and the rest of the run is wasted.
+Example
+    loss = -torch.log(p).mean()
+Use instead
+    loss = -torch.log(p.clamp_min(1e-8)).mean()
+Fix safety
+    None is offered.
+References
+    torch.autograd.detect_anomaly, torch.nan_to_num
+""",
+    "TS921": """loss-not-falling: a loss that is higher at the end than in the beginning.
+
+What it finds
+    In a training with one loss and one optimizer, the losses of the last quarter are several times those of the first tenth.
+Why it hurts
+    The model is worse than before it was trained.
+Example
+    loss = -nn.functional.cross_entropy(model(x), y)
+Use instead
+    loss = nn.functional.cross_entropy(model(x), y)
+Fix safety
+    None is offered.
+References
+    torch.optim
+""",
+    "TS922": """output-ignores-input: predictions that are the same for every sample of a batch.
+
+What it finds
+    The rows of what goes into the loss are equal in every batch looked at, while those of the input differ.
+Why it hurts
+    The best that can be learned is the mean of the labels.
+Example
+    h = torch.zeros_like(h) + h.mean(0)
+Use instead
+    h = h - h.mean(0)
+Fix safety
+    None is offered.
+References
+    torch.nn.Module
+""",
+    "TS923": """exploding-gradients: gradients many times larger than the parameters.
+
+What it finds
+    In the first step already, the norm of all gradients is 100,000 times that of the parameters or more, and neither inputs nor
+    targets are large.
+Why it hurts
+    One step throws the parameters away, and the loss overflows.
+Example
+    nn.init.normal_(self.recurrent.weight, std=1.0)
+Use instead
+    nn.init.orthogonal_(self.recurrent.weight)
+Fix safety
+    None is offered.
+References
+    torch.nn.utils.clip_grad_norm_
+""",
+    "TS924": """vanishing-gradients: gradients that fade on their way to the first layers.
+
+What it finds
+    Relative to the weights, the gradient of a layer in the first half is a hundred thousandth of that of a layer in the second
+    half, or less, in most steps looked at.
+Why it hurts
+    The first layers stay as they were made, whatever the last ones do.
+Example
+    layers = [nn.Linear(32, 32), nn.Sigmoid()] * 12
+Use instead
+    layers = [nn.Linear(32, 32), nn.LayerNorm(32), nn.ReLU()] * 12
+Fix safety
+    None is offered.
+References
+    torch.nn.init, torch.nn.LayerNorm
+""",
+    "TS925": """dead-units: units of a ReLU that are zero for every sample.
+
+What it finds
+    Nine of ten units of a layer, or more, are zero for whole batches, in each of the later steps looked at.
+Why it hurts
+    No gradient comes through a unit that is zero: it stays so for ever.
+Example
+    nn.init.constant_(self.first.bias, -20.0)
+Use instead
+    nn.init.zeros_(self.first.bias)
+Fix safety
+    None is offered.
+References
+    torch.nn.LeakyReLU
+""",
+    "TS926": """saturated-units: units at the bounds of a sigmoid or tanh from the start.
+
+What it finds
+    Nine of ten outputs of an activation inside of the network are at its bounds in each step looked at, and the loss does not fall.
+Why it hurts
+    The derivative there is next to zero: nothing in front of it learns.
+Example
+    nn.init.normal_(layer.weight, std=10.0)
+Use instead
+    nn.init.xavier_normal_(layer.weight)
+Fix safety
+    None is offered.
+References
+    torch.nn.init.calculate_gain
+""",
+    "TS927": """learning-rate-too-large: a step that changes the parameters by more than their own size.
+
+What it finds
+    One update was larger than the parameters themselves, and afterwards the loss was higher, not finite, or the units were dead.
+Why it hurts
+    What was learned, or initialised with care, is gone after one step.
+Example
+    optimizer = torch.optim.Adam(model.parameters(), lr=3.0)
+Use instead
+    optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
+Fix safety
+    None is offered.
+References
+    torch.optim
+""",
+    "TS928": """learning-rate-too-small: steps that change next to nothing.
+
+What it finds
+    In every step looked at the update was a hundred thousandth of the parameters or less, though there are gradients, and the loss
+    did not fall.
+Why it hurts
+    The training takes its time and learns nothing.
+Example
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-9)
+Use instead
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
+Fix safety
+    None is offered.
+References
+    torch.optim
+""",
+    "TS930": """inputs-not-scaled: inputs far from mean 0 and deviation 1.
+
+What it finds
+    What enters the first layer with weights has a mean or a standard deviation above 30, in every step looked at. A layer that
+    normalises first keeps this silent.
+Why it hurts
+    Gradients of the first layer are as many times too large, and one feature hides the others.
+Example
+    image = self.images[index].float()
+Use instead
+    image = self.images[index].float() / 255
+Fix safety
+    None is offered.
+References
+    torch.nn.BatchNorm1d
+""",
+    "TS931": """inputs-repeated: inputs that are all the same.
+
+What it finds
+    Every input is one number, in every batch; or a loader that is not shuffled is begun anew for each step, and gives its first batch.
+Why it hurts
+    There is nothing to be learned from, or only one batch.
+Example
+    x, y = next(iter(loader))
+Use instead
+    for x, y in loader:
+        ...
+Fix safety
+    None is offered.
+References
+    torch.utils.data.DataLoader
+""",
+    "TS932": """labels-constant: labels that are all of one class.
+
+What it finds
+    The labels of all batches looked at are one class. Labels that are written down beside the loss are left out.
+Why it hurts
+    The loss falls to zero, and the model has learned to say one thing.
+Example
+    labels = (table[:, 5] > 0).long()  # ages
+Use instead
+    labels = (table[:, 0] > 0).long()
+Fix safety
+    None is offered.
+References
+    torch.unique
+""",
+    "TS933": """labels-unrelated: labels that have nothing to do with their inputs.
+
+What it finds
+    The loss stays at that of a guess by the shares of the classes. Samples next to one another have the same label no more often
+    than by chance, and the classes have the same means.
+Why it hurts
+    Inputs and labels were put into different orders: nothing can be learned.
+Example
+    x = x[torch.randperm(len(x))]
+Use instead
+    order = torch.randperm(len(x))
+    x, y = x[order], y[order]
+Fix safety
+    None is offered.
+References
+    torch.randperm
+""",
+    "TS934": """validation-overlap: samples of the validation that are trained on.
+
+What it finds
+    Samples that an evaluation named as validation or test gets have gone into training too, compared by their values.
+Why it hurts
+    The validation shows how well the model remembers.
+Example
+    train_set = TensorDataset(x, y)
+    val_set = TensorDataset(x[300:], y[300:])
+Use instead
+    train_set = TensorDataset(x[:300], y[:300])
+    val_set = TensorDataset(x[300:], y[300:])
+Fix safety
+    None is offered.
+References
+    torch.utils.data.random_split
+""",
+    "TS935": """waiting-for-data: steps that mostly wait for the next batch.
+
+What it finds
+    More than half of a step, several milliseconds, goes by until the loader has the next batch.
+Why it hurts
+    The accelerator has nothing to do.
+Example
+    loader = DataLoader(files, batch_size=8)
+Use instead
+    loader = DataLoader(files, batch_size=8, num_workers=4, persistent_workers=True)
+Fix safety
+    None is offered.
+References
+    torch.utils.data.DataLoader
+""",
+    "TS936": """validation-loss-rises: a validation loss that rises while the training loss falls.
+
+What it finds
+    The loss of an evaluation had its lowest value in the first two thirds of the run, and has risen by a quarter since, while that of
+    the training is half of it or less. The evaluation to stop at is named.
+Why it hurts
+    The model that is left at the end is worse than one that there was.
+Example
+    for epoch in range(400):
+        train(model)
+Use instead
+    for epoch in range(400):
+        train(model)
+        if stopped_improving(validate(model)):
+            break
+Fix safety
+    None is offered.
+References
+    torch.optim.AdamW (weight_decay), torch.nn.Dropout
+""",
+    "TS937": """scale-collapses: a gradient scaler that halves its scale in every step.
+
+What it finds
+    The scale of mixed precision fell to a thousandth and stayed there: the gradients were not finite in each of these steps, which
+    are left out.
+Why it hurts
+    No step is made, and the loss says nothing of it.
+Example
+    weight = 1 / (y - y)
+Use instead
+    weight = 1 / (y.abs() + 1)
+Fix safety
+    None is offered.
+References
+    torch.amp.GradScaler
+""",
+    "TS938": """scheduler-not-stepped: a learning-rate scheduler that is never stepped.
+
+What it finds
+    A scheduler was made for an optimizer, which made many steps; the scheduler made none.
+Why it hurts
+    The learning rate is not what was written down.
+Example
+    scheduler = MultiStepLR(optimizer, [30, 60])
+    for epoch in range(90):
+        train(model)
+Use instead
+    scheduler = MultiStepLR(optimizer, [30, 60])
+    for epoch in range(90):
+        train(model)
+        scheduler.step()
+Fix safety
+    None is offered.
+References
+    torch.optim.lr_scheduler
+""",
+    "TS941": """one-class-predicted: a classifier that only says the largest class.
+
+What it finds
+    Four of five labels or more are of one class, and in the later steps every prediction is that class.
+Why it hurts
+    The accuracy looks good, and no sample of the others is found.
+Example
+    loss = nn.functional.cross_entropy(logits, y)
+Use instead
+    loss = nn.functional.cross_entropy(logits, y, weight=1 / shares)
+Fix safety
+    None is offered.
+References
+    torch.utils.data.WeightedRandomSampler
+""",
+    "TS943": """units-alike: units of a layer that stay equal.
+
+What it finds
+    All rows of a weight are equal after the last step: they began equal, and get the same gradients.
+Why it hurts
+    A layer of a thousand units computes what one would.
+Example
+    nn.init.constant_(layer.weight, 0.05)
+Use instead
+    nn.init.xavier_uniform_(layer.weight)
+Fix safety
+    None is offered.
+References
+    torch.nn.init
+""",
+}

@@ -1,0 +1,61 @@
+"""Whether labels have to do with inputs: pairs of both are kept from some steps, and compared at the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torchsleuth.runtime import statistics
+
+MAX_PAIRS = 512
+MAX_FEATURES = 64
+FEWEST = 60
+"""Samples below which nothing is said."""
+
+
+class Pairs:
+    """Some features of samples, with their labels."""
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[Any, Any]] = []
+        self._count = 0
+
+    def add(self, torch: Any, inputs: Any, labels: Any) -> None:
+        """A batch as it enters the first layer, with its targets: whole numbers, one for each sample."""
+        count = labels.numel()
+        if self._count >= MAX_PAIRS or not 2 <= count == inputs.shape[0] or not statistics.readable(torch, labels):
+            return
+        if labels.is_floating_point() and not bool((labels == labels.round()).all()):
+            return
+        rows = inputs.detach().reshape(count, -1)
+        rows = rows[: MAX_PAIRS - self._count, :: max(1, -(-rows.shape[1] // MAX_FEATURES))]
+        self._kept.append((rows.float().cpu(), labels.detach().flatten()[: len(rows)].long().cpu()))
+        self._count += len(rows)
+
+    def to_json(self, torch: Any) -> dict[str, Any] | None:
+        """A `torchsleuth.training.Relation`."""
+        if self._count < FEWEST or len({rows.shape[1] for rows, _ in self._kept}) != 1:
+            return None
+        rows = torch.cat([one for one, _ in self._kept])
+        labels = torch.cat([one for _, one in self._kept])
+        deviation = rows.std(0)
+        varies = deviation > 0
+        if not bool(torch.isfinite(rows).all()) or not bool(varies.any()):
+            return None
+        rows = (rows[:, varies] - rows[:, varies].mean(0)) / deviation[varies]
+        distances = torch.cdist(rows, rows, compute_mode="donot_use_mm_for_euclid_dist")
+        again = (distances < 1e-6).tril(-1).any(1)  # the same sample, of an earlier step
+        rows, labels, distances = rows[~again], labels[~again], distances[~again][:, ~again]
+        count, features = rows.shape
+        classes, index, sizes = torch.unique(labels, return_inverse=True, return_counts=True)
+        if count < FEWEST or not 2 <= len(classes) <= count // 8:
+            return None
+        distances.fill_diagonal_(float("inf"))
+        same = (labels[distances.argmin(1)] == labels).float().mean()
+        chance = ((sizes / count) ** 2).sum()
+        sums = torch.zeros(len(classes), features).index_add_(0, index, rows)
+        between = (sums**2 / sizes[:, None]).sum(0) / (len(classes) - 1)
+        found = [float(value) for value in (same, chance, between.max())]
+        return dict(zip(("neighbours", "chance", "spread"), found, strict=True)) | {
+            "samples": int(count),
+            "features": int(features),
+        }

@@ -1,0 +1,202 @@
+"""What is wrong with the data that goes into a training: inputs, labels, their relation, loaders."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from torchsleuth.messages import message
+from torchsleuth.training import BatchSample, Overlap, Place
+from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
+from torchsleuth.verdicts.text import calls, function_around, name_of, statements
+
+LARGE = 30.0
+"""Mean or standard deviation of what enters the first layer."""
+CHANCE = 0.97
+"""Of the loss of a guess, for a loss that is at chance level."""
+WAITING_SECONDS = 0.5
+WAITING_MILLISECONDS = 4.0
+_CLASSES = frozenset(("cross_entropy", "nll"))
+_HELD_OUT = re.compile(r"val|test|dev|held|hold|eval|unseen", re.IGNORECASE)
+
+
+def findings(evidence: Evidence) -> Iterator[Finding]:
+    yield from _inputs(evidence)
+    yield from _same_batch(evidence)
+    yield from _labels(evidence)
+    yield from _unrelated(evidence)
+    yield from _one_class(evidence)
+    yield from _overlaps(evidence)
+    yield from _waiting(evidence)
+
+
+def _inputs(evidence: Evidence) -> Iterator[Finding]:
+    for batches in evidence.batches("first"):
+        samples = [one for one in batches.samples if one.mean is not None and one.std is not None]
+        if len(samples) < ENOUGH:
+            continue
+        last = samples[-1]
+        if all(one.std == 0 for one in samples) and math.prod(last.shape) > 8:
+            yield Finding(
+                "TS931", batches.place, message("run.constant_input", value=last.mean, count=len(samples)), 10
+            )
+            return
+        if all(max(abs(one.mean or 0.0), one.std or 0.0) > LARGE for one in samples):
+            values = {"mean": last.mean, "std": last.std, "low": last.low, "high": last.high}
+            yield Finding("TS930", batches.place, message("run.large_input", **values), 14)
+            return
+
+
+def _same_batch(evidence: Evidence) -> Iterator[Finding]:
+    """A loader is begun anew for each step, and without shuffling gives its first batch."""
+    for loader in evidence.training.loaders:
+        more = loader.size is not None and loader.batch_size is not None and loader.size > loader.batch_size
+        if not more or loader.rounds != loader.batches or loader.shuffled is not False or loader.training < 8:
+            continue
+        for batches in evidence.batches("input"):
+            if len(batches.samples) >= ENOUGH and all(one.same for one in batches.samples[1:]):
+                values = {"count": loader.batches, "batch": loader.batch_size, "size": loader.size}
+                yield Finding("TS931", batches.place or loader.place, message("run.same_batch", **values), 11)
+                return
+
+
+def _shares(samples: list[BatchSample]) -> dict[str, float]:
+    counts: dict[str, float] = {}
+    for one in samples:
+        for label, count in (one.labels or {}).items():
+            counts[label] = counts.get(label, 0.0) + count
+    total = sum(counts.values()) or 1.0
+    return {label: count / total for label, count in counts.items()}
+
+
+def _labels(evidence: Evidence) -> Iterator[Finding]:
+    for batches in evidence.batches("target"):
+        samples = [one for one in batches.samples if one.labels]
+        if batches.loss not in _CLASSES or len(samples) < ENOUGH or sum(math.prod(one.shape) for one in samples) < 24:
+            continue
+        shares = _shares(samples)
+        if len(shares) == 1 and not _made_here(evidence, batches.place):
+            (label,) = shares
+            count = sum(math.prod(one.shape) for one in samples)
+            yield Finding("TS932", batches.place, message("run.constant_labels", label=label, count=count), 12)
+            return
+        own = [max(one.labels.values()) / sum(one.labels.values()) for one in samples if one.labels]
+        if len(samples) >= 4 and len(shares) >= 2 and max(shares.values()) <= 0.8 and min(own) >= 0.9:
+            loader = next((one for one in evidence.training.loaders if one.training and one.shuffled is False), None)
+            place = loader.place if loader is not None else batches.place
+            text = message("run.sorted_labels", classes=len(shares), share=sum(own) / len(own))
+            yield Finding("TS604", place, text, 13)
+            return
+
+
+def _made_here(evidence: Evidence, place: Place | None) -> bool:
+    """Whether the labels of a loss are written down where it is computed: ``torch.zeros(…)`` of a contrastive loss."""
+    if place is None:
+        return True
+    tree = evidence.tree(place.path)
+    scope = function_around(tree, place.line) or tree
+    return any(
+        name_of(call.func) == name
+        for statement in statements(scope)
+        for name in ("zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "new_zeros", "new_full", "arange")
+        for call in calls(statement, name)
+        if statement.lineno <= place.line
+    )
+
+
+def _entropy(shares: dict[str, float]) -> float:
+    return -sum(share * math.log(share) for share in shares.values() if share > 0)
+
+
+def _unrelated(evidence: Evidence) -> Iterator[Finding]:
+    """The loss stays at that of a guess, and the inputs tell nothing of the labels."""
+    course, relation = evidence.course, evidence.training.relation
+    if course is None or relation is None or course.loss.kind not in _CLASSES or relation.samples < 100:
+        return
+    shares = _shares([one for one in evidence.samples("target") if one.labels])
+    guess = _entropy(shares)
+    if guess < 0.1 or len(course.values) < 30:
+        return
+    deviation = math.sqrt(relation.chance * (1 - relation.chance) / relation.samples)
+    apart = relation.neighbours <= relation.chance + 4.5 * deviation
+    features = 3 * math.log(max(relation.features, 2)) / max(1, min(len(shares) - 1, 4)) + 6
+    at_chance = course.late >= CHANCE * guess if relation.samples else False
+    if at_chance and apart and relation.spread < features and min(course.values) > 0.5 * guess:
+        values = {
+            "loss": course.late, "guess": guess, "share": relation.neighbours, "chance": relation.chance,
+            "count": relation.samples,
+        }  # fmt: skip
+        yield Finding("TS933", course.loss.place, message("run.unrelated", **values), 40)
+
+
+def _one_class(evidence: Evidence) -> Iterator[Finding]:
+    """Only the largest class is ever predicted, at the end."""
+    shares = _shares([one for one in evidence.samples("target") if one.labels])
+    largest = max(shares, key=lambda label: shares[label], default=None)
+    if largest is None or not 2 <= len(shares) <= 64 or shares[largest] < 0.8 or evidence.training.steps < 30:
+        return
+    for batches in evidence.batches("prediction"):
+        samples = [one for one in batches.samples if one.labels]
+        late = samples[len(samples) // 2 :]
+        if len(late) >= ENOUGH and all(_share_of(one, largest) >= 0.995 for one in late):
+            values = {"label": largest, "share": shares[largest], "count": sum(one.shape[0] for one in late)}
+            yield Finding("TS941", batches.place or evidence.loss_place, message("run.one_class", **values), 38)
+            return
+
+
+def _share_of(sample: BatchSample, label: str) -> float:
+    counts = sample.labels or {}
+    return float(counts.get(label, 0)) / (sum(counts.values()) or 1)
+
+
+def _overlaps(evidence: Evidence) -> Iterator[Finding]:
+    for overlap in evidence.training.overlaps:
+        share = overlap.shared / max(1, overlap.evaluated)
+        if share >= 0.3 and overlap.shared >= 8 and _is_validation(evidence, overlap):
+            values = {"shared": overlap.shared, "evaluated": overlap.evaluated}
+            place = overlap.evaluation_loader or overlap.evaluation
+            yield Finding("TS934", place, message("run.overlap", **values), mild=True)
+            return
+
+
+def _is_validation(evidence: Evidence, overlap: Overlap) -> bool:
+    """Whether the evaluation is named as one of other samples; of training samples, it may be meant."""
+    place = overlap.evaluation
+    if place is None or overlap.evaluation == overlap.train:
+        return False
+    tree = evidence.tree(place.path)
+    words = [evidence.sources(place.path).line(place.line)]
+    loader = overlap.evaluation_loader
+    if loader is not None:
+        words.append(evidence.sources(loader.path).line(loader.line))
+    function = function_around(tree, place.line)
+    if function is None and loader is None or overlap.same_dataset and function is not None:
+        words.append(_statement(evidence, place))
+    text = " ".join(words)
+    called = re.sub(r"\.eval\(\)", "", text)
+    return bool(_HELD_OUT.search(called)) and not re.search(r"train", called.split("=")[0], re.IGNORECASE)
+
+
+def _statement(evidence: Evidence, place: Place) -> str:
+    return evidence.sources(place.path).line(place.line)
+
+
+def _waiting(evidence: Evidence) -> Iterator[Finding]:
+    """Most of the time goes by until the next batch is there."""
+    training = evidence.training
+    for loader in training.loaders:
+        if not loader.training or not loader.batches or loader.seconds < WAITING_SECONDS:
+            continue
+        each = 1000 * loader.seconds / loader.batches
+        steps = [value for value in training.step_seconds.values if value > 0]
+        if each < WAITING_MILLISECONDS or not steps:
+            continue
+        step = 1000 * sorted(steps)[len(steps) // 2]
+        share = min(1.0, each / max(step, each))
+        if share >= 0.5 and loader.seconds >= 0.3 * training.seconds:
+            values = {
+                "share": share, "each": each, "step": step, "rest": max(step - each, 0.0), "workers": loader.workers,
+            }  # fmt: skip
+            yield Finding("TS935", loader.place, message("run.waiting", **values), mild=True)
+            return

@@ -1,0 +1,140 @@
+"""What is wrong with the evaluation between the steps of a training: its mode, its graphs, and what it shows."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchsleuth.messages import message
+from torchsleuth.training import Call, Metric, Module
+from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
+from torchsleuth.verdicts.text import name_of, place_of
+
+RARE = 4
+"""Steps for each call, at least, that an evaluation outside of a loop has."""
+_TARGET = re.compile(r"target|teacher|ema\b|_ema|momentum|frozen|reference|old", re.IGNORECASE)
+_LOSS = re.compile(r"loss|entropy|criterion|mse|nll|bce|l1|huber|objective", re.IGNORECASE)
+
+
+def findings(evidence: Evidence) -> Iterator[Finding]:
+    for root in evidence.roots:
+        yield from _modes(evidence, root)
+        yield from _same_network(evidence, root)
+    yield from _functional_dropout(evidence)
+    yield from _overfitting(evidence)
+
+
+def _evaluates(site: Call, evidence: Evidence) -> bool:
+    """Whether the calls at a place are an evaluation, rather than a part of each step."""
+    if site.calls < 2 or not evidence.training.steps:
+        return False
+    several = len(evidence.stepped) > 1
+    return site.streak >= 2 or not several and site.calls * RARE <= evidence.training.steps
+
+
+def _draws_again(site: Call) -> bool:
+    """Whether the same input goes through several times: dropout is wanted, to see how sure the network is."""
+    return site.streak >= 4 and site.same_input >= site.calls // 2
+
+
+def _modes(evidence: Evidence, root: Module) -> Iterator[Finding]:
+    values = {"name": root.name, "parts": ", ".join(root.modes[:2])}
+    trains = [site for site in root.sites if site.in_graph]
+    for site in root.sites:
+        evaluated = site.calls - site.grad if site.grad < site.calls else site.calls * (not site.in_graph)
+        unused = not site.in_graph and not site.input_grad and (site.looked >= 2 or site.streak >= 2)
+        if not site.grad or unused:
+            evaluates = root.optimized and trains and _evaluates(site, evidence)
+            if evaluates and root.modes and site.training == site.calls and not _draws_again(site):
+                text = message("run.train_mode", count=evaluated, **values)
+                yield Finding("TS505", site.place, text, mild=True)
+            elif evaluates and unused and site.grad == site.calls and not site.training and root.trainable:
+                text = message("run.evaluation_graph", name=root.name, count=site.calls)
+                yield Finding("TS506", site.place, text, mild=True)
+    if root.modes and root.optimized:
+        wrong = [site for site in trains if site.training < site.grad and site.calls >= ENOUGH]
+        elsewhere = any(site.training == site.calls for site in trains)
+        for site in wrong:
+            if site.training or not elsewhere:
+                text = message("run.eval_mode", count=site.grad - site.training, calls=site.grad, **values)
+                yield Finding("TS507", site.place, text)
+                return
+
+
+def _same_network(evidence: Evidence, root: Module) -> Iterator[Finding]:
+    """A target network that is the one that learns: one module under two names."""
+    learns = [site for site in root.sites if site.in_graph and not _TARGET.search(_receiver(evidence, site))]
+    for site in root.sites:
+        receiver = _receiver(evidence, site)
+        steady = site.calls >= evidence.training.steps // 2 >= ENOUGH and not site.in_graph
+        if root.optimized and learns and steady and _TARGET.search(receiver):
+            other = _receiver(evidence, learns[0])
+            yield Finding("TS540", site.place, message("run.same_network", target=receiver, name=other))
+            return
+
+
+def _receiver(evidence: Evidence, site: Call) -> str:
+    """What is called at a place, as it is written."""
+    return evidence.text(site.place).partition("(")[0]
+
+
+def _functional_dropout(evidence: Evidence) -> Iterator[Finding]:
+    """Dropout by a function that is not told of the mode, in a module that was evaluated."""
+    for module in evidence.training.modules:
+        evaluated = module.calls - module.training
+        if evaluated < 1 or module.place is None or not evidence.training.steps:
+            continue
+        for node in ast.walk(evidence.tree(module.place.path)):
+            if not isinstance(node, ast.ClassDef) or node.name != module.type:
+                continue
+            for call in ast.walk(node):
+                if isinstance(call, ast.Call) and _drops_always(call):
+                    place = place_of(module.place.path, call, "forward")
+                    yield Finding("TS516", place, message("run.dropout", count=evaluated), mild=True)
+                    return
+
+
+def _drops_always(call: ast.Call) -> bool:
+    """``F.dropout(x)`` without ``training``."""
+    if not isinstance(call.func, ast.Attribute) or not re.fullmatch(
+        r"(alpha_|feature_)?dropout([123]d)?", call.func.attr
+    ):
+        return False
+    if name_of(call.func.value) not in ("F", "functional"):
+        return False
+    given = next((keyword.value for keyword in call.keywords if keyword.arg == "training"), None)
+    given = given or (call.args[2] if len(call.args) > 2 else None)
+    return given is None
+
+
+def _overfitting(evidence: Evidence) -> Iterator[Finding]:
+    course = evidence.course
+    if course is None or len(course.values) < 8 or course.late > 0.5 * course.early:
+        return
+    for metric in evidence.training.metrics:
+        text = evidence.text(metric.place)
+        if not _LOSS.search(text):
+            continue
+        found = _turns(metric)
+        if found is not None and course.late < 0.5 * found[2]:
+            number, low, last, count = found
+            values = {"low": low, "last": last, "train": course.late, "number": number, "count": count}
+            yield Finding("TS936", metric.place, message("run.overfitting", **values), mild=True)
+            return
+
+
+def _turns(metric: Metric) -> tuple[int, float, float, int] | None:
+    """Where a loss is lowest, if it rises afterwards for good: number of the evaluation, lowest and last value, and how many
+    there are."""
+    values = list(metric.values.values)
+    if len(values) < 8:
+        return None
+    smooth = [
+        sum(values[max(0, index - 1) : index + 2]) / len(values[max(0, index - 1) : index + 2])
+        for index in range(len(values))
+    ]
+    number = min(range(len(smooth)), key=smooth.__getitem__)
+    low, last = smooth[number], sorted(values[-max(3, len(values) // 8) :])[0]
+    rises = number < 0.7 * len(values) and low > 0 and last > 1.25 * low
+    return (number + 1, values[number], values[-1], len(values)) if rises else None

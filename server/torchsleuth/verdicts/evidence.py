@@ -1,0 +1,168 @@
+"""What verdicts read: the record of a training with what follows from it, and the texts of the user's files."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import median
+
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.training import Batches, BatchSample, Loss, Module, Optimizer, Place, Series, Training
+
+Sources = Callable[[str], SourceText]
+ENOUGH = 3
+"""Steps, or looks, that have to show a fault."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A verdict. Of those with a `rank` above 0 only the lowest one is told, and only if none without a rank explains it:
+    what is measured further down follows from what is wrong further up. `mild`: explains nothing else."""
+
+    code: str
+    place: Place | None
+    text: str
+    rank: int = 0
+    mild: bool = False
+
+
+@dataclass(frozen=True)
+class Step:
+    """All parameters in one step that was looked at: the norm of their update and of their gradient, relative to their own."""
+
+    number: int
+    update: float
+    gradient: float
+
+
+@dataclass(frozen=True)
+class Course:
+    """The losses of one line, in the order of the steps."""
+
+    loss: Loss
+    values: tuple[float, ...]
+    bad: int
+    first_bad: int | None
+    count: int
+
+    @property
+    def early(self) -> float:
+        """The median of the first tenth."""
+        return median(self.values[: max(1, len(self.values) // 10)])
+
+    @property
+    def late(self) -> float:
+        """The median of the last quarter."""
+        return median(self.values[-max(1, len(self.values) // 4) :])
+
+
+class Evidence:
+    def __init__(self, training: Training, sources: Sources) -> None:
+        self.training = training
+        self.sources = sources
+        self._trees: dict[str, ast.Module] = {}
+
+    def tree(self, path: str) -> ast.Module:
+        if path not in self._trees:
+            try:
+                self._trees[path] = ast.parse(self.sources(path).text)
+            except (SyntaxError, ValueError, RecursionError):
+                self._trees[path] = ast.Module([], [])
+        return self._trees[path]
+
+    def text(self, place: Place | None) -> str:
+        """The expression at a place; its line where the columns are not known."""
+        if place is None:
+            return ""
+        source = self.sources(place.path)
+        if place.span is None:
+            return source.line(place.line)
+        start, end = (source.from_utf8(*place.span[index : index + 2]) for index in (0, 2))
+        return source.slice(start, end)
+
+    @cached_property
+    def courses(self) -> tuple[Course, ...]:
+        """The losses by line, those that were called for most often first."""
+        by_line: dict[tuple[str, int] | None, list[Loss]] = {}
+        for loss in self.training.losses:
+            by_line.setdefault((loss.place.path, loss.place.line) if loss.place is not None else None, []).append(loss)
+        return tuple(sorted((_course(losses) for losses in by_line.values()), key=lambda course: -course.count))
+
+    @cached_property
+    def stepped(self) -> tuple[Optimizer, ...]:
+        """The optimizers that made steps; those that were made again for the same parameters count once."""
+        return tuple(one for one in self.training.optimizers if one.steps and not one.again)
+
+    @property
+    def course(self) -> Course | None:
+        """The losses, where there is one line of them and one optimizer: a training of one thing."""
+        simple = len(self.courses) == 1 and len(self.stepped) == 1 and not self.stepped[0].closure
+        return self.courses[0] if simple and self.courses[0].values else None
+
+    @cached_property
+    def steps(self) -> tuple[Step, ...]:
+        """The steps that were looked at, with what all parameters together did."""
+        sums: dict[int, list[float]] = {}
+        for parameter in self.training.parameters:
+            for sample in parameter.samples:
+                if sample.norm is not None and sample.update is not None:
+                    found = sums.setdefault(sample.step, [0.0, 0.0, 0.0])
+                    found[0] += sample.norm**2
+                    found[1] += (sample.norm * min(sample.update, 1e12)) ** 2
+                    found[2] += min(sample.gradient or 0.0, 1e100) ** 2
+        return tuple(
+            Step(number, math.sqrt(update / norm), math.sqrt(gradient / norm))
+            for number, (norm, update, gradient) in sorted(sums.items())
+            if norm
+        )
+
+    @property
+    def largest_update(self) -> float:
+        return max((step.update for step in self.steps), default=0.0)
+
+    def batches(self, role: str) -> tuple[Batches, ...]:
+        return tuple(one for one in self.training.batches if one.role == role and one.samples)
+
+    def samples(self, role: str) -> tuple[BatchSample, ...]:
+        return tuple(sample for one in self.batches(role) for sample in one.samples)
+
+    @cached_property
+    def roots(self) -> tuple[Module, ...]:
+        """Modules that are part of no other one and were called or have parameters."""
+        return tuple(one for one in self.training.modules if one.root and (one.calls or one.elements))
+
+    def root_of(self, module: Module) -> Module:
+        for _ in range(40):
+            if module.parent is None or not 0 <= module.parent < len(self.training.modules):
+                break
+            module = self.training.modules[module.parent]
+        return module
+
+    @property
+    def loss_place(self) -> Place | None:
+        return self.courses[0].loss.place if self.courses else None
+
+    @property
+    def optimizer_place(self) -> Place | None:
+        return self.stepped[0].place if self.stepped else None
+
+
+def _course(losses: list[Loss]) -> Course:
+    points = sorted((step, value) for loss in losses for step, value in loss.values.points if value is not None)
+    bad = [loss.values.first_bad for loss in losses if loss.values.first_bad is not None]
+    return Course(
+        max(losses, key=lambda loss: loss.values.count),
+        tuple(value for _, value in points),
+        sum(loss.values.bad for loss in losses),
+        min(bad, default=None),
+        sum(loss.values.count for loss in losses),
+    )
+
+
+def falls_to(series: Series, share: float) -> bool:
+    """Whether a series ends at a part of where it began, which is also its lowest."""
+    first, last, low = series.first, series.last, series.low
+    return first is not None and last is not None and low is not None and last <= share * first and last <= 4 * low

@@ -1,0 +1,51 @@
+"""The findings about a training that did not crash: signals are joined, and one cause is named where it explains the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.schema import Diagnostic, Position, Severity
+from torchsleuth.training import Place, Training
+from torchsleuth.verdicts import data, evaluation, numbers, reach, structure
+from torchsleuth.verdicts.evidence import Evidence, Finding, Sources
+
+_PARTS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
+    structure.findings,
+    reach.findings,
+    data.findings,
+    numbers.findings,
+    evaluation.findings,
+)
+
+
+def verdicts(training: Training, sources: Sources) -> tuple[Diagnostic, ...]:
+    """The findings about a training, in the order of their harm, one for each place and code."""
+    evidence = Evidence(training, sources)
+    found: dict[object, Diagnostic] = {}
+    for finding in chosen([finding for part in _PARTS for finding in part(evidence)]):
+        if finding.place is not None:
+            diagnostic = _diagnostic(finding, finding.place, sources)
+            found.setdefault((diagnostic.code, diagnostic.path, diagnostic.start.line), diagnostic)
+    return tuple(found.values())
+
+
+def chosen(findings: list[Finding]) -> list[Finding]:
+    """Those that are told, the ones that explain most first."""
+    causes = [one for one in findings if not one.rank and not one.mild]
+    mild = [one for one in findings if one.mild]
+    measured = sorted((one for one in findings if one.rank), key=lambda one: one.rank)
+    return [*causes, *([] if causes else measured[:1]), *mild]
+
+
+def _diagnostic(finding: Finding, place: Place, sources: Sources) -> Diagnostic:
+    source = sources(place.path)
+    if place.span is not None:
+        start, end = (source.from_utf8(*place.span[index : index + 2]) for index in (0, 2))
+    else:
+        line = source.line(place.line)
+        start = Position(place.line, len(line) - len(line.lstrip()) + 1)
+        end = Position(place.line, len(line) + 1)
+    fault = FAULTS[finding.code]
+    severity: Severity = "error" if fault.severity == "error" else "warning"  # what was measured is no hint
+    return Diagnostic(place.path, finding.code, fault.name, severity, finding.text, start, end, layer="run")

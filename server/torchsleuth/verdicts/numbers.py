@@ -1,0 +1,221 @@
+"""Losses, gradients, units and updates whose numbers show that a training goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median
+
+from torchsleuth.messages import message
+from torchsleuth.training import Activation, Parameter
+from torchsleuth.verdicts.evidence import ENOUGH, Course, Evidence, Finding
+
+DEAD = 0.9
+TOO_LARGE = 1.0
+"""Norm of an update, relative to that of the parameters: all of them are thrown over in one step."""
+TOO_SMALL = 1e-5
+VANISHED = 1e-5
+EXPLODED = 1e5
+STEPS = 30
+"""Steps without which nothing is said of a loss that does not fall."""
+
+
+def findings(evidence: Evidence) -> Iterator[Finding]:
+    yield from _exploding(evidence)
+    yield from _too_large(evidence)
+    yield from _dead(evidence)
+    yield from _saturated(evidence)
+    yield from _vanishing(evidence)
+    yield from _too_small(evidence)
+    yield from _not_finite(evidence)
+    yield from _same_output(evidence)
+    yield from _rising(evidence)
+
+
+def _worse(course: Course) -> bool:
+    """Whether the loss is higher at the end than in the beginning, or no number any more."""
+    return course.bad > course.count // 2 or not course.values or course.late > 2 * abs(course.early) + 1e-6
+
+
+def _first_loss(evidence: Evidence, course: Course) -> float | None:
+    first = [one.values.first for one in evidence.training.losses if one.values.first_bad != 1 and one.values.points]
+    return first[0] if first else (course.values[0] if course.values else None)
+
+
+def _exploding(evidence: Evidence) -> Iterator[Finding]:
+    """Gradients are as large from the first step on, before any update could have made them so."""
+    steps = evidence.steps
+    if not steps or steps[0].number > 2 or steps[0].gradient < EXPLODED or _large_data(evidence):
+        return
+    weights = [one for one in evidence.training.parameters if one.samples and one.samples[0].gradient is not None]
+    largest = max(weights, key=lambda one: one.samples[0].gradient or 0.0, default=None)
+    if largest is None:
+        return
+    values = {"name": largest.name, "norm": largest.samples[0].gradient, "ratio": steps[0].gradient}
+    yield Finding("TS923", evidence.loss_place, message("run.exploding", **values), rank=20)
+
+
+def _large_data(evidence: Evidence) -> bool:
+    """Whether inputs or targets are large themselves."""
+    samples = (*evidence.samples("first"), *evidence.samples("input"), *evidence.samples("target"))
+    return any(max(abs(one.low or 0.0), abs(one.high or 0.0)) > 100 for one in samples if "int" not in one.dtype)
+
+
+def _too_large(evidence: Evidence) -> Iterator[Finding]:
+    largest = evidence.largest_update
+    if largest < TOO_LARGE or not evidence.courses:
+        return
+    course = evidence.courses[0]
+    first = _first_loss(evidence, course)
+    worse = _worse(course) or first is not None and course.values and course.late > 2 * abs(first)
+    died = any(_died(one) for one in evidence.training.activations)
+    if worse or died:
+        step = max(evidence.steps, key=lambda one: one.update)
+        rates = [group.rates.high for one in evidence.stepped for group in one.groups if group.rates.high is not None]
+        values = {"ratio": largest, "step": step.number, "rate": max(rates, default=0.0)}
+        yield Finding("TS927", evidence.optimizer_place, message("run.too_large", **values), rank=22)
+
+
+def _died(activation: Activation) -> bool:
+    """Whether units that worked in the first step are off at the end."""
+    dead = [one.dead for one in activation.samples if one.dead is not None]
+    return len(dead) >= ENOUGH and dead[0] < 0.5 and min(dead[1:]) >= DEAD
+
+
+def _dead(evidence: Evidence) -> Iterator[Finding]:
+    for activation in evidence.training.activations:
+        dead = [one.dead for one in activation.samples if one.dead is not None]
+        late = dead[len(dead) // 2 :]
+        if activation.function == "relu" and len(dead) >= ENOUGH and min(late) >= DEAD:
+            values = {"share": min(late), "after": activation.after or "the layer before", "count": len(late)}
+            yield Finding("TS925", activation.place or evidence.loss_place, message("run.dead", **values), rank=24)
+            return
+
+
+def _saturated(evidence: Evidence) -> Iterator[Finding]:
+    """Units at the bounds of their function from the first step on, in a layer with others behind it."""
+    last = max((one.order for one in evidence.training.activations), default=0)
+    for activation in evidence.training.activations:
+        shares = [one.saturated for one in activation.samples if one.saturated is not None]
+        inner = activation.after is not None and (activation.order < last or activation.function == "tanh")
+        if inner and len(shares) >= ENOUGH and min(shares) >= DEAD and _flat(evidence):
+            values = {"share": min(shares), "after": activation.after, "function": activation.function}
+            place = activation.place or evidence.loss_place
+            yield Finding("TS926", place, message("run.saturated", **values), rank=25)
+            return
+
+
+def _flat(evidence: Evidence, share: float = 0.05) -> bool:
+    """Whether the loss has not fallen."""
+    course = evidence.course
+    return (
+        course is not None and len(course.values) >= ENOUGH and course.late >= course.early - share * abs(course.early)
+    )
+
+
+def _weights(evidence: Evidence) -> list[Parameter]:
+    """Weights of layers in the order in which they were made, that gradients come to."""
+    return [
+        one
+        for one in evidence.training.parameters
+        if len(one.shape) >= 2 and one.trainable and one.reached >= ENOUGH and one.module is not None
+        and evidence.training.modules[one.module].type != "Embedding"
+    ]  # fmt: skip
+
+
+def _relative(parameter: Parameter) -> dict[int, float]:
+    """The norm of the gradient by step, relative to that of the parameter."""
+    return {one.step: one.gradient / one.norm for one in parameter.samples if one.gradient and one.norm}
+
+
+def _vanishing(evidence: Evidence) -> Iterator[Finding]:
+    weights = _weights(evidence)
+    if len(weights) < 4:
+        return
+    first, last = min(weights[: len(weights) // 2], key=_middle), max(weights[len(weights) // 2 :], key=_middle)
+    one, other = _relative(first), _relative(last)
+    ratios = [one[step] / other[step] for step in sorted(one.keys() & other.keys()) if step > 1]
+    if len(ratios) < ENOUGH or median(ratios) > VANISHED:
+        return
+    bounded = sum(one.function in ("sigmoid", "tanh") for one in evidence.training.activations)
+    through = f", through {bounded} sigmoid or tanh" if bounded >= 3 else ""
+    values = {"first": first.name, "last": last.name, "ratio": median(ratios), "through": through}
+    yield Finding("TS924", evidence.loss_place, message("run.vanishing", **values), rank=26)
+
+
+def _middle(parameter: Parameter) -> float:
+    return median(_relative(parameter).values() or [0.0])
+
+
+def _too_small(evidence: Evidence) -> Iterator[Finding]:
+    """All updates of a whole training are next to nothing, though there are gradients."""
+    steps = [one for one in evidence.steps if one.gradient > 1e-8]
+    if len(steps) < 4 or evidence.training.steps < STEPS or evidence.training.scale.count:
+        return
+    largest = max(one.update for one in steps)
+    rates = [group.rates.high for one in evidence.stepped for group in one.groups if group.rates.high is not None]
+    if largest < 1e-8 or largest < TOO_SMALL and _flat(evidence):
+        if any(event.kind == "clip-scaled" for event in evidence.training.events):
+            return
+        values = {"ratio": largest, "rate": max(rates, default=0.0)}
+        yield Finding("TS928", evidence.optimizer_place, message("run.too_small", **values), rank=27)
+
+
+_FUNCTIONS = {
+    "LogBackward0": "log",
+    "SqrtBackward0": "sqrt",
+    "RsqrtBackward0": "rsqrt",
+    "DivBackward0": "a division",
+    "PowBackward0": "a power",
+    "ExpBackward0": "exp",
+    "AcosBackward0": "acos",
+}
+
+
+def _not_finite(evidence: Evidence) -> Iterator[Finding]:
+    bad = evidence.training.bad
+    courses = [course for course in evidence.courses if course.bad]
+    if bad is None and not courses:
+        return
+    course = courses[0] if courses else None
+    step = bad.step if bad is not None else course.first_bad if course is not None else 1
+    place = bad.place if bad is not None and bad.place is not None else evidence.loss_place
+    name = _FUNCTIONS.get(bad.function or "") if bad is not None else None
+    values = {"value": bad.value if bad is not None else "nan", "step": step or 1}
+    if bad is not None and bad.where == "parameter" and name:
+        text = message("run.steep", function=name, name=bad.name or "a parameter", **values)
+    elif bad is not None and bad.where == "parameter":
+        text = message("run.bad_parameter", name=bad.name or "a parameter", **values)
+    elif bad is not None and bad.where == "input":
+        text = message("run.bad_input", **values)
+    elif name:
+        text = message("run.bad_operation", function=name, **values)
+    else:
+        text = message("run.bad", **values)
+    yield Finding("TS920", place, text, rank=28 if bad is None or bad.place is None else 19)
+
+
+def _same_output(evidence: Evidence) -> Iterator[Finding]:
+    """Every sample of a batch gets the same prediction, though the inputs differ."""
+    inputs = evidence.samples("input")
+    if evidence.training.steps < 2 * ENOUGH or not inputs or any(one.rows_equal for one in inputs):
+        return
+    for batches in evidence.batches("prediction"):
+        late = [one for one in batches.samples if one.step > 2]
+        if len(late) < ENOUGH or any(len(one.shape) < 1 or one.shape[0] < 4 for one in late):
+            continue
+        if all(one.rows_equal for one in late):
+            values = {"count": late[-1].shape[0], "looks": len(late)}
+            yield Finding("TS922", batches.place or evidence.loss_place, message("run.same_output", **values), rank=30)
+            return
+
+
+_SUPERVISED = frozenset(("cross_entropy", "nll", "mse", "bce", "bce_with_logits", "huber", "smooth_l1"))
+
+
+def _rising(evidence: Evidence) -> Iterator[Finding]:
+    course = evidence.course
+    if course is None or course.loss.kind not in _SUPERVISED or evidence.training.steps < STEPS or course.bad:
+        return
+    if course.early > 0 and course.late > 3 * course.early:
+        values = {"first": course.early, "last": course.late}
+        yield Finding("TS921", course.loss.place, message("run.rising", **values), rank=40)

@@ -1,0 +1,143 @@
+"""Parameters that do not learn: no gradient comes to them, no optimizer has them, all units of a layer stay one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchsleuth.messages import message
+from torchsleuth.training import Module, Parameter, Place
+from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
+from torchsleuth.verdicts.text import assigned, calls, cut, place_of
+
+SHARE = 0.25
+"""Of the elements of an optimizer, for parameters without a gradient that nothing in the text cuts off."""
+
+
+def findings(evidence: Evidence) -> Iterator[Finding]:
+    yield from _in_containers(evidence)
+    yield from _not_optimized(evidence)
+    yield from _not_reached(evidence)
+    yield from _alike(evidence)
+
+
+def _named(parameters: list[Parameter]) -> str:
+    names = [parameter.name for parameter in parameters if parameter.name]
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0] if names else "a tensor"
+
+
+def _in_containers(evidence: Evidence) -> Iterator[Finding]:
+    """Layers in lists and dictionaries, and tensors in attributes, that the module does not know."""
+    found: dict[tuple[str, str], list[Parameter]] = {}
+    for parameter in evidence.training.parameters:
+        holder = parameter.holder
+        if holder is not None and parameter.optimizer is None and parameter.trainable and parameter.reached >= ENOUGH:
+            found.setdefault((holder["type"], holder["attribute"]), []).append(parameter)
+    for (owner, attribute), parameters in found.items():
+        tensor = all(one.holder is not None and one.holder["tensor"] for one in parameters)
+        near = evidence.optimizer_place
+        place = assigned(evidence, near.path, owner, attribute) if near is not None else None
+        if evidence.stepped:
+            values = {"owner": owner, "attribute": attribute, "count": len(parameters)}
+            said = message("run.plain_tensor", **values) if tensor else message("run.plain_container", **values)
+            yield Finding("TS519" if tensor else "TS511", place or near, said)
+
+
+def _not_optimized(evidence: Evidence) -> Iterator[Finding]:
+    """Gradients come to parameters that no optimizer has."""
+    left: dict[int, list[Parameter]] = {}
+    modules = evidence.training.modules
+    for parameter in evidence.training.parameters:
+        free = parameter.trainable and parameter.optimizer is None and parameter.holder is None
+        if free and parameter.reached >= ENOUGH and parameter.module is not None and parameter.changed is not True:
+            left.setdefault(modules.index(evidence.root_of(modules[parameter.module])), []).append(parameter)
+    if not evidence.stepped:
+        return
+    for number, parameters in left.items():
+        root = modules[number]
+        if root.optimized and _chosen(evidence, root) or not root.optimized and not _trains(root):
+            continue
+        elements = sum(_elements(parameter) for parameter in parameters)
+        values = {"names": _named(parameters), "elements": elements, "type": evidence.stepped[0].type}
+        yield Finding("TS512", _optimizer_of(evidence, root), message("run.not_optimized", **values))
+
+
+def _elements(parameter: Parameter) -> int:
+    count = 1
+    for size in parameter.shape:
+        count *= size
+    return count
+
+
+def _trains(root: Module) -> bool:
+    """Whether a module that no optimizer has is one that is meant to learn: always in training mode, always in the graph."""
+    return bool(root.calls) and root.training == root.calls == root.grad
+
+
+def _chosen(evidence: Evidence, root: Module) -> bool:
+    """Whether an optimizer is given a part of the module by name, such as ``model.head.parameters()``."""
+    place = _optimizer_of(evidence, root)
+    if place is None:
+        return True
+    parts = {one.name.rpartition(".")[2] for one in evidence.training.modules if not one.root and one.optimized}
+    text = evidence.text(place)
+    return any(f".{part}.parameters(" in text or f".{part}.named_parameters(" in text for part in parts)
+
+
+def _optimizer_of(evidence: Evidence, root: Module) -> Place | None:
+    """Where the optimizer is made that has other parameters of a module, else the first one."""
+    modules = evidence.training.modules
+    for parameter in evidence.training.parameters:
+        if parameter.optimizer is not None and parameter.module is not None:
+            if evidence.root_of(modules[parameter.module]) is root:
+                return evidence.training.optimizers[parameter.optimizer].place
+    return evidence.optimizer_place
+
+
+def _not_reached(evidence: Evidence) -> Iterator[Finding]:
+    """An optimizer has parameters to which no gradient ever came, though their layer was called in the steps."""
+    steps = evidence.training.steps
+    found: dict[int, list[Parameter]] = {}
+    reached = any(one.reached for one in evidence.training.parameters)
+    for one in evidence.training.parameters:
+        idle = one.trainable and one.optimizer is not None and one.module is not None and not one.reached
+        if idle and one.looked >= ENOUGH and one.seen >= ENOUGH and not one.with_gradient and one.changed is not True:
+            assert one.module is not None
+            if evidence.training.modules[one.module].calls >= steps // 2:
+                found.setdefault(one.module, []).append(one)
+    idle_ones = [parameter for parameters in found.values() for parameter in parameters]
+    if not idle_ones or not reached:
+        return
+    whole = sum(group.elements for optimizer in evidence.stepped for group in optimizer.groups) or 1
+    share = sum(map(_elements, idle_ones)) / whole
+    values = {"names": _named(idle_ones), "elements": sum(map(_elements, idle_ones)), "share": share}
+    for number in found:
+        module = evidence.training.modules[number]
+        place = cut(evidence, module)
+        if place is not None:
+            yield Finding("TS534", place, message("run.cut", **values))
+            return
+    if share >= SHARE:
+        last = evidence.training.modules[list(found)[-1]]
+        place = last.sites[0].place if last.sites else evidence.loss_place
+        yield Finding("TS534", place, message("run.not_reached", **values))
+
+
+def _alike(evidence: Evidence) -> Iterator[Finding]:
+    """All rows of a weight are equal, from the first step to the last: its units compute the same."""
+    modules = evidence.training.modules
+    for one in evidence.training.parameters:
+        if not (one.rows_equal and one.trainable and one.optimizer is not None and one.reached >= ENOUGH):
+            continue
+        if evidence.training.steps < 8 or one.module is None:
+            continue
+        module = modules[one.module]
+        path = module.place.path if module.place is not None else ""
+        made = [
+            place_of(path, call)
+            for name in ("constant_", "zeros_", "ones_", "fill_")
+            for call in calls(evidence.tree(path), name)
+            if "weight" in evidence.text(place_of(path, call))
+        ]
+        text = message("run.alike", name=one.name, count=one.shape[0], steps=evidence.training.steps)
+        yield Finding("TS943", made[0] if len(made) == 1 else module.place, text, rank=15)
+        return

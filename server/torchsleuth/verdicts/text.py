@@ -1,0 +1,235 @@
+"""Finds, in the user's files, the line that made what a run has seen: where a graph is cut, a list is filled, a thing is made."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from torchsleuth.training import Module, Place
+from torchsleuth.verdicts.evidence import Evidence
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_CUTTING_METHODS = frozenset(
+    "detach detach_ item tolist numpy argmax argmin argsort sign round floor ceil long int bool byte sign_ round_"
+    " bernoulli multinomial data".split()
+)
+_CUTTING_FUNCTIONS = frozenset(
+    "tensor as_tensor from_numpy array asarray argmax argmin argsort one_hot sign round floor ceil bernoulli multinomial"
+    " FloatTensor Tensor float int bool".split()
+)
+_WITHOUT_GRADIENTS = frozenset({"no_grad", "inference_mode"})
+_DEPTH = 4
+
+
+def place_of(path: str, node: ast.AST, function: str = "") -> Place:
+    """The place of a node that has a position."""
+    line, column = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
+    end, end_column = getattr(node, "end_lineno", line) or line, getattr(node, "end_col_offset", column)
+    return Place(path, line, (line, column, end, end_column or column), function)
+
+
+def name_of(node: ast.AST) -> str:
+    """The last part of a dotted name; of a call, of what is called."""
+    while isinstance(node, ast.Call):
+        node = node.func
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and name_of(node.func) == name:
+            yield node
+
+
+def constructed(evidence: Evidence, name: str, near: Place | None) -> Place | None:
+    """Where something of this type is made in a file: the only such call, else None."""
+    if near is None:
+        return None
+    found = list(calls(evidence.tree(near.path), name))
+    return place_of(near.path, found[0]) if len(found) == 1 else None
+
+
+def function_around(tree: ast.AST, line: int) -> Function | None:
+    """The innermost function that a line is in."""
+    found: Function | None = None
+    for node in ast.walk(tree):
+        if isinstance(node, Function) and node.lineno <= line <= (node.end_lineno or 0):
+            if found is None or node.lineno >= found.lineno:
+                found = node
+    return found
+
+
+def statements(scope: ast.AST) -> list[ast.stmt]:
+    """The simple statements of a function or module, in the order of their lines, without those of functions inside."""
+    found: list[ast.stmt] = []
+
+    def walk(body: list[ast.stmt]) -> None:
+        for statement in body:
+            if isinstance(statement, Function | ast.ClassDef):
+                continue
+            found.append(statement)
+            for name in ("body", "orelse", "finalbody"):
+                walk(getattr(statement, name, None) or [])
+            for handler in getattr(statement, "handlers", None) or []:
+                walk(handler.body)
+
+    walk(getattr(scope, "body", []))
+    return found
+
+
+def own_parts(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The expressions of a statement, without those of the statements in it."""
+    waiting: list[ast.AST] = [statement]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += [
+            child for child in ast.iter_child_nodes(node) if not isinstance(child, ast.stmt | ast.excepthandler)
+        ]
+
+
+def assigned(evidence: Evidence, path: str, type_name: str, attribute: str) -> Place | None:
+    """Where a class sets an attribute of itself."""
+    for node in ast.walk(evidence.tree(path)):
+        if isinstance(node, ast.ClassDef) and node.name == type_name:
+            for inner in ast.walk(node):
+                targets = inner.targets if isinstance(inner, ast.Assign) else [getattr(inner, "target", None)]
+                if any(isinstance(one, ast.Attribute) and one.attr == attribute for one in targets):
+                    return place_of(path, inner)
+    return None
+
+
+def filled(evidence: Evidence, path: str, holder: str, near: int) -> Place | None:
+    """Where something is put into a list or dictionary that is known by a name such as ``history`` or ``self.losses``."""
+    found: list[tuple[int, Place]] = []
+    for node in ast.walk(evidence.tree(path)):
+        held: ast.AST | None = None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if node.func.attr in ("append", "extend", "appendleft", "add", "insert", "update", "setdefault"):
+                held = node.func.value
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+            held = node.targets[0].value
+        elif isinstance(node, ast.AugAssign):
+            held = node.target
+        while isinstance(held, ast.Subscript):
+            held = held.value
+        if held is not None and ast.unparse(held).rpartition(".")[2] == holder.rpartition(".")[2]:
+            place = place_of(path, node)
+            found.append((abs(place.line - near), place))
+    return min(found, key=lambda item: item[0])[1] if found else None
+
+
+def without_gradients(evidence: Evidence, place: Place, depth: int = _DEPTH) -> Place | None:
+    """The ``with torch.no_grad():`` around a call, or around a call of the function that it is in."""
+    tree = evidence.tree(place.path)
+    function = function_around(tree, place.line)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.With | ast.AsyncWith) and node.lineno <= place.line <= (node.end_lineno or 0):
+            for item in node.items:
+                if _turns_off(item.context_expr):
+                    return place_of(place.path, item.context_expr)
+    if function is None:
+        return None
+    for decorator in function.decorator_list:
+        if _turns_off(decorator):
+            return place_of(place.path, decorator)
+    if depth:
+        for call in calls(tree, function.name):
+            found = without_gradients(evidence, place_of(place.path, call), depth - 1)
+            if found is not None:
+                return found
+    return None
+
+
+def _turns_off(node: ast.AST) -> bool:
+    name = name_of(node)
+    if name == "set_grad_enabled" and isinstance(node, ast.Call) and node.args:
+        return isinstance(node.args[0], ast.Constant) and node.args[0].value is False
+    return name in _WITHOUT_GRADIENTS
+
+
+def cut(evidence: Evidence, module: Module) -> Place | None:
+    """The expression that cuts the graph behind a module: it gives something without a gradient for what the module gave."""
+    sites = [site for site in module.sites if site.calls]
+    for site in sites:
+        if not site.grad:
+            return without_gradients(evidence, site.place) or site.place
+        found = _cut_behind(evidence, site.place, module, _DEPTH)
+        if found is not None:
+            return found
+    if sites or module.parent is None:
+        return None
+    return cut(evidence, evidence.training.modules[module.parent])
+
+
+def _cut_behind(evidence: Evidence, place: Place, module: Module, depth: int) -> Place | None:
+    tree = evidence.tree(place.path)
+    function = function_around(tree, place.line)
+    names: set[str] = set()
+    returned = False
+    for statement in statements(function if function is not None else tree):
+        if (statement.end_lineno or statement.lineno) < place.line and not names:
+            continue
+        parts = list(own_parts(statement))
+        uses = _uses(names, place)
+        if not any(map(uses, parts)):
+            continue
+        found = _cutting(parts, uses)
+        if found is not None:
+            return place_of(place.path, found)
+        returned = returned or isinstance(statement, ast.Return)
+        for target in _targets(statement):
+            names |= {ast.unparse(node) for node in ast.walk(target) if isinstance(node, ast.Name | ast.Attribute)} - {
+                "self"
+            }
+    if not returned or not depth or function is None:
+        return None
+    if function.name == "forward" and module.parent is not None:
+        parent = evidence.training.modules[module.parent]
+        behind = [(site.place, parent) for site in parent.sites]
+    else:
+        behind = [(place_of(place.path, call), module) for call in calls(tree, function.name)]
+    for other, owner in behind:
+        found_there = _cut_behind(evidence, other, owner, depth - 1)
+        if found_there is not None:
+            return found_there
+    return None
+
+
+def _uses(names: set[str], place: Place) -> Callable[[ast.AST], bool]:
+    """Whether a node is the call at a place, or one of the names."""
+
+    def uses(node: ast.AST) -> bool:
+        if isinstance(node, ast.Call):
+            at = (node.lineno, node.col_offset)
+            return at == (place.span[:2] if place.span is not None else (place.line, node.col_offset))
+        return isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node) in names
+
+    return uses
+
+
+def _cutting(parts: list[ast.AST], uses: Callable[[ast.AST], bool]) -> ast.AST | None:
+    for node in parts:
+        if isinstance(node, ast.Call):
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            if isinstance(node.func, ast.Attribute) and node.func.attr in _CUTTING_METHODS:
+                given.append(node.func.value)
+            elif name_of(node.func) not in _CUTTING_FUNCTIONS:
+                continue
+        elif isinstance(node, ast.Attribute) and node.attr == "data":
+            given = [node.value]
+        else:
+            continue
+        if any(uses(inner) for one in given for inner in ast.walk(one)):
+            return node
+    return None
+
+
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    if isinstance(statement, ast.Assign):
+        return list(statement.targets)
+    if isinstance(statement, ast.AnnAssign | ast.AugAssign):
+        return [statement.target]
+    return []

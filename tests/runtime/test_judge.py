@@ -1,0 +1,337 @@
+"""Verdicts about made-up records of trainings: each names its fault with its number, and is silent on the record of a sound one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.schema import Diagnostic
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.training import (
+    Activation,
+    Bad,
+    Batches,
+    BatchSample,
+    Call,
+    Event,
+    Group,
+    Kept,
+    Loader,
+    Loss,
+    Metric,
+    Module,
+    ModuleSample,
+    Optimizer,
+    Overlap,
+    Parameter,
+    ParameterSample,
+    Place,
+    Relation,
+    Scheduler,
+    Series,
+    Training,
+)
+from torchsleuth.verdicts.evidence import Finding
+from torchsleuth.verdicts.judge import chosen, verdicts
+
+TEXT = """\
+class Net(nn.Module):
+    def __init__(self):
+        self.layers = [nn.Linear(4, 4)]
+    def forward(self, x):
+        x = self.first(x)
+        x = x.detach()
+        return F.dropout(x, 0.5)
+model = Net()
+optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+scheduler = StepLR(optimizer, 3)
+for x, y in loader:
+    loss = loss_fn(model(x), y)
+    loss.backward()
+    optimizer.step()
+    history.append(loss)
+val_loss = loss_fn(model(held_out), y)
+val_loader = DataLoader(held_out)
+"""
+STEPS = (1, 2, 4, 8, 16, 32, 64)
+
+
+def at(line: int, text: str = "") -> Place:
+    found = TEXT.splitlines()[line - 1]
+    start = found.index(text) if text else len(found) - len(found.lstrip())
+    return Place("train.py", line, (line, start, line, start + len(text) if text else len(found)))
+
+
+def series(*values: float) -> Series:
+    points = tuple(enumerate(values, 1))
+    low, high = min(values), max(values)
+    return Series(
+        len(values), 1, points, values[0], values[-1], low, high, values.index(low) + 1, values.index(high) + 1
+    )
+
+
+def falling(count: int = 64, first: float = 2.0, last: float = 0.1) -> Series:
+    return series(*(first + (last - first) * index / (count - 1) for index in range(count)))
+
+
+def parameter(name: str, gradient: float = 0.1, update: float = 0.01, **more: Any) -> Parameter:
+    samples = tuple(ParameterSample(step, gradient, 0.0, True, True, 1.0, update) for step in STEPS)
+    known: dict[str, Any] = {"module": 1, "reached": 7, "looked": 7, "with_gradient": 7, "seen": 7, "changed": True}
+    return Parameter(name, (8, 4), True, **{"optimizer": 0, "samples": samples, **known, **more})
+
+
+def batches(role: str, place: int, loss: str | None = None, **values: Any) -> Batches:
+    known: dict[str, Any] = {"shape": (16,), "dtype": "float32", "mean": 0.0, "std": 1.0, "low": -3.0, "high": 3.0}
+    return Batches(role, at(place), tuple(BatchSample(step, **{**known, **values}) for step in STEPS), loss)
+
+
+def call(line: int, text: str = "", **values: Any) -> Call:
+    known: dict[str, Any] = {"calls": 64, "training": 64, "grad": 64, "looked": 7, "in_graph": 7, "streak": 1}
+    return Call(at(line, text), **{**known, **values})
+
+
+MODEL = Module("Net", "Net", at(8, "Net()"), True, 64, 64, (), 64, 64, 64, (call(12, "model(x)"),), True)
+FIRST = Module("first", "Linear", at(3), False, 32, 32, (), 64, 64, 64, (call(5, "self.first(x)"),), True, 0)
+SOUND = Training(
+    steps=64,
+    backwards=64,
+    seconds=10.0,
+    losses=(Loss(at(13, "loss.backward()"), falling(), "cross_entropy", looked=7),),
+    optimizers=(
+        Optimizer("Adam", at(9), at(14), (Group(2, 64, series(0.1, 0.1)),), 64, backwards=64, backward_place=at(13)),
+    ),
+    parameters=(
+        parameter("first.weight"),
+        parameter("first.bias", shape=(8,)) if False else parameter("second.weight"),
+    ),
+    modules=(MODEL, FIRST),
+    batches=(
+        batches("input", 12),
+        batches("first", 12),
+        batches("target", 12, "cross_entropy", dtype="int64", labels={"0": 8, "1": 8}),
+        batches("prediction", 12, "cross_entropy", shape=(16, 2), labels={"0": 7, "1": 9}),
+    ),
+    step_seconds=series(*[0.01] * 64),
+)
+
+
+def said(training: Training, text: str = TEXT) -> list[Diagnostic]:
+    return list(verdicts(training, lambda path: SourceText(path, text)))
+
+
+def loss(**values: Any) -> Training:
+    return replace(SOUND, losses=(replace(SOUND.losses[0], **values),))
+
+
+def optimizer(**values: Any) -> Training:
+    return replace(SOUND, optimizers=(replace(SOUND.optimizers[0], **values),))
+
+
+def with_parameters(*parameters: Parameter, **more: Any) -> Training:
+    return replace(SOUND, parameters=parameters, **more)
+
+
+def with_batches(*changed: Batches, **more: Any) -> Training:
+    roles = {one.role for one in changed}
+    return replace(SOUND, batches=(*(one for one in SOUND.batches if one.role not in roles), *changed), **more)
+
+
+def evaluated(**values: Any) -> Training:
+    site = call(16, "model(held_out)", **{"calls": 8, "training": 8, "in_graph": 0, "grad": 0, "streak": 4, **values})
+    return replace(SOUND, modules=(replace(MODEL, modes=("Dropout",), sites=(*MODEL.sites, site)), FIRST))
+
+
+def activation(function: str, **values: Any) -> tuple[Activation, ...]:
+    return (Activation(function, "first", at(12), 0, tuple(ModuleSample(step, **values) for step in STEPS)),)
+
+
+def event(kind: str, line: int, **details: Any) -> Training:
+    return replace(SOUND, events=(Event(kind, at(line), 7, 1, details),))
+
+
+FAULTY: dict[str, tuple[Training, int]] = {
+    "TS501": (optimizer(uncleared=63), 13),
+    "TS502": (optimizer(without_gradients=64, backwards=0), 14),
+    "TS504": (optimizer(without_gradients=64, cleared_after_backward=63, clear_place=at(12)), 12),
+    "TS402": (replace(loss(leaf=64), optimizers=(replace(SOUND.optimizers[0], without_gradients=64),)), 13),
+    "TS503": (
+        with_parameters(
+            parameter("first.weight", changed=False), optimizers=(replace(SOUND.optimizers[0], steps=0),)
+        ),
+        13,
+    ),
+    "TS303": (event("softmax-before-cross-entropy", 12, layer="softmax"), 12),
+    "TS305": (event("nll-without-log-softmax", 12, high=2.5), 12),
+    "TS114": (event("loss-broadcast", 12, shape=[16, 16]), 12),
+    "TS509": (event("clip-scaled", 14), 14),
+    "TS514": (loss(per_step=(4, 4), mean=True), 13),
+    "TS535": (
+        replace(SOUND, optimizers=tuple(replace(SOUND.optimizers[0], steps=1, again=number) for number in range(8))),
+        9,
+    ),
+    "TS938": (replace(SOUND, schedulers=(Scheduler("StepLR", 0, None),)), 10),
+    "TS536": (
+        replace(
+            optimizer(groups=(Group(2, 64, series(*(0.1 * 0.5**step for step in range(64)))),)),
+            schedulers=(Scheduler("StepLR", 0, None, at(14), 64),),
+        ),
+        14,
+    ),
+    "TS408": (loss(retained=6, nodes=series(10, 20, 90)), 13),
+    "TS701": (replace(SOUND, kept=(Kept(at(12), 9, 9, "history"),)), 15),
+    "TS937": (replace(SOUND, scale=series(*(2.0 ** (16 - step) for step in range(40))), scaler_place=at(14)), 14),
+    "TS119": (
+        replace(SOUND, modules=(MODEL, replace(FIRST, type="LSTM", shapes=((16, 9, 4),) * 4))),
+        5,
+    ),
+    "TS511": (
+        with_parameters(
+            parameter("first.weight"),
+            parameter("Linear.weight", optimizer=None, holder={"type": "Net", "attribute": "layers", "tensor": False}),
+        ),
+        3,
+    ),
+    "TS512": (with_parameters(parameter("first.weight"), parameter("b.weight", optimizer=None, changed=False)), 9),
+    "TS534": (
+        with_parameters(parameter("first.weight", reached=0, with_gradient=0, changed=False), parameter("b", module=0)),
+        6,
+    ),
+    "TS943": (with_parameters(parameter("first.weight", rows_equal=True)), 3),
+    "TS923": (with_parameters(parameter("first.weight", gradient=1e9)), 13),
+    "TS927": (
+        replace(loss(values=falling(64, 1.0, 50.0)), parameters=(parameter("first.weight", update=9.0),)),
+        9,
+    ),
+    "TS925": (replace(SOUND, activations=activation("relu", dead=0.97)), 12),
+    "TS926": (
+        replace(loss(values=series(*[2.0] * 64)), activations=activation("tanh", saturated=0.98)),
+        12,
+    ),
+    "TS924": (with_parameters(*(parameter(str(number), gradient=10.0 ** (2 * number - 9)) for number in range(5))), 13),
+    "TS928": (
+        replace(loss(values=series(*[2.0] * 64)), parameters=(parameter("first.weight", update=1e-9),)),
+        9,
+    ),
+    "TS920": (replace(SOUND, bad=Bad(5, "operation", None, at(12), "LogBackward0")), 12),
+    "TS922": (with_batches(batches("prediction", 12, shape=(16, 2), rows_equal=True)), 12),
+    "TS921": (loss(values=falling(64, 1.0, 9.0)), 13),
+    "TS930": (with_batches(batches("first", 12, mean=120.0, std=70.0, low=0.0, high=255.0)), 12),
+    "TS931": (with_batches(batches("first", 12, shape=(16, 4), mean=0.0, std=0.0)), 12),
+    "TS932": (with_batches(batches("target", 12, "cross_entropy", labels={"1": 16})), 12),
+    "TS933": (
+        replace(loss(values=series(*[0.69] * 64)), relation=Relation(400, 0.5, 0.5, 2.0, 8)),
+        13,
+    ),
+    "TS941": (
+        with_batches(
+            batches("target", 12, "cross_entropy", labels={"0": 15, "1": 1}),
+            batches("prediction", 12, "cross_entropy", shape=(16, 2), labels={"0": 16}),
+        ),
+        12,
+    ),
+    "TS934": (replace(SOUND, overlaps=(Overlap(at(12), at(16), 100, 400, 100, evaluation_loader=at(17)),)), 17),
+    "TS935": (
+        replace(
+            SOUND,
+            loaders=(Loader(at(17), "Files", 640, 10, 0, False, True, 1, 64, 64, 6.0),),
+            step_seconds=series(*[0.1] * 64),
+        ),
+        17,
+    ),
+    "TS505": (evaluated(), 16),
+    "TS506": (evaluated(training=0, grad=8, looked=2), 16),
+    "TS507": (
+        replace(SOUND, modules=(replace(MODEL, modes=("Dropout",), sites=(call(12, training=8),)), FIRST)),
+        12,
+    ),
+    "TS516": (replace(SOUND, modules=(replace(MODEL, training=60), FIRST)), 7),
+    "TS936": (
+        replace(SOUND, metrics=(Metric(at(16), series(*(1.0 + abs(step - 6) * 0.1 for step in range(30)))),)),
+        16,
+    ),
+}  # fmt: skip
+"""A record with the fault, and the line of `TEXT` that it is said at, by code."""
+
+
+@pytest.mark.parametrize("code", FAULTY)
+def test_a_fault_is_named_alone_at_its_line(code: str) -> None:
+    training, line = FAULTY[code]
+    found = said(training)
+    assert [(one.code, one.start.line) for one in found] == [(code, line)]
+    assert found[0].layer == "run" and found[0].name == FAULTS[code].name and found[0].severity in ("warning", "error")
+
+
+def test_every_fault_that_only_a_training_shows_has_a_record_here() -> None:
+    assert {code for code in FAULTS if "TS920" <= code} <= FAULTY.keys()
+
+
+def test_nothing_is_said_of_a_sound_training() -> None:
+    assert not said(SOUND)
+
+
+ACCEPTED: dict[str, Callable[[], Training]] = {
+    "a scaler that skips its first steps": lambda: replace(SOUND, scale=series(65536, 32768, 16384, *[16384] * 40)),
+    "accumulation, divided": lambda: loss(per_step=(4, 4), mean=True, scaled=True),
+    "two losses before a step": lambda: replace(loss(per_step=(1, 1)), backwards=128),
+    "a closure": lambda: optimizer(closure=True, uncleared=63),
+    "units that are off for some samples": lambda: replace(SOUND, activations=activation("relu", dead=0.4)),
+    "a target network that is called in each step": lambda: evaluated(calls=64, training=64, streak=1),
+    "dropout to see how sure the network is": lambda: evaluated(calls=64, training=64, streak=20, same_input=60),
+    "evaluation of the samples trained on": lambda: replace(
+        SOUND, overlaps=(Overlap(at(12), at(12, "model(x)"), 100, 400, 100, True),)
+    ),
+    "a rate that ends at nothing": lambda: replace(
+        optimizer(groups=(Group(2, 64, falling(64, 0.1, 1e-6)),)),
+        schedulers=(Scheduler("OneCycleLR", 0, None, at(14), 64),),
+    ),
+    "a part that is frozen": lambda: with_parameters(
+        parameter("first.weight"), replace(parameter("b", reached=0, with_gradient=0, optimizer=None), trainable=False)
+    ),
+    "an early look at a hard task": lambda: replace(
+        loss(values=series(*[0.7] * 20)), steps=20, relation=Relation(400, 0.5, 0.5, 2.0, 8)
+    ),
+    "one batch only": lambda: with_batches(batches("input", 12, same=True)),
+    "weights that began at zero, in the last layer": lambda: with_parameters(parameter("head.weight", update=0.5)),
+}
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_what_is_meant_is_left_alone(name: str) -> None:
+    assert not said(ACCEPTED[name]())
+
+
+def test_a_head_that_is_optimized_by_name_is_meant() -> None:
+    head = replace(FIRST, name="head")
+    training = with_parameters(
+        parameter("head.weight"),
+        parameter("body.weight", optimizer=None, module=0, changed=False),
+        modules=(MODEL, head),
+    )
+    assert [one.code for one in said(training)] == ["TS512"]
+    assert not said(training, TEXT.replace("model.parameters()", "model.head.parameters()"))
+
+
+def test_labels_that_are_written_down_are_meant() -> None:
+    training = FAULTY["TS932"][0]
+    assert not said(training, TEXT.replace("for x, y in loader:", "y = torch.zeros(16)\nfor x, in loader:", 1))
+
+
+def test_one_cause_is_named_for_what_follows_from_it() -> None:
+    cause, mild = Finding("TS501", None, ""), Finding("TS938", None, "", mild=True)
+    dead, rising = Finding("TS925", None, "", 24), Finding("TS921", None, "", 40)
+    assert chosen([rising, dead, mild]) == [dead, mild]
+    assert chosen([rising, mild, cause, dead]) == [cause, mild]
+
+
+def test_infinite_losses_of_a_rate_that_is_too_large_are_that() -> None:
+    training = replace(FAULTY["TS927"][0], bad=Bad(3, "unknown"))
+    assert [one.code for one in said(training)] == ["TS927"]
+
+
+def test_a_record_comes_through_json() -> None:
+    for training, _ in FAULTY.values():
+        assert Training.of_json(training.to_json()) == training
