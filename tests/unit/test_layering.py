@@ -40,7 +40,7 @@ ALLOWED = {
     "lsp": EXCHANGED | {"faults", "syntax", "runtime", "report", "worker", "control", "lookup"},
     "__main__": {"cli"},
     "cli": EXCHANGED
-    | {"faults", "syntax", "training", "runtime", "report", "repair", "worker", "control", "lookup", "lsp"},
+    | {"faults", "syntax", "training", "runtime", "report", "repair", "verdicts", "worker", "control", "lookup", "lsp"},
 }
 """What each room may import beside itself."""
 TORCH = {"oracle", "runtime", "worker/__main__.py"}

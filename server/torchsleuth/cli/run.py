@@ -18,6 +18,7 @@ from torchsleuth.runtime.limits import Limits
 from torchsleuth.runtime.session import Run, RunReport, collected
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.notebooks import in_cells, is_notebook
+from torchsleuth.verdicts.summary import summary
 
 
 @dataclass(frozen=True)
@@ -132,3 +133,5 @@ def _show(script: str, result: RunReport, output_format: str) -> None:
     for diagnostic in diagnostics:
         out.line()
         print_diagnostic(out, diagnostic, source_reader({}))
+    if result.recorded is not None and result.crash is None:
+        complain(summary(result.recorded, diagnostics))

@@ -478,18 +478,24 @@ class TrainingRecorder:
 
     def _look_at_first_layer(self, graph: graphs.Graph, step: int) -> Any:
         """What enters the first layer that has weights, where the script made it without a gradient."""
+        empty: tuple[Any, Any] | None = None
         for node in reversed(graph.nodes[-40:]):
             name, index = graphs.FIRST_LAYERS.get(node.name, ("", 0))
             if not name or index >= len(node.inputs):
                 continue
             value = graphs.saved(node, name)
             if node.inputs[index] is not None or value is None or not value.is_floating_point() or value.dim() < 2:
-                return None
-            place = self._place_of(node.number)
-            line = None if place is None else (place["path"], place["line"])
-            self._batch("first", value, step, ("first", line), place)
-            return value
-        return None
+                break
+            if not self._may_look_at(value) or bool(value.any()):
+                return self._enters(node, value, step)
+            empty = empty or (node, value)  # may be the state that a recurrence begins with
+        return None if empty is None else self._enters(*empty, step)
+
+    def _enters(self, node: graphs.Node, value: Any, step: int) -> Any:
+        place = self._place_of(node.number)
+        line = None if place is None else (place["path"], place["line"])
+        self._batch("first", value, step, ("first", line), place)
+        return value
 
     def _look_at_loss(self, loss: _Loss, graph: graphs.Graph, node: graphs.Node, step: int, entering: Any) -> None:
         kind = graphs.LOSSES[node.name]

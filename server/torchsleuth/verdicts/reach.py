@@ -50,7 +50,8 @@ def _not_optimized(evidence: Evidence) -> Iterator[Finding]:
         free = parameter.trainable and parameter.optimizer is None and parameter.holder is None
         if free and parameter.reached >= ENOUGH and parameter.module is not None and parameter.changed is not True:
             left.setdefault(modules.index(evidence.root_of(modules[parameter.module])), []).append(parameter)
-    if not evidence.stepped:
+    optimized = any(one.optimizer is not None and one.module is not None for one in evidence.training.parameters)
+    if not evidence.stepped or not optimized:  # an optimizer of an image, say, that networks look at
         return
     for number, parameters in left.items():
         root = modules[number]

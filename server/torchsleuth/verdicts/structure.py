@@ -146,7 +146,12 @@ def _schedules(evidence: Evidence) -> Iterator[Finding]:
             place = constructed(evidence, scheduler.type, near) or near
             text = message("run.schedule_unused", type=scheduler.type, steps=optimizer.steps)
             yield Finding("TS938", place, text, mild=True)
-        elif scheduler.before_first_step and scheduler.steps >= 2 and not evidence.training.scale.count:
+        elif (
+            scheduler.before_first_step
+            and optimizer.steps
+            and scheduler.steps >= 2
+            and not evidence.training.scale.count
+        ):
             text = message("run.schedule_early", type=scheduler.type)
             yield Finding("TS508", scheduler.step_place, text, mild=True)
         else:
