@@ -315,7 +315,7 @@ References
     "TS935": """waiting-for-data: steps that mostly wait for the next batch.
 
 What it finds
-    More than half of a step, several milliseconds, goes by until the loader has the next batch.
+    A third of a step or more, and several milliseconds, goes by until the loader has the next batch.
 Why it hurts
     The accelerator has nothing to do.
 Example

@@ -15,6 +15,7 @@ LARGE = 30.0
 """Mean or standard deviation of what enters the first layer."""
 CHANCE = 0.97
 """Of the loss of a guess, for a loss that is at chance level."""
+WAITING_SHARE = 0.3
 WAITING_SECONDS = 0.5
 WAITING_MILLISECONDS = 4.0
 _CLASSES = frozenset(("cross_entropy", "nll"))
@@ -194,7 +195,7 @@ def _waiting(evidence: Evidence) -> Iterator[Finding]:
             continue
         step = 1000 * sorted(steps)[len(steps) // 2]
         share = min(1.0, each / max(step, each))
-        if share >= 0.5 and loader.seconds >= 0.3 * training.seconds:
+        if share >= WAITING_SHARE and loader.seconds >= 0.2 * training.seconds:
             values = {
                 "share": share, "each": each, "step": step, "rest": max(step - each, 0.0), "workers": loader.workers,
             }  # fmt: skip
