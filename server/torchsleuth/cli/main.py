@@ -132,7 +132,9 @@ def run(
         str, typer.Argument(help="A script, or a folder with a __main__.py; everything behind it is passed on to it.")
     ],
     module: Annotated[bool, typer.Option("-m", help="SCRIPT is the name of a module, as for python -m.")] = False,
-    report: Annotated[Path | None, typer.Option(help="Write the run's report to this file, as JSON.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write the run's report to this file: a page (.html), else JSON.")
+    ] = None,
     output_format: Format = OutputFormat.text,
     python: Python = None,
     max_steps: Annotated[int | None, typer.Option(min=1, help="End after this many optimizer steps.")] = None,
@@ -174,7 +176,9 @@ def run(
 @app.command()
 def collect(
     folder: Annotated[Path, typer.Argument(help="The folder that TORCHSLEUTH_RUN named.")],
-    report: Annotated[Path | None, typer.Option(help="Write the report to this file, as JSON.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Write the report to this file: a page (.html), else JSON.")
+    ] = None,
     output_format: Format = OutputFormat.text,
     python: Python = None,
 ) -> None:
@@ -182,6 +186,21 @@ def collect(
     from torchsleuth.cli.run import collect as show
 
     raise typer.Exit(show(folder, report, output_format.value, python))
+
+
+@app.command()
+def compare(
+    before: Annotated[Path, typer.Argument(help="A report that run --report has written, as JSON.")],
+    now: Annotated[Path, typer.Argument(help="The same of a later run.")],
+    fail_on: Annotated[
+        str | None, typer.Option(help="Such as slower=10%,memory=10%,loss=5%: what may not be worse by more.")
+    ] = None,
+    output_format: Format = OutputFormat.text,
+) -> None:
+    """Say what has changed from one run to another. Exit status: 1 if something is worse than --fail-on allows."""
+    from torchsleuth.cli.compare import compare as show
+
+    raise typer.Exit(show(before, now, fail_on, output_format.value))
 
 
 @app.command(context_settings=_PASS_ON)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from torchsleuth.cli.output import Output, complain, data
 from torchsleuth.cli.render import print_diagnostic, source_reader, to_json
 from torchsleuth.cli.writing import Unwritable, check_private, write_private
 from torchsleuth.messages import message
+from torchsleuth.report.history import Kept, earlier, remember
 from torchsleuth.report.page import page
 from torchsleuth.runtime.limits import Limits
 from torchsleuth.runtime.session import Run, RunReport, collected
@@ -61,7 +63,9 @@ def run(script: str, arguments: list[str], options: Options) -> int:
     if result.ended in ("timeout", "stall", "max-steps", "smoke"):
         seconds = options.stall if result.ended == "stall" else options.timeout
         complain(message(f"cli.run.{result.ended}", seconds=seconds or 0, steps=limits.steps))
-    if report is not None and not _written(result, report):
+    before = earlier(result.script) if report is not None else ()
+    remember(result, source_reader({}))
+    if report is not None and not _written(result, report, before):
         return 2
     code = result.exit_code
     return 128 - code if code < 0 else code
@@ -83,20 +87,20 @@ def collect(folder: Path, report: Path | None, output_format: str, python: str |
     return 1 if result.diagnostics else 0
 
 
-def _written(result: RunReport, report: Path) -> bool:
+def _written(result: RunReport, report: Path, before: Sequence[Kept] = ()) -> bool:
     try:
-        write_private(report, _text_of(result, report))
+        write_private(report, _text_of(result, report, before))
     except Unwritable as error:
         complain(str(error))
         return False
     return True
 
 
-def _text_of(result: RunReport, report: Path) -> str:
+def _text_of(result: RunReport, report: Path, before: Sequence[Kept]) -> str:
     """The report in the format that the name of its file asks for: a page, or JSON."""
     read = source_reader({})
     if report.suffix.lower() in (".html", ".htm"):
-        return page(result, read)
+        return page(result, read, before)
     found = in_cells(result.to_json(), lambda path: read(path).text)
     return json.dumps(found, indent=2) + "\n"
 

@@ -19,6 +19,7 @@ from torchsleuth.lsp.convert import range_json, to_range
 from torchsleuth.lsp.documents import difference, path_of, read_source
 from torchsleuth.lsp.progress import WorkDone
 from torchsleuth.messages import message
+from torchsleuth.report.history import Kept, earlier, remember
 from torchsleuth.report.page import page
 from torchsleuth.report.view import verdict
 from torchsleuth.runtime.session import Run, RunReport
@@ -78,8 +79,8 @@ class Runs:
         self._on_observed = on_observed
         self._current: Run | None = None
         self._count = 0
-        self._last: tuple[RunReport, dict[str, SourceText]] | None = None
-        """The report of the last run, with the open documents as they were."""
+        self._last: tuple[RunReport, Callable[[str], SourceText], tuple[Kept, ...]] | None = None
+        """The report of the last run, with the files that ran, and the runs before."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="torchsleuth-run")
 
     async def run(self, uri: str, options: RunOptions | None = None) -> Json:
@@ -131,7 +132,7 @@ class Runs:
                 self._current = None
             if progress is not None:
                 progress.end()
-        self._last = report, {path: texts.get(path) or read_source(path) for path in report.loaded}
+        self._last = await loop.run_in_executor(self._thread, _keep, report)
         self._show(path, report, texts)
         result: Json = {
             "runId": number,
@@ -148,8 +149,8 @@ class Runs:
         """The report of the last run, for the editor to show."""
         if self._last is None:
             return None
-        report, texts = self._last
-        html = page(report, lambda path: texts.get(path) or read_source(path))
+        report, sources, before = self._last
+        html = page(report, sources, before)
         return {"title": os.path.basename(report.script), "html": html}
 
     def stop(self) -> bool:
@@ -236,6 +237,14 @@ class Runs:
 
     def _notify(self, method: str, params: Json) -> None:
         self._client.protocol.notify(method, params)
+
+
+def _keep(report: RunReport) -> tuple[RunReport, Callable[[str], SourceText], tuple[Kept, ...]]:
+    """A run with the files that ran and the runs before, after it was put to those."""
+    texts = {path: read_source(path) for path in report.loaded}
+    before = earlier(report.script)
+    remember(report, texts.__getitem__)
+    return report, lambda path: texts.get(path) or read_source(path), before
 
 
 def _without_edits_of_notebooks(diagnostic: Diagnostic) -> Diagnostic:

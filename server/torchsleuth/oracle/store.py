@@ -246,18 +246,6 @@ def _private(path: Path) -> bool:
         os.close(descriptor)
 
 
-def folder() -> Path:
-    """Where programs keep what they can compute again: ``$XDG_CACHE_HOME`` and its like."""
-    home = Path.home()
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    return base / "torchsleuth"
-
-
 def _fingerprint(torch_version: str) -> str:
     """Of all that an answer depends on."""
     digest = hashlib.sha256(f"{torch_version} {platform.python_version()} {platform.machine()}".encode())

@@ -9,10 +9,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from torchsleuth.escaping import escape
 from torchsleuth.messages import message
+from torchsleuth.report.comparison import Comparison
+from torchsleuth.report.history import Kept, of_report
 from torchsleuth.report.view import Sources, View
 from torchsleuth.runtime.report import RunReport
 from torchsleuth.schema import Json
@@ -22,9 +26,14 @@ _SCRIPT, _STYLE = "page.js", "page.css"
 """Built from ``extension/page`` by ``npm run page``."""
 
 
-def page(report: RunReport, sources: Sources, compared: Json | None = None) -> str:
-    """The page about a run. `compared`: what `compare.View` says of it and the run before."""
-    return page_of({**View(report, sources).to_json(), "compared": compared})
+def page(report: RunReport, sources: Sources, before: Sequence[Kept] = ()) -> str:
+    """The page about a run. `before`: earlier runs of the script, the last one first."""
+    data = View(report, sources).to_json()
+    now = of_report(report, sources)
+    if now is not None and before and (compared := Comparison.of(now, before)) is not None:
+        data["compared"] = compared.to_json(os.path.dirname(report.script))
+        compared.overlay(data["plots"])
+    return page_of({"compared": None, **data})
 
 
 def page_of(data: Json) -> str:

@@ -50,7 +50,7 @@ class View:
             "version": 1,
             "title": os.path.basename(report.script) or report.script,
             "labels": messages_of("page.label."),
-            "plots": [] if training is None else [plot for plot in _plots(training) if plot is not None],
+            "plots": [] if training is None else plots(training),
             "maps": [] if training is None else list(_maps(training)),
             "bars": [] if training is None else list(_bars(training)),
             "tables": [table for table in self._tables(training) if table["rows"]],
@@ -244,6 +244,11 @@ def _environment(report: RunReport) -> list[list[str]]:
 
 
 # plots
+
+
+def plots(training: Training) -> list[Json]:
+    """What is drawn over the steps."""
+    return [plot for plot in _plots(training) if plot is not None]
 
 
 def _plots(training: Training) -> Iterator[Json | None]:

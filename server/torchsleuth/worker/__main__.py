@@ -119,7 +119,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
 def _close_wall() -> None:
     """Nothing that is analysed from now on can do more than compute and be remembered."""
     from torchsleuth import wall
-    from torchsleuth.oracle.store import folder
+    from torchsleuth.caches import folder
 
     with contextlib.suppress(OSError):
         folder().mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -187,8 +187,9 @@ def _start() -> tuple[Analyzer, str] | Problem:
         version = str(torch.__version__)
         if tuple(int(part) for part in version.split("+")[0].split(".")[:2]) < OLDEST_TORCH:
             return problem("worker.old_torch", version=version, wanted="2.4")
+        from torchsleuth.caches import folder
         from torchsleuth.oracle.oracle import Oracle
-        from torchsleuth.oracle.store import Store, folder
+        from torchsleuth.oracle.store import Store
         from torchsleuth.worker.engine import Engine
         from torchsleuth.worker.progress import of_this_process
 
