@@ -111,7 +111,8 @@ def note_to_lsp(note: Note, documents: Documents) -> types.Diagnostic:
 
 def _tags(diagnostic: Diagnostic) -> list[types.DiagnosticTag] | None:
     """What the editor strikes through."""
-    return [types.DiagnosticTag.Deprecated] if FAULTS[diagnostic.code].deprecated else None
+    fault = FAULTS.get(diagnostic.code)
+    return [types.DiagnosticTag.Deprecated] if fault is not None and fault.deprecated else None
 
 
 def _location(place: Diagnostic | Related, documents: Documents) -> types.Location:
