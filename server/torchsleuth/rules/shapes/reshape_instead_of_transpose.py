@@ -3,7 +3,8 @@
 What it finds
     view and reshape to sizes taken from a shape (`b, t, c = x.shape`, `x.size(1)`) in another order than the tensor has
     them: `x.view(t, b, c)`, `x.reshape(b, h, w, c)` of (b, c, h, w), `x.view(b, heads, t, d)` of (b, t, heads * d), or
-    back without a transpose; `x.view(t, b, c)` of what `view(b * t, c)` has merged.
+    back without a transpose; `x.view(t, b, c)` of what `view(b * t, c)` has merged; images whose channels go from the last
+    dimension to the first, or back: `image.view(3, 32, 32)` of (32, 32, 3).
 Why it hurts
     A view never moves elements, it only cuts their row into other pieces. The sizes look right, nothing is raised, and
     the values of different samples, steps or channels are mixed.
@@ -41,6 +42,8 @@ from torchsleuth.values.frames import Scene
 CODE = "TS120"
 T = TypeVar("T")
 _MERGES = ("view", "reshape", "flatten")
+_COLOURS = (3, 4)
+"""How many channels an image has, of which they can be told from its height and width."""
 _VIEWS = ("Tensor.view", "Tensor.reshape", "torch.reshape")
 
 
@@ -88,6 +91,20 @@ def _misplaced(analysis: Analysis, call: LibraryCall, node: ast.Call, old: Shape
         axes = [index for index, one in enumerate(old) if same(one, new[place])]
         if len(axes) == 1 and axes[0] not in kept and _from_shape(analysis, call.site.scene, size):
             return axes[0], place
+    return _channels(old, new)
+
+
+def _channels(old: Shape, new: Shape) -> tuple[int, int] | None:
+    """Where the channels of an image are, and where the view claims to have them: from the last dimension to the first one of
+    the three, or the other way round."""
+    if len(old) != len(new) or len(old) < 3 or not same_shape(old[:-3], new[:-3]):
+        return None
+    one, two, first = old[-3:], new[-3:], len(old) - 3
+    for channels_last, channels_first, axis in ((one, two, (first + 2, first)), (two, one, (first, first + 2))):
+        *image, channels = channels_last
+        sizes = [size for size in image if isinstance(size, int) and size > max(_COLOURS)]
+        if channels in _COLOURS and len(sizes) == 2 and same_shape(channels_first, (channels, *image)):
+            return axis
     return None
 
 
