@@ -80,15 +80,15 @@ class _Use:
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    seen: set[Span] = set()
+    seen: set[tuple[Span, str]] = set()
     masks: Masks | None = None
     for operation in analysis.trace.operations:
         for use in _uses(analysis, operation):
             masks = masks or Masks(analysis)
             meaning = masks.meaning(use.mask.tensor)
             fault = None if meaning is None else _fault(use, meaning)
-            if meaning is not None and fault is not None and operation.site.span not in seen:
-                seen.add(operation.site.span)
+            if meaning is not None and fault is not None and (operation.site.span, use.by) not in seen:
+                seen.add((operation.site.span, use.by))
                 yield _finding(analysis, use, meaning, fault)
 
 
