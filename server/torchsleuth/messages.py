@@ -637,6 +637,7 @@ ENGLISH: dict[str, str] = {
     "state.wrapped": 'this state is that of the {wrapper} `{name}`, whose names begin with "{inner}.": save that of `{name}.{inner}`',
     "state.nothing": "no name of this state ({given}) is one of the module's ({own}): with strict=False, nothing is loaded",
     "fix.without_prefix": 'Leave "{prefix}" out of the names',
+    "state.key.optimizer": "`{given}` is the state of a module, and is loaded into an optimizer",
     "state.wrapped.here": "wrapped here",
     "state.misfit.saved": "the state is taken here",
     "state.misfit": "this state does not fit: {wrong}",

@@ -2,7 +2,8 @@
 
 What it finds
     `checkpoint["name"]` of what torch.load gives, where the script itself has written that file, under other names;
-    `model.state_dict()["fc.weight"]` of a module that has no such parameter or buffer.
+    `model.state_dict()["fc.weight"]` of a module that has no such parameter or buffer. The state of a module, loaded into an
+    optimizer.
 Why it hurts
     KeyError, when training is resumed or the model is used.
 Example
@@ -23,11 +24,13 @@ import difflib
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.trace import Misuse
+from torchsleuth.interp.library.hierarchy import STATE
+from torchsleuth.interp.trace import LibraryCall, Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.values import DictValue
+from torchsleuth.values import DictValue, LibraryObject
 
 CODE = "TS531"
 _TRIED = 3
@@ -45,6 +48,40 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         )
         text = message("state.key" if held.from_file else "state.key.module", key=f'"{key}"', keys=keys)
         yield Finding(misuse.site.span, text, (), tuple(_others(analysis, misuse)))
+    yield from _of_modules(analysis)
+
+
+def _of_modules(analysis: Analysis) -> Iterator[Finding]:
+    """An optimizer that is given the state of a module."""
+    seen: set[Span] = set()
+    for path, calls in analysis.calls.items():
+        if not path.startswith("torch.optim.") or not path.endswith(".load_state_dict") or "lr_scheduler" in path:
+            continue
+        for call in calls:
+            given, node = call.get(0, "state_dict"), call.site.node
+            state = given.slots.get("state") if isinstance(given, DictValue) else given
+            of_module = isinstance(state, LibraryObject) and state.path == STATE
+            if not of_module or not isinstance(node, ast.Call) or not node.args or call.site.span in seen:
+                continue
+            seen.add(call.site.span)
+            source = analysis.source_of(call.site.span.path)
+            text = message("state.key.optimizer", given=source.segment(node.args[0]))
+            yield Finding(call.site.span, text, (), tuple(_of_optimizer(analysis, call, node.args[0])))
+
+
+def _of_optimizer(analysis: Analysis, call: LibraryCall, given: ast.expr) -> Iterator[Candidate]:
+    """The entry of the same checkpoint whose name speaks of an optimizer."""
+    if not isinstance(given, ast.Subscript) or not isinstance(given.value, ast.Name):
+        return
+    source = analysis.source_of(call.site.span.path)
+    held = call.site.scene.names.get(given.value.id)
+    names = [one for one in (held.items or () if isinstance(held, DictValue) else ()) if isinstance(one, str)]
+    for name in names:
+        if "opt" in name.lower():
+            yield Candidate(
+                message("fix.replace", old=source.segment(given.slice), new=f'"{name}"'),
+                (edits.replace(source, given.slice, f'"{name}"'),),
+            )
 
 
 def _others(analysis: Analysis, misuse: Misuse) -> Iterator[Candidate]:
