@@ -9,19 +9,22 @@ declare function acquireVsCodeApi(): EditorApi;
 
 const editor = typeof acquireVsCodeApi === "function" ? acquireVsCodeApi() : undefined;
 
-export const inEditor = editor !== undefined;
-
 export function Reference({ place }: { place: Place }) {
-  const path = place.path.replaceAll("\\", "/");
-  const target = `vscode://file/${encodeURI(path.replace(/^\/+/, "")).replace(/[?#]/g, encodeURIComponent)}`;
+  const where = { "data-path": place.path, "data-line": place.line, "data-column": place.column };
+  if (editor !== undefined) {
+    // No link: the editor would follow it, too.
+    return (
+      <button type="button" class="place" {...where}>
+        {place.text}
+      </button>
+    );
+  }
+  const path = encodeURI(place.path.replaceAll("\\", "/").replace(/^\/+/, "")).replace(
+    /[?#]/g,
+    encodeURIComponent,
+  );
   return (
-    <a
-      class="place"
-      href={`${target}:${place.line}:${place.column}`}
-      data-path={place.path}
-      data-line={place.line}
-      data-column={place.column}
-    >
+    <a class="place" href={`vscode://file/${path}:${place.line}:${place.column}`} {...where}>
       {place.text}
     </a>
   );
@@ -33,9 +36,8 @@ export function follow(root: HTMLElement): void {
     return;
   }
   root.addEventListener("click", (event) => {
-    const link = event.target instanceof Element ? event.target.closest<HTMLElement>("a.place") : null;
+    const link = event.target instanceof Element ? event.target.closest<HTMLElement>(".place") : null;
     if (link !== null) {
-      event.preventDefault();
       const { path, line, column } = link.dataset;
       editor.postMessage({ open: { path, line: Number(line), column: Number(column) } });
     }

@@ -142,7 +142,6 @@ function FindingCard({ finding, labels }: { finding: Finding; labels: Labels }) 
             <span class={line.here ? "line here" : "line"}>
               <span class="number">{line.number}</span>
               {line.text}
-              {"\n"}
             </span>
           ))}
         </pre>
@@ -317,7 +316,6 @@ function ComparedSection({ compared, labels }: { compared: Compared; labels: Lab
                 class={line.startsWith("+") ? "line added" : line.startsWith("-") ? "line removed" : "line"}
               >
                 {line}
-                {"\n"}
               </span>
             ))}
           </pre>

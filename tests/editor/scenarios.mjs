@@ -345,12 +345,13 @@ scenario(
     assert.ok((await inside.locator(".u-wrap canvas").count()) > 0, "plots");
     assert.ok((await inside.locator(".heat .cells i").count()) > 0, "heat maps");
     await editor.screenshot("report");
-    await inside.locator(".checklist a.place", { hasText: "train.py:6" }).first().click();
+    await inside.locator(".checklist .place", { hasText: "train.py:6" }).first().click();
     await until(
       "the line of the optimizer",
       () => ask("cursor"),
       (cursor) => cursor?.[0] === path && cursor[1] === 5,
     );
+    assert.equal(await page.locator(".monaco-dialog-box").count(), 0, "the editor follows no link by itself");
     await ask("configure", { name: "workbench.colorTheme", value: "Default High Contrast" });
     await until(
       "high contrast",

@@ -98,7 +98,7 @@ class View:
     def _lines(self, diagnostic: Diagnostic) -> list[Json]:
         """The line of a finding and those around it."""
         source, line = self._sources(diagnostic.path), diagnostic.start.line
-        count = source.text.count("\n") + 1
+        count = len(source.text.rstrip().split("\n"))
         if not source.text or line > count:
             return []
         numbers = range(max(1, line - AROUND), min(count, line + AROUND) + 1)
