@@ -133,7 +133,7 @@ def run(
     ],
     module: Annotated[bool, typer.Option("-m", help="SCRIPT is the name of a module, as for python -m.")] = False,
     report: Annotated[
-        Path | None, typer.Option(help="Write the run's report to this file: a page (.html), else JSON.")
+        Path | None, typer.Option(help="Write the run's report here: a page (.html), TensorBoard (.tb), else JSON.")
     ] = None,
     output_format: Format = OutputFormat.text,
     python: Python = None,
@@ -177,7 +177,7 @@ def run(
 def collect(
     folder: Annotated[Path, typer.Argument(help="The folder that TORCHSLEUTH_RUN named.")],
     report: Annotated[
-        Path | None, typer.Option(help="Write the report to this file: a page (.html), else JSON.")
+        Path | None, typer.Option(help="Write the report here: a page (.html), TensorBoard (.tb), else JSON.")
     ] = None,
     output_format: Format = OutputFormat.text,
     python: Python = None,
@@ -201,6 +201,20 @@ def compare(
     from torchsleuth.cli.compare import compare as show
 
     raise typer.Exit(show(before, now, fail_on, output_format.value))
+
+
+@app.command()
+def diagnose(
+    path: Annotated[
+        Path,
+        typer.Argument(help="Event files, metrics.csv, trainer_state.json, CSV or JSON lines, or a folder with them."),
+    ],
+    output_format: Format = OutputFormat.text,
+) -> None:
+    """Say what the log of a training shows. Exit status: 1 if something was found."""
+    from torchsleuth.cli.diagnose import diagnose as show
+
+    raise typer.Exit(show(path, output_format.value))
 
 
 @app.command(context_settings=_PASS_ON)

@@ -12,8 +12,9 @@ from torchsleuth.cli.explained import Explainer
 from torchsleuth.cli.files import PathNames, is_script
 from torchsleuth.cli.output import Output, complain, data
 from torchsleuth.cli.render import print_diagnostic, source_reader, to_json
-from torchsleuth.cli.writing import Unwritable, check_private, write_private
+from torchsleuth.cli.writing import Unwritable, check_private, write_private, write_private_bytes
 from torchsleuth.messages import message
+from torchsleuth.report.dashboards import NAME, event_file
 from torchsleuth.report.history import Kept, earlier, remember
 from torchsleuth.report.page import page
 from torchsleuth.runtime.limits import Limits
@@ -89,11 +90,29 @@ def collect(folder: Path, report: Path | None, output_format: str, python: str |
 
 def _written(result: RunReport, report: Path, before: Sequence[Kept] = ()) -> bool:
     try:
-        write_private(report, _text_of(result, report, before))
+        if _is_for_dashboards(report):
+            _write_events(result, report)
+        else:
+            write_private(report, _text_of(result, report, before))
     except Unwritable as error:
         complain(str(error))
         return False
     return True
+
+
+def _is_for_dashboards(report: Path) -> bool:
+    return report.suffix.lower() == ".tb"
+
+
+def _write_events(result: RunReport, report: Path) -> None:
+    """A folder for TensorBoard: that is what it reads. Raises Unwritable."""
+    try:
+        report.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise Unwritable(message("cli.cannot_write", path=report, error=error.strerror or error)) from None
+    if result.recorded is None:
+        complain(message("cli.no_scalars", path=report))
+    write_private_bytes(report / NAME, event_file(result.recorded))
 
 
 def _text_of(result: RunReport, report: Path, before: Sequence[Kept]) -> str:
@@ -119,7 +138,7 @@ def _can_run(script: Path) -> bool:
 def _can_write(report: Path) -> bool:
     """Asked before the run, which may take a day."""
     try:
-        check_private(report)
+        check_private(report / NAME if _is_for_dashboards(report) and report.is_dir() else report)
     except Unwritable as error:
         complain(str(error))
         return False

@@ -32,8 +32,13 @@ def check_private(path: Path) -> None:
 
 def write_private(path: Path, text: str) -> None:
     """A file that its owner alone reads, whatever was there before; from its first byte on. Raises Unwritable."""
+    write_private_bytes(path, text.encode("utf-8"))
+
+
+def write_private_bytes(path: Path, data: bytes) -> None:
+    """The same of what is no text. Raises Unwritable."""
     check_private(path)
-    _replace(path, text.encode("utf-8"), PRIVATE)
+    _replace(path, data, PRIVATE)
 
 
 def write_text(path: Path, text: str) -> None:

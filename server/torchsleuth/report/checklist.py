@@ -57,6 +57,10 @@ def _with_findings(point: Point, found: list[Diagnostic]) -> Point:
 _BY_WORD = (
     ("out-of-memory", "memory"),
     ("finite", "numbers"),
+    ("scale-collapses", "numbers"),
+    ("validation", "evaluation"),
+    ("waiting", "time"),
+    ("predicted", "model"),
     ("learning-rate", "rate"),
     ("scheduler", "rate"),
     ("update", "rate"),
