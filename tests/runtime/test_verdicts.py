@@ -61,3 +61,56 @@ def test_a_training_in_a_function_is_told_of_though_nothing_of_it_lives_at_the_e
     root = next(one for one in training.modules if one.root and one.elements)
     assert (root.type, root.elements, root.optimized) == ("Sequential", 67, True)
     assert report.versions is not None and report.versions["libraries"]["torch"]
+
+
+WHOLE = """
+import torch
+from torch import nn
+
+
+def fit(model, optimizer, x, y):
+    history = []
+    for epoch in range(12):
+        for rows in torch.randperm(len(x)).split(32):
+            optimizer.zero_grad()
+            loss = nn.functional.{loss}
+            loss.backward()
+            optimizer.step()
+            history.append({kept})
+        model.eval()
+        with torch.no_grad():
+            model(x)
+        {mode}
+
+
+torch.manual_seed(0)
+x = torch.randn(128, 4)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Dropout(0.1), nn.Linear(8, 1))
+fit(model, torch.optim.Adam(model.parameters(), lr=0.01), x * {scale}, x.sum(1))
+"""
+GOOD = {
+    "loss": "mse_loss(model(x[rows]).squeeze(1), y[rows])",
+    "kept": "loss.item()",
+    "mode": "model.train()",
+    "scale": "1",
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, []),
+        (
+            {"loss": "mse_loss(model(x[rows]), y[rows])", "kept": "loss", "mode": "pass"},
+            [("TS114", 11), ("TS507", 11), ("TS701", 14)],
+        ),
+        ({"scale": "100"}, [("TS930", 11)]),
+    ],
+)
+def test_a_run_names_what_is_wrong_in_a_training(
+    tmp_path: Path, changed: dict[str, str], expected: list[tuple[str, int]]
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(WHOLE.format(**{**GOOD, **changed}))
+    report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
+    assert [(found.code, found.start.line) for found in report.diagnostics] == expected

@@ -92,12 +92,12 @@ class KeptGraphs:
         while frame is not None:
             if self._own.is_own(frame.f_code):
                 for name, held in list(frame.f_locals.items()):
-                    if any(held is one for one in holders):
+                    if _has(held, holders):
                         return name
                     inner = getattr(held, "__dict__", None)
                     if type(inner) is dict:
                         for field, owned in list(inner.items()):
-                            if any(owned is one for one in holders):
+                            if _has(owned, holders):
                                 return f"{name}.{field}"
             frame = frame.f_back  # type: ignore[assignment]
         return ""
@@ -120,3 +120,11 @@ class KeptGraphs:
                 grown = {"place": place, "alive": counts[-1][1], "steps": len(counts), "holder": None, "grows": True}
                 found.append(grown)
         return found[:20]
+
+
+def _has(held: Any, holders: list[Any]) -> bool:
+    """Whether a value is one of the holders, or a dictionary of them. Nothing of the user's is called."""
+    if any(held is one for one in holders):
+        return True
+    inner = dict.values(held) if isinstance(held, dict) and len(held) <= 100 else ()
+    return any(found is one for found in inner for one in holders)

@@ -91,8 +91,8 @@ class Modules:
         self._torch: Any = None
         self._original: Any = None
         self.step = 0
-        self.pending: list[tuple[Site, int]] = []
-        """Calls since the last backward(), with the sequence number of autograd at that time."""
+        self.pending: list[tuple[Site, int, bool]] = []
+        """Calls since the last backward(), with the sequence number of autograd at that time, and whether it records."""
         self.on_call: Callable[[Known, Site, Any, bool, bool], None] | None = None
         self.on_error: Callable[[], None] = lambda: None
 
@@ -166,7 +166,7 @@ class Modules:
         if known.root is False:
             return
         if len(self.pending) < MAX_PENDING:
-            self.pending.append((site, number()))
+            self.pending.append((site, number(), grad))
         first = held["args"][0] if held.get("args") else None
         if grad and not training and isinstance(first, self._torch.TensorBase) and first.requires_grad:
             site.input_grad += 1
@@ -187,13 +187,13 @@ class Modules:
         from bisect import bisect_left
 
         pending = self.pending
-        for index, (site, began) in enumerate(pending):
+        for index, (site, began, grad) in enumerate(pending):
             site.run = 0
             if numbers is not None and len(pending) < MAX_PENDING:
                 ended = pending[index + 1][1] if index + 1 < len(pending) else 1 << 62
                 at = bisect_left(numbers, began)
                 site.looked += 1
-                site.in_graph += at < len(numbers) and numbers[at] < ended
+                site.in_graph += grad and at < len(numbers) and numbers[at] < ended
         pending.clear()
 
     # names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from statistics import median
+from typing import Any
 
 from torchsleuth.messages import message
 from torchsleuth.training import Activation, Parameter
@@ -15,6 +16,8 @@ TOO_LARGE = 1.0
 TOO_SMALL = 1e-5
 VANISHED = 1e-5
 EXPLODED = 1e5
+LARGE = 1e3
+"""Norm of all gradients, relative to that of the parameters: by itself, and where the loss overflows within a few steps."""
 STEPS = 30
 """Steps without which nothing is said of a loss that does not fall."""
 
@@ -44,7 +47,10 @@ def _first_loss(evidence: Evidence, course: Course) -> float | None:
 def _exploding(evidence: Evidence) -> Iterator[Finding]:
     """Gradients are as large from the first step on, before any update could have made them so."""
     steps = evidence.steps
-    if not steps or steps[0].number > 2 or steps[0].gradient < EXPLODED or _large_data(evidence):
+    overflows = evidence.training.bad is not None and evidence.training.bad.step <= 2 * ENOUGH
+    if not steps or steps[0].number > 2 or steps[0].gradient < (LARGE if overflows else EXPLODED):
+        return
+    if _large_data(evidence):
         return
     weights = [one for one in evidence.training.parameters if one.samples and one.samples[0].gradient is not None]
     largest = max(weights, key=lambda one: one.samples[0].gradient or 0.0, default=None)
@@ -180,7 +186,7 @@ def _not_finite(evidence: Evidence) -> Iterator[Finding]:
     step = bad.step if bad is not None else course.first_bad if course is not None else 1
     place = bad.place if bad is not None and bad.place is not None else evidence.loss_place
     name = _FUNCTIONS.get(bad.function or "") if bad is not None else None
-    values = {"value": bad.value if bad is not None else "nan", "step": step or 1}
+    values: dict[str, Any] = {"value": bad.value if bad is not None else "nan", "step": step or 1}
     if bad is not None and bad.where == "parameter" and name:
         text = message("run.steep", function=name, name=bad.name or "a parameter", **values)
     elif bad is not None and bad.where == "parameter":
@@ -191,7 +197,9 @@ def _not_finite(evidence: Evidence) -> Iterator[Finding]:
         text = message("run.bad_operation", function=name, **values)
     else:
         text = message("run.bad", **values)
-    yield Finding("TS920", place, text, rank=28 if bad is None or bad.place is None else 19)
+    thrown = any(one.update >= TOO_LARGE for one in evidence.steps if one.number < values["step"])
+    exact = bad is not None and bad.place is not None and (name is not None or bad.where == "input")
+    yield Finding("TS920", place, text, rank=28 if not exact else 23 if thrown else 19)
 
 
 def _same_output(evidence: Evidence) -> Iterator[Finding]:

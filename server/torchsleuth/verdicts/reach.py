@@ -55,9 +55,11 @@ def _not_optimized(evidence: Evidence) -> Iterator[Finding]:
         return
     for number, parameters in left.items():
         root = modules[number]
-        if root.optimized and _chosen(evidence, root) or not root.optimized and not _trains(root):
-            continue
         elements = sum(_elements(parameter) for parameter in parameters)
+        if root.optimized and 2 * elements >= root.elements and _chosen(evidence, root):
+            continue
+        if not root.optimized and not _trains(root):
+            continue
         values = {"names": _named(parameters), "elements": elements, "type": evidence.stepped[0].type}
         yield Finding("TS512", _optimizer_of(evidence, root), message("run.not_optimized", **values))
 
