@@ -18,6 +18,10 @@ _GIVE_THEMSELVES = frozenset("to cuda cpu train eval float half double requires_
 """Methods that give what they are called on, or go through it."""
 
 
+_PREPARE = frozenset({"prepare", "setup"})
+"""Methods of Accelerate and Fabric that give back what they are given, ready for training."""
+
+
 @dataclass(frozen=True)
 class Is:
     """The value of a key itself."""
@@ -118,6 +122,9 @@ class Reader:
             return
         if isinstance(statement, ast.For | ast.AsyncFor):
             self._bind(statement.target, self._over(statement, self._value(statement.iter, names)), names)
+        elif isinstance(statement, ast.Assign) and (prepared := _prepared(statement)):
+            for target, labels in [(target, self._value(part, names)) for target, part in prepared]:
+                self._bind(target, labels, names)
         elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign) and statement.value is not None:
             value = self._value(statement.value, names)
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
@@ -296,6 +303,17 @@ class Reader:
 def _derived(labels: Labels) -> Labels:
     """The labels of what is computed from values with these."""
     return frozenset(label for label in labels if not isinstance(label, Is))
+
+
+def _prepared(statement: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
+    """The targets and arguments of ``model, optimizer = accelerator.prepare(model, optimizer)``: each is what it was before."""
+    call = statement.value
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in _PREPARE:
+        return []
+    target = statement.targets[0]
+    targets = target.elts if isinstance(target, ast.Tuple) else [target]
+    plain = not call.keywords and not any(isinstance(part, ast.Starred) for part in (*call.args, *targets))
+    return list(zip(targets, call.args)) if plain and len(targets) == len(call.args) else []
 
 
 __all__ = ["Functions", "Is", "Item", "Key", "Labels", "Reader", "Result", "Uses"]

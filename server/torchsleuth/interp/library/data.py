@@ -12,6 +12,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library.collate import MAX_LISTED, Collation, convert
+from torchsleuth.interp.library.hierarchy import tensors_in
 from torchsleuth.interp.models import Model, attribute, models, of_class
 from torchsleuth.interp.pipeline import LOADER, DataFault, Refusal
 from torchsleuth.interp.trace import Operation
@@ -204,9 +205,12 @@ def _batch(interp: Interpreter, loader: LibraryObject, found: Examples, size: Si
     """One batch of a loader, made of samples like those found."""
     interp.collating += 1
     try:
-        return _collated(interp, loader, found, size, site)
+        batch = _collated(interp, loader, found, size, site)
     finally:
         interp.collating -= 1
+    for tensor in tensors_in(batch) if loader.slots.get("prepared") else ():
+        interp.heap.set(tensor.slots, "spec", tensor.spec.with_(device=None))  # moved by what prepared the loader
+    return batch
 
 
 def _collated(interp: Interpreter, loader: LibraryObject, found: Examples, size: Size | None, site: Site) -> Value:

@@ -1,6 +1,7 @@
 """All modules that register models, imported at one place."""
 
 from torchsleuth.interp.library import (
+    accelerate,
     clocks,
     contexts,
     data,
@@ -22,6 +23,7 @@ from torchsleuth.interp.library import (
 )
 
 __all__ = [
+    "accelerate",
     "clocks",
     "contexts",
     "data",
