@@ -70,7 +70,7 @@ def signs(logs: Logs) -> tuple[Sign, ...]:
         found += _gradients(logs)
     found += _scale(logs)
     found += _rates(logs)
-    ranked = sorted(found, key=lambda sign: SEVERITIES.index(sign.severity))  # type: ignore[arg-type]
+    ranked = sorted(found, key=lambda sign: SEVERITIES.index(sign.severity))
     return tuple({(sign.code, sign.message): sign for sign in ranked}.values())
 
 

@@ -78,8 +78,8 @@ def _integer(minimum: int) -> Json:
 
 def _of(kind: Any, definitions: Json) -> Json:
     """The schema of a type; those of dataclasses are put to the definitions."""
-    if dataclasses.is_dataclass(kind):
-        name = str(kind.__name__)
+    if isinstance(kind, type) and dataclasses.is_dataclass(kind):
+        name = kind.__name__
         if name not in definitions:
             definitions[name] = {}
             hints = get_type_hints(kind)
