@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -11,7 +13,7 @@ from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.library import records
 from torchsleuth.interp.suppositions import Entry, Supposition, Trial
 from torchsleuth.interp.trace import DeclaredSighting, SizesMeet
-from torchsleuth.syntax.shapes import Declarations, Declared, key
+from torchsleuth.syntax.shapes import Declarations, Declared, DeclaredParts, Written, key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
@@ -35,6 +37,8 @@ from torchsleuth.values.names import Names
 
 SPREADS = (1, 2)
 """How many dimensions stand for a name of several, such as ``*batch``."""
+TIME_LEFT = 0.3
+"""The part of the time for a document that has to be left for another function to be checked."""
 _DTYPES = {
     "Float": "float32",
     "Inexact": "float32",
@@ -56,7 +60,7 @@ class Contract:
 
     `sizes`: its names, as symbols. `declared`: the names in its shapes; the others are integers that it, or the constructor
     of its object, takes. `usual`: the defaults of such integers. `spread`: the number of dimensions that stand for ``*batch``,
-    `spreads`: these. `complete`: optional arguments are passed, too. `loose`: tensors have the declared numbers of
+    `spreads`: these. `times`: in how many shapes of parameters and of the result a name stands. `complete`: optional arguments are passed, too. `loose`: tensors have the declared numbers of
     dimensions only.
     """
 
@@ -69,13 +73,15 @@ class Contract:
     sizes: dict[str, Size] = field(default_factory=dict)
     spreads: dict[str, tuple[Size, ...]] = field(default_factory=dict)
     usual: dict[Symbol, int] = field(default_factory=dict)
-    met: set[tuple[str, str]] = field(default_factory=set)
+    times: dict[str, int] = field(default_factory=dict)
 
 
 class WrittenContracts(EntryPoints):
     """Runs functions for what is written about them."""
 
     contract: Contract | None = None
+    deadline: float
+    """When the time for the document is over, in seconds of the processor."""
 
     def check_contracts(self, source: SourceText, frame: Frame) -> None:
         """Check every function of a document of which shapes are declared."""
@@ -87,8 +93,10 @@ class WrittenContracts(EntryPoints):
         seen: set[ast.AST] = set()
         for function in list(self.functions):
             node = function.node
-            if function.path != source.path or node in seen or isinstance(node, ast.Lambda) or self.overdue:
+            if function.path != source.path or node in seen or isinstance(node, ast.Lambda):
                 continue
+            if self.overdue or time.process_time() > self.deadline - self.budget.seconds * TIME_LEFT:
+                break
             seen.add(node)
             places = _declared_places(node, written)
             if places and self.oracle.misses <= self.most_questions and not function.is_generator:
@@ -116,6 +124,7 @@ class WrittenContracts(EntryPoints):
         complete: bool,
     ) -> None:
         contract = Contract(function, owner, _names_in(function, owner, written), spread, complete)
+        contract.times = _times(function, written)
         trial = self._run_as(contract, written, frame)
         self._keep(contract, trial)
         trace = trial.trace
@@ -196,12 +205,17 @@ class WrittenContracts(EntryPoints):
         def differs(wanted: Size | None, size: Size) -> bool:
             if wanted is None:
                 return False
+            if sighting.call is not None and (isinstance(wanted, int) or isinstance(size, int)):
+                return dims.equal(wanted, size) is False  # A name for a number that its callers rely on.
             if isinstance(wanted, int) and not own.issuperset(dims.symbols(size)):
                 return dims.equal(wanted, size) is False  # A number for what whoever makes the object says.
             return differ_in_general(wanted, size, rigid, contract.usual)
 
+        # The other sizes that shapes say, by which those are known that stand in the wrong place.
+        others = tuple((name, size) for name, size in contract.sizes.items() if name in contract.declared)
         return replace(
             sighting,
+            sizes=(*sighting.sizes, *others) if sighting.declared.kind != "annotation" else sighting.sizes,
             expected=tuple(wanted if differs(wanted, size) else None for wanted, size in zip(expected, shape)),
         )
 
@@ -392,7 +406,10 @@ class WrittenContracts(EntryPoints):
             shared = set(dims.symbols(left)) & set(dims.symbols(right))
             if not shared or not differ_in_general(left, right, frozenset(self.rigid), contract.usual):
                 return False
-        if site is not None:
+        if fact.soft and any(contract.times.get(dims.text(size), 0) < 2 for size in (left, right)):
+            # What is broadcast may have been given a name of its own that nothing else refers to.
+            self.unify(left, right)
+        elif site is not None:
             self._note_meeting(contract, site, left, right)
         return True
 
@@ -493,6 +510,21 @@ def _names_in(function: Function, owner: ClassValue | None, written: Declaration
                 if shape is not None:
                     found.update(shape.names)
     return frozenset(found)
+
+
+def _times(function: Function, written: Declarations) -> dict[str, int]:
+    """In how many of the shapes of a function's parameters and of its result each name stands."""
+    shapes: list[Written | None] = [written.parameters.get(key(one)) for one in _parameters(function)]
+    shapes.append(written.results.get(key(function.node)))
+    found: Counter[str] = Counter()
+    while shapes:
+        shape = shapes.pop()
+        if isinstance(shape, DeclaredParts):
+            shapes += shape.parts
+        elif shape is not None:
+            spreads = {f"{shape.spread_name}{number}" for number in range(max(SPREADS))} if shape.spread_name else set()
+            found.update({*shape.names, *spreads})
+    return dict(found)
 
 
 def _compares_sizes(function: ast.AST) -> bool:

@@ -430,7 +430,7 @@ def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Decl
     for match in _LIST.finditer(part):
         made = _listed(match["inner"], begin + start + match.start("inner"))
         before = part[: match.start()]
-        if made is None or (before[-1:].isalnum() or before[-1:] in "_])"):
+        if made is None or re.search(r"[\w\])]$", before):
             continue
         dims, spread, comma = made
         words = [size.size for size in dims if isinstance(size.size, str)]
@@ -444,7 +444,7 @@ def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Decl
         return None
     sizes = [str(size.size).lower() for size in dims]
     leads = not re.sub(r"\([^()]*\)|[\s`*:,.]|\b(torch|Tensor|tensor)\b", "", part[: match.start()])
-    named = leads and (sure or sizes[0] in _BATCH_NAMES)
+    named = (leads and sure) or ((leads or sure) and sizes[0] in _BATCH_NAMES)
     if not says and (not named or set(sizes) & _OTHER_LISTS - {"h", "w", "height", "width"}):
         return None
     inner = begin + start + match.start("inner")

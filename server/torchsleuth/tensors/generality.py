@@ -10,6 +10,8 @@ from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 
 _SAMPLES = 48
+_MULTIPLE = 3 * 2**10
+"""What most numbers divide that are written where a size is divided."""
 _MOST_EQUAL = 0.05
 """Two sizes that are equal for a larger share of the samples are taken to be equal under a condition that the code relies
 on, such as one size being a multiple of another."""
@@ -45,7 +47,7 @@ def _rarely_equal(left: Size, right: Size) -> bool:
     names = sorted({*dims.symbols(left), *dims.symbols(right)}, key=lambda symbol: symbol.key)
     chance = random.Random(len(names))
     equal = 0
-    multiples = [24 * 5**power for power in range(len(names))]
+    multiples = [_MULTIPLE * 5**power for power in range(len(names))]
     for number in range(_SAMPLES):
         # One half of the samples are numbers of no relation, in the other half they are multiples of each other.
         values = (

@@ -166,6 +166,21 @@ def _convolution(made: _Constructor) -> FunctionalForm:
     return FunctionalForm(f"torch.nn.functional.conv{axes}d", args)
 
 
+@_form("ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d")
+def _transposed_convolution(made: _Constructor) -> FunctionalForm:
+    axes = int(made.module.path[-2])
+    kernel = made.plain(2, "kernel_size", UNKNOWN)
+    kernel = kernel if isinstance(kernel, tuple) else (kernel,) * axes
+    stride, padding, more = made.plain(3, "stride", 1), made.plain(4, "padding", 0), made.plain(5, "output_padding", 0)
+    dilation = made.plain(8, "dilation", 1)
+    if made.value(6, "groups", 1) != 1:
+        raise LookupError("groups")
+    inputs, outputs = made.size(0, "in_channels", -axes - 1), made.size(1, "out_channels")
+    bias = made.weight(outputs) if made.value(7, "bias", True) is not False else None
+    args = (made.weight(inputs, outputs, *kernel), bias, stride, padding, more, 1, dilation)
+    return FunctionalForm(f"torch.nn.functional.conv_transpose{axes}d", args)
+
+
 @_form("LayerNorm", "RMSNorm")
 def _layer_norm(made: _Constructor) -> FunctionalForm:
     given = made.value(0, "normalized_shape")

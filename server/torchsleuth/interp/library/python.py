@@ -255,7 +255,9 @@ def _in_any_order(interp: Interpreter, value: Value, items: tuple[Value, ...]) -
 
 @_model("tuple")
 def _tuple(interp: Interpreter, call: Arguments) -> Value:
-    items = interp.sequence(call.args[0], call.node, call.frame) if call.args else ()
+    if not call.args:
+        return ()
+    items = interp.sequence(call.args[0], call.node, call.frame)
     return UNKNOWN if items is None or limits.is_large(items) else _in_any_order(interp, call.args[0], items)
 
 

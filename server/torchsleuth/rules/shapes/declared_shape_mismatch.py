@@ -141,7 +141,7 @@ def _wrong_names(sighting: DeclaredSighting) -> list[int] | None:
         if part is None or wanted is None:
             continue
         # A letter names the axis as often as the size: what has the size of another one is wrong.
-        others = [other for name, other in known.items() if name != part.size]
+        others = [other for name, other in known.items() if name != part.size and not isinstance(other, int)]
         if not isinstance(part.size, str) or len(part.size) >= MIN_WORD or size in others:
             wrong.append(axis)
     return wrong or None
