@@ -116,7 +116,8 @@ class KeptGraphs:
                 )
         for site, counts in self._old.items():
             place = place_of(site)
-            if place is not None and len(counts) >= 3 and counts[0][1] < counts[-1][1]:
+            most = max(count for _, count in counts)
+            if place is not None and len(counts) >= 3 and most >= 3 * counts[0][1]:
                 grown = {"place": place, "alive": counts[-1][1], "steps": len(counts), "holder": None, "grows": True}
                 found.append(grown)
         return found[:20]

@@ -18,7 +18,7 @@ from torchsleuth.schema import Diagnostic, Json, Position, RunLine, Sample, Tens
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.training import Training
-from torchsleuth.verdicts.judge import verdicts
+from torchsleuth.verdicts.judge import OF_ABSENCE, verdicts
 
 Sources = Callable[[str], SourceText]
 
@@ -258,6 +258,8 @@ class Collector:
             for fact in observed_facts(item, sources)
         }
         silent = verdicts(self._recorded, sources) if self._recorded is not None and not crashes else ()
+        if (ended or self._ended or _how_it_ended(exit_code, cancelled)) != "exit":
+            silent = tuple(diagnostic for diagnostic in silent if diagnostic.code not in OF_ABSENCE)
         return RunReport(
             script,
             exit_code,

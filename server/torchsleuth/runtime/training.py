@@ -296,7 +296,8 @@ class TrainingRecorder:
 
     def _clipped(self, key: places.Key | None) -> None:
         kind = "clip"
-        if self._last_event == "step":
+        waiting = any(state.since for state in self._optimizers.values())  # one backward() for several optimizers
+        if self._last_event == "step" and not waiting:
             kind = "clip-before-backward" if self._zeroed else "clip-after-step"
         elif self._last_event in ("", "zero") and not self._backwards:
             kind = "clip-before-backward"

@@ -17,6 +17,8 @@ _PARTS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
     numbers.findings,
     evaluation.findings,
 )
+OF_ABSENCE = frozenset({"TS503", "TS938"})
+"""What may still have come, in a run that was ended early."""
 
 
 def verdicts(training: Training, sources: Sources) -> tuple[Diagnostic, ...]:

@@ -141,7 +141,7 @@ def _schedules(evidence: Evidence) -> Iterator[Finding]:
         if number is None or not 0 <= number < len(evidence.training.optimizers):
             continue
         optimizer = evidence.training.optimizers[number]
-        if scheduler.steps == 0 and optimizer.steps >= 2 * MANY:
+        if scheduler.steps == 0 and _several_passes(evidence, optimizer):
             near = optimizer.place or optimizer.step_place
             place = constructed(evidence, scheduler.type, near) or near
             text = message("run.schedule_unused", type=scheduler.type, steps=optimizer.steps)
@@ -156,6 +156,12 @@ def _schedules(evidence: Evidence) -> Iterator[Finding]:
             yield Finding("TS508", scheduler.step_place, text, mild=True)
         else:
             yield from _too_fast(scheduler, optimizer)
+
+
+def _several_passes(evidence: Evidence, optimizer: Optimizer) -> bool:
+    """Whether the training went on behind its first pass over the data, as far as that is known."""
+    rounds = [loader.rounds for loader in evidence.training.loaders if loader.training]
+    return optimizer.steps >= 2 * MANY and max(rounds) >= 2 if rounds else optimizer.steps >= 6 * MANY
 
 
 def _too_fast(scheduler: Scheduler, optimizer: Optimizer) -> Iterator[Finding]:
