@@ -232,6 +232,7 @@ ENGLISH: dict[str, str] = {
     "page.phase.evaluation": "evaluation",
     "page.phase.other": "other",
     "page.role.input": "input",
+    "page.role.first": "first inputs",
     "page.role.target": "target",
     "page.role.prediction": "prediction",
     "page.table.modules": "Modules",
@@ -1337,6 +1338,11 @@ def message(identifier: str, **values: Any) -> str:
     unknown identifier."""
     filled = ENGLISH[identifier].format(**_with_safe_places(values))
     return escape(_LINE_END.sub(lambda end: "".join(filter(None, end.groups())) or " ", filled))
+
+
+def word(prefix: str, name: str) -> str:
+    """The word of the reader's language for a name of ours; the name itself where the catalogue has none."""
+    return message(f"{prefix}{name}") if f"{prefix}{name}" in ENGLISH else escape(name)
 
 
 def messages_of(prefix: str) -> dict[str, str]:

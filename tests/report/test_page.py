@@ -195,3 +195,16 @@ def test_the_page_keeps_the_environment_to_itself() -> None:
     secret = "hf_0123456789abcdef"
     made = report(sound(), finding(f"refused {secret}"), environment=(("TOKEN", secret),))
     assert secret not in page(made, sources) and "<value of $TOKEN>" in view(made)["verdict"]["text"]
+
+
+def test_what_the_page_has_no_word_for_is_shown_as_it_is() -> None:
+    batch = sound().batches[0]
+    training = sound(
+        batches=(Batches("auxiliary", batch.place, batch.samples),),
+        phases={"forward": 1.0, "sampling": 1.0},
+        bad=Bad(3, "elsewhere"),
+    )
+    found = view(report(training, ended="evicted"))
+    assert found["tables"][1]["rows"][0][0]["text"] == "auxiliary"
+    assert [part["name"] for part in found["bars"][0]["parts"]] == ["forward", "sampling"]
+    assert ["Ended", "evicted"] in found["environment"]

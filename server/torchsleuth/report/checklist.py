@@ -296,6 +296,9 @@ def _gradients(training: Training) -> _Seen:
     return GREEN, tuple(said), None
 
 
+_WHERE = ("parameter", "input", "target", "operation")
+
+
 def _numbers(training: Training) -> _Seen:
     bad = training.bad
     count = sum(loss.values.bad for loss in training.losses)
@@ -306,7 +309,8 @@ def _numbers(training: Training) -> _Seen:
         place = None
         if bad is not None:
             place = bad.place or bad.loss_place
-            said.insert(0, message(f"page.bad.{bad.where}", name=bad.name or bad.function or "", step=bad.step))
+            where = bad.where if bad.where in _WHERE else "unknown"
+            said.insert(0, message(f"page.bad.{where}", name=bad.name or bad.function or "", step=bad.step))
         return RED, tuple(said), place
     infinite = [item for item in training.parameters if any(not sample.finite for sample in item.samples)]
     if infinite:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from torchsleuth.messages import message, messages_of
+from torchsleuth.messages import message, messages_of, word
 from torchsleuth.report.checklist import AMBER, RED, checklist
 from torchsleuth.report.losses import by_place, course
 from torchsleuth.report.numbers import amount, number, seconds, share
@@ -158,7 +158,7 @@ class View:
             last = batches.samples[-1]
             key = (batches.role, batches.place and (batches.place.path, batches.place.span))
             row = [
-                {"text": message(f"page.role.{batches.role}"), "place": self._place(batches.place)},
+                {"text": word("page.role.", batches.role), "place": self._place(batches.place)},
                 _sizes(last.shape),
                 last.dtype,
                 f"{number(last.low)} … {number(last.high)}",
@@ -231,7 +231,7 @@ def _environment(report: RunReport) -> list[list[str]]:
     training = report.recorded
     rows = [
         ("script", report.script),
-        ("ended", message(f"page.end.{report.ended}") if report.exit_code == 0 else f"{report.exit_code}"),
+        ("ended", word("page.end.", report.ended) if report.exit_code == 0 else f"{report.exit_code}"),
         ("took", seconds(report.seconds)),
         ("python", " ".join(str(versions.get(name, "")) for name in ("python", "executable")).strip()),
         ("platform", str(versions.get("platform", ""))),
@@ -370,7 +370,7 @@ def _bars(training: Training) -> Iterator[Json]:
     if total:
         parts = [
             {
-                "name": message(f"page.phase.{name}"),
+                "name": word("page.phase.", name),
                 "share": value / total,
                 "text": f"{seconds(value)}, {share(value / total)}",
             }
