@@ -149,6 +149,7 @@ def told(
     place = {"path": "a.py", "line": 3, "function": "f"}
     passes = [{"path": "a.py", "line": 2, "batches": list(batches)}]
     event = {"rank": rank, "world": 2, "steps": 8, "step_ms": 10.0, "local_ms": 1.0, "place": place, "passes": passes}
+    event["complete"] = True
     return {"pid": rank, "rank": rank, "ranks": [{**event, "summed": 4, "sums": [[list(shape), 0.5, norm]], **more}]}
 
 
@@ -165,6 +166,9 @@ def test_what_is_not_said_of_ranks() -> None:
     assert merged(told(0, 1.0), told(1, 2.0, sums=None))["apart"] is None
     assert merged(told(0, 1.0), told(1, 1.0, batches=(3, 4)))["unequal"]["batches"] == {0: 4, 1: 3}
     assert merged(told(0, 1.0), told(1, 1.0, batches=(4, 3)))["unequal"] is None, "the last one goes on"
+    assert merged(told(0, 1.0), told(1, 1.0, batches=(4, 1)))["unequal"]["batches"] == {0: 4, 1: 1}
+    stopped = told(1, 1.0, batches=(4, 1), complete=False)
+    assert merged(told(0, 1.0), stopped)["unequal"] is None, "it was stopped, and told of its batches long before"
     assert merged(told(0, 1.0), told(1, 1.0, passes=[]))["unequal"] is None, "one rank evaluates"
     assert merged(told(0, 1.0), told(1, 1.0))["slowest"] is None
     assert merged(told(0, 1.0), told(1, 1.0, local_ms=5.0))["slowest"]["rank"] == 1

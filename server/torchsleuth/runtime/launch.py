@@ -278,7 +278,7 @@ class Launch:
         try:
             self._outlive_builtins()
             self.recorder.flush()
-            self.progress.tell()
+            self.progress.tell(complete=not self._left)
             trained = self.watch.result()
             self.recorder.blind = self.recorder.blind or _runs_compiled()
             lines = self.recorder.lines()

@@ -81,8 +81,8 @@ class Progress:
         except Exception:
             return None
 
-    def tell(self) -> None:
-        """Send the state of now."""
+    def tell(self, *, complete: bool = False) -> None:
+        """Send the state of now. `complete`: the main program has come to its end, and so have its passes over loaders."""
         rank = self.rank()
         if rank is None:
             return
@@ -99,6 +99,7 @@ class Progress:
             local_ms=_median_ms(self._local),
             place=self._place,
             passes=passes,
+            complete=complete,
             summed=self._summed,
             sums=self._sums,
         )

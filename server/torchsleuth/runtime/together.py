@@ -27,8 +27,8 @@ _COLLECTIVE = ("torch/distributed/", "torch/nn/parallel/distributed.py", "torch/
 
 
 def merged_ranks(processes: Sequence[Json], crashes: Sequence[Json], pages: Iterable[Page]) -> Json | None:
-    """{world, ranks: [{rank, pid, steps, step_ms, local_ms, passes, batches}], first_to_crash, slowest, apart, unequal};
-    None where there are no ranks."""
+    """{world, ranks: [{rank, pid, steps, step_ms, local_ms, passes, complete, batches}], first_to_crash, slowest, apart,
+    unequal}; None where there are no ranks."""
     told = {process["pid"]: process for process in processes if process.get("ranks")}
     if not told:
         return None
@@ -45,6 +45,7 @@ def merged_ranks(processes: Sequence[Json], crashes: Sequence[Json], pages: Iter
                 "step_ms": last["step_ms"],
                 "local_ms": last["local_ms"],
                 "passes": last["passes"],
+                "complete": last["complete"],
                 "batches": page.batches if page is not None else None,
             }
         )
@@ -115,7 +116,9 @@ def _root(shape: list[int]) -> float:
 
 
 def _unequal(ranks: list[Json]) -> Json | None:
-    """A pass over a loader in which ranks had different numbers of batches. The last pass of a rank may have been cut."""
+    """A pass over a loader in which ranks had different numbers of batches. The last pass of a rank may have been cut by the
+    script, and how far it went is not known where the rank did not come to its end."""
+    complete = all(rank["complete"] for rank in ranks)
     places: dict[tuple[str, int], dict[int, list[int]]] = {}
     for rank in ranks:
         for item in rank["passes"]:
@@ -123,11 +126,11 @@ def _unequal(ranks: list[Json]) -> Json | None:
     for (path, line), counts in places.items():
         if len(counts) < len(ranks):
             continue
-        complete = min(len(passes) for passes in counts.values()) - 1
-        for index in range(complete + 1):
+        for index in range(min(len(passes) for passes in counts.values())):
             numbers = {rank: passes[index] for rank, passes in counts.items()}
-            ended = all(index < len(passes) - 1 for passes in counts.values())
-            if len(set(numbers.values())) > 1 and (ended or max(numbers.values()) - min(numbers.values()) > 1):
+            over = all(index < len(passes) - 1 for passes in counts.values())
+            apart = max(numbers.values()) - min(numbers.values())
+            if apart > 1 and complete or apart and over:
                 return {"path": path, "line": line, "pass": index + 1, "batches": numbers}
     return None
 
