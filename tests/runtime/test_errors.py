@@ -33,7 +33,7 @@ def test_the_example_raises_it_and_the_first_fix_repairs_it(entry: ErrorEntry, t
     assert observed.error is not None, "the example does not fail"
     found = observed.diagnostic
     assert found.code == entry.code and found.name == FAULTS[entry.code].name
-    assert entry.pattern.search(observed.crash["message"])
+    assert entry.pattern.search(observed.crash["message"] or observed.crash["type"])
     assert found.layer == "run" and "\n" not in found.message
     assert not re.match(r"\w+(Error|Exception): ", found.message) or entry.text != "error.generic"
     if found.fixes:

@@ -223,12 +223,13 @@ class Case:
         attributes = {f"attr_{name}": value for name, value in ((self.module or {}).get("attributes") or {}).items()}
         shape = self.input["shape"] if self.input is not None else []
         described = self.described
+        known = {"operands": described} if described else {}
         return {
             "type": self.crash["type"],
             "error": brief(message) if message else self.crash["type"],
             "layer": self.layer,
             "tensor": self.tensor,
-            "operands": described,
+            **known,
             "here": f"; here {described}" if described else "",
             "last": shape[-1] if shape else "?",
             "channels": shape[1] if len(shape) > 1 else "?",

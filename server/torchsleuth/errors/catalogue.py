@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import re
 
-from torchsleuth.errors import autograd, data, devices, dtypes, layers, losses, modules, processes, shapes
+from torchsleuth.errors import (
+    autograd,
+    data,
+    devices,
+    dtypes,
+    explained,
+    layers,
+    losses,
+    modules,
+    processes,
+    shapes,
+)
 from torchsleuth.errors.case import Case, CrashFrame, Sources
 from torchsleuth.errors.entry import ErrorEntry, entry
 from torchsleuth.schema import Json
@@ -13,6 +24,7 @@ CATALOGUE: tuple[ErrorEntry, ...] = (
     *processes.ENTRIES,
     *devices.ENTRIES,
     *losses.ENTRIES,
+    *explained.ENTRIES,
     *data.ENTRIES,
     *shapes.ENTRIES,
     *layers.ENTRIES,
@@ -30,7 +42,7 @@ SCRIPT_ERROR = entry("TS918", r"", "error.script")
 def find(crash: Json, sources: Sources) -> tuple[ErrorEntry, Case]:
     """The first entry that a crash belongs to, and the crash as that entry reads it."""
     for candidate in CATALOGUE:
-        match = candidate.pattern.search(crash["message"])
+        match = candidate.pattern.search(crash["message"] or crash["type"])
         if match is not None:
             case = Case(crash, sources, match)
             if candidate.applies(case):

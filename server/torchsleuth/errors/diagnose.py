@@ -46,6 +46,8 @@ def _text(entry: ErrorEntry, case: Case) -> str:
     identifier = entry.text if isinstance(entry.text, str) else entry.text(case)
     try:
         text = message(identifier, **case.values())
+        if entry.plain:
+            text = message("error.explained", text=text, here=case.values()["here"])
     except KeyError:  # a number that this crash does not show: PyTorch's own words then
         text = message("error.generic", **case.values())
     return " ".join(text.split())

@@ -18,7 +18,7 @@ class ErrorEntry:
     """`related`: further places that explain it. `expression`: what a message has to match. `text` is the id of the message or chooses one; `applies` tells whether a message that matches means this.
 
     `example` is a script that raises the error on the installed torch (None where that takes an accelerator); the
-    tests run it.
+    tests run it. `plain`: the message is followed by the operands.
     """
 
     code: str
@@ -28,6 +28,7 @@ class ErrorEntry:
     applies: Callable[[Case], bool] = lambda case: True
     example: str | None = None
     related: Callable[[Case], list[Related]] = lambda case: []
+    plain: bool = False
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:

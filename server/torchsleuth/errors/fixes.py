@@ -27,11 +27,11 @@ def append(frame: CrashFrame, node: ast.expr, suffix: str, safe: bool = True) ->
 
 
 def append_in(source: SourceText, node: ast.expr, suffix: str, safe: bool = True) -> Fix:
-    text = source.segment(node)
+    atom = isinstance(node, _ATOMS)
+    text = source.segment(node) if atom else f"({source.segment(node)})"
     title = message("fix.append", expression=" ".join(text.split())[:60], suffix=suffix)
-    if isinstance(node, _ATOMS):
-        return Fix(title, (edits.insert_after_node(source, node, suffix),), safe)
-    return Fix(title, (edits.replace(source, node, f"({text}){suffix}"),), safe)
+    edit = edits.insert_after_node(source, node, suffix) if atom else edits.replace(source, node, f"{text}{suffix}")
+    return Fix(title, (edit,), safe)
 
 
 def fitted(frame: CrashFrame, node: ast.expr | None, found: Json | None, fits: Fits, *ways: Way) -> Iterator[Fix]:

@@ -202,7 +202,7 @@ ENTRIES = (
     ),
     entry(
         "TS609",
-        r"Expected more than 1 (?:value per channel|spatial element) when training, got input size torch\.Size\(\[(.+?)\]\)",
+        r"Expected more than 1 value per channel when training, got input size torch\.Size\(\[(.+?)\]\)",
         "error.batch_of_one",
         _batch_of_one_fixes,
         example="from torch import nn\nnorm = nn.BatchNorm1d(3)\nx = torch.zeros(1, 3)\nnorm(x)",

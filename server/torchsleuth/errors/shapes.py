@@ -382,12 +382,6 @@ ENTRIES = (
         example="a, b = torch.zeros(4), torch.zeros(3)\ntorch.stack([a, b])",
     ),
     entry(
-        "TS199",
-        r"expect(?:s|ed) a non-empty (?:list of Tensors|TensorList)",
-        "error.empty_list",
-        example="torch.cat([])",
-    ),
-    entry(
         "TS104",
         r"split_with_sizes expects split_sizes to sum exactly to (\d+)",
         "error.split",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
+from torchsleuth.runtime.anomalies import forward_of
 from torchsleuth.runtime.recorder import Recorder
 from torchsleuth.runtime.registry import ConstructorRegistry, code_span
 from torchsleuth.runtime.rewrite import Span, span_of
@@ -55,7 +56,8 @@ class CrashReporter:
             "worker": False,
             "sample": _sample(entries),
         }
-        if (hidden := told(origin, found["message"])) is not None:
+        forward = forward_of(found["message"], [entry[0] for entry in library])
+        if (hidden := told(origin, found["message"], forward)) is not None:
             self._take_over(found, hidden)
         paths = {frame["path"] for frame in found["frames"]}
         constructor = (found["module"] or {}).get("constructor") or {"frames": []}

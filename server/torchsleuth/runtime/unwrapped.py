@@ -61,8 +61,11 @@ def innermost(error: BaseException, is_origin: Callable[[BaseException], bool]) 
     return found
 
 
-def told(error: BaseException, message: str) -> Told | None:
-    """What the message of an error, or the text that came with it from another process, says about the real one."""
+def told(error: BaseException, message: str, forward: str | None = None) -> Told | None:
+    """What the message of an error, or the text that came with it from another process, says about the real one. `forward`:
+    the stack of the operation whose gradient it is about."""
+    if forward is not None:
+        return Told(type(error).__name__, message, tuple(_places(forward)), False)
     remote = getattr(error.__cause__, "tb", None)
     if isinstance(remote, str) and _TRACEBACK in remote:
         return _of_traceback(remote, error, message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from torchsleuth.explanations import explained
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import constructor_related
@@ -144,7 +145,7 @@ def generic(analysis: Analysis, code: str) -> Iterator[Finding]:
     for failure in failures(analysis, code):
         operation = failure.operation
         described = [part.described("input") for part in operands(operation)[:3] if part.spec.shape is not None]
-        error = own_words(failure)
+        error = explained(failure.failure.message) or own_words(failure)
         operator = operator_text(operation)
         text = (
             message("operator.error", operator=operator, shapes=", ".join(described), error=error)

@@ -77,8 +77,25 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield _of_weight(analysis, operation, scores, weight)
     for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
         given = [used for used in operands(failure.operation) if used.spec.dtype is not None]
-        if failure.operation.site.span not in seen:
+        if "without overflow" in failure.failure.message:
+            yield _of_number(analysis, failure, plain)
+        elif failure.operation.site.span not in seen:
             yield _finding(analysis, failure, given) if given else plain
+
+
+def _of_number(analysis: Analysis, failure: OperatorFailure, plain: Finding) -> Finding:
+    """A number that the dtype of a tensor cannot hold, such as -1e9 for a mask in half precision."""
+    site, given = failure.operation.site, operands(failure.operation)
+    values = [value for value in failure.operation.args if isinstance(value, int | float)]
+    call = site.node
+    if not given or len(values) != 1 or not isinstance(call, ast.Call) or given[0].node is None:
+        return plain
+    value, dtype = values[0], given[0].spec.dtype
+    text = message("dtype.number", value=f"{value:g}", tensor=given[0].text(), dtype=dtype)
+    written_value = next((part.value for part in call.keywords if part.arg == "value"), None) or call.args[-1]
+    tensor = written(source_at(analysis, site), given[0].node)
+    limit = f"torch.finfo({tensor}.dtype).{'min' if value < 0 else 'max'}"
+    return Finding(plain.at, text, plain.related, [replaced(analysis, site, written_value, limit)])
 
 
 def _odd_weight(operation: Operation, scores: Tensor) -> Tensor | None:

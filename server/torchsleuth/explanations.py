@@ -1,0 +1,401 @@
+"""PyTorch's errors in plain words: the patterns of its messages, and what each means, for the text and for a run alike.
+
+A pattern only routes. `example` raises the error on the installed torch (None where that takes more than a few lines); the
+tests run it. What is told apart by the values of a crash is in `errors`, what needs the trace of the analysis in `rules`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from torchsleuth.messages import message
+
+
+class Explanation(NamedTuple):
+    """One error: its code, what its message has to match, the id of the message that explains it."""
+
+    code: str
+    expression: str
+    text: str
+    example: str | None = None
+
+
+_FUNCTIONAL = "import torch.nn.functional as F\n"
+_NUMPY = "import numpy as np\n"
+_PACK = "from torch.nn.utils.rnn import pack_padded_sequence\n"
+_SGD = "layer = torch.nn.Linear(2, 2)\noptimizer = torch.optim.SGD(layer.parameters(), lr=0.1)\n"
+_SCHEDULERS = "from torch.optim.lr_scheduler import OneCycleLR, ReduceLROnPlateau, StepLR\n" + _SGD
+_WEIGHT = "w = torch.ones(3, requires_grad=True)\n"
+
+EXPLANATIONS = (
+    # sizes and options of operators and layers
+    Explanation(
+        "TS199",
+        r"pad should be at most half of effective kernel size, but got pad=(\d+), kernel_size=(\d+)",
+        "explain.pool_padding",
+        "pool = torch.nn.MaxPool2d(2, padding=2)\npool(torch.ones(1, 1, 8, 8))",
+    ),
+    Explanation(
+        "TS108",
+        r"same number of spatial dimensions, but got input with spatial dimensions of \[(.*?)\] and output size of "
+        r"([(\[].*?[)\]])",
+        "explain.spatial_rank",
+        _FUNCTIONAL + "F.interpolate(torch.ones(1, 3, 8), size=(4, 4), mode='bilinear')",
+    ),
+    Explanation(
+        "TS112",
+        r"Padding size should be less than the corresponding input dimension, but got: padding \((.*?)\) at dimension "
+        r"(\d+) of input \[(.*?)\]",
+        "explain.padding",
+        _FUNCTIONAL + "F.pad(torch.ones(1, 1, 3, 3), (4, 4, 4, 4), mode='reflect')",
+    ),
+    Explanation(
+        "TS199",
+        r"pixel_shuffle expects .* but input\.size\(-3\)=(\d+) is not divisible by (\d+)",
+        "explain.pixel_shuffle",
+        "torch.nn.PixelShuffle(2)(torch.ones(1, 3, 4, 4))",
+    ),
+    Explanation(
+        "TS199",
+        r"output padding must be smaller than either stride or dilation",
+        "explain.output_padding",
+        "up = torch.nn.ConvTranspose2d(3, 4, 3, output_padding=1)\nup(torch.ones(1, 3, 4, 4))",
+    ),
+    Explanation(
+        "TS199",
+        r"either size or scale_factor should be defined",
+        "explain.interpolate",
+        _FUNCTIONAL + "F.interpolate(torch.ones(1, 3, 8, 8))",
+    ),
+    Explanation(
+        "TS110",
+        r"(LSTM|GRU|RNN): Expected input to be 2D or 3D, got (\d)D",
+        "explain.rnn_rank",
+        "lstm = torch.nn.LSTM(4, 8)\nlstm(torch.ones(2, 3, 4, 4))",
+    ),
+    Explanation(
+        "TS609",
+        r"Expected more than 1 spatial element when training, got input size torch\.Size\(\[(.*?)\]\)",
+        "explain.one_pixel",
+        "norm = torch.nn.InstanceNorm2d(4)\nnorm(torch.ones(2, 4, 1, 1))",
+    ),
+    Explanation(
+        "TS199",
+        r"offsets has to be a 1D Tensor but got None",
+        "explain.offsets",
+        "bag = torch.nn.EmbeddingBag(10, 3)\nbag(torch.tensor([1, 2, 4]))",
+    ),
+    Explanation(
+        "TS199",
+        r"`?lengths`? array must be sorted in decreasing order",
+        "explain.lengths_sorted",
+        _PACK + "pack_padded_sequence(torch.ones(2, 5, 3), torch.tensor([3, 5]), batch_first=True)",
+    ),
+    Explanation(
+        "TS199",
+        r"Length of all samples has to be greater than 0",
+        "explain.lengths_zero",
+        _PACK + "pack_padded_sequence(torch.ones(2, 5, 3), torch.tensor([5, 0]), batch_first=True)",
+    ),
+    Explanation("TS199", r"'lengths' argument should be a 1D CPU int64 tensor", "explain.lengths_cpu"),
+    Explanation(
+        "TS199",
+        r"zero-dimensional tensor \(at position (\d+)\) cannot be concatenated",
+        "explain.cat_scalars",
+        "torch.cat([torch.tensor(1.0), torch.tensor(2.0)])",
+    ),
+    Explanation(
+        "TS199",
+        r"expected? a non-empty (?:list of Tensors|TensorList)|expects a non-empty TensorList",
+        "explain.empty_list",
+        "torch.cat([])",
+    ),
+    Explanation("TS199", r"selected index k out of range", "explain.topk", "x = torch.ones(3)\nx.topk(5)"),
+    Explanation(
+        "TS199", r"Integers to negative integer powers are not allowed", "explain.power", "torch.arange(3) ** -1"
+    ),
+    Explanation(
+        "TS199", r"upper bound and lower bound inconsistent with step sign", "explain.arange", "torch.arange(5, 0)"
+    ),
+    Explanation(
+        "TS199",
+        r"(\w+)\(\): Expected reduction dim to be specified for input\.numel\(\) == 0",
+        "explain.empty_reduction",
+        "torch.ones(0).argmax()",
+    ),
+    Explanation(
+        "TS199",
+        r"cannot sample n_sample > prob_dist\.size\(-1\) samples without replacement",
+        "explain.multinomial",
+        "torch.multinomial(torch.ones(3), 5)",
+    ),
+    Explanation(
+        "TS199",
+        r"random_ expects 'from' to be less than 'to', but got from=(\S+) >= to=(\S+)",
+        "explain.randint",
+        "torch.randint(5, 5, (2,))",
+    ),
+    Explanation(
+        "TS199",
+        r"dropout probability has to be between 0 and 1, but got (\S+)",
+        "explain.dropout",
+        "torch.nn.Dropout(50)",
+    ),
+    Explanation(
+        "TS199",
+        r"Padding_idx must be within num_embeddings",
+        "explain.padding_idx",
+        "torch.nn.Embedding(4, 3, padding_idx=7)",
+    ),
+    Explanation(
+        "TS199",
+        r"label_smoothing must be between 0\.0 and 1\.0\. Got: (\S+)",
+        "explain.label_smoothing",
+        _FUNCTIONAL + "F.cross_entropy(torch.ones(2, 3), torch.tensor([0, 1]), label_smoothing=2.0)",
+    ),
+    Explanation(
+        "TS199",
+        r"Expected input_lengths to have value at most (\d+), but got value (\d+)",
+        "explain.ctc_lengths",
+        _FUNCTIONAL + "rows = torch.zeros(5, 1, 4).log_softmax(2)\n"
+        "F.ctc_loss(rows, torch.tensor([[1, 2]]), torch.tensor([7]), torch.tensor([2]))",
+    ),
+    # what tensors are made of
+    Explanation(
+        "TS199",
+        r"Boolean value of Tensor with more than one value",
+        "explain.condition",
+        "x = torch.ones(3)\nif x > 0:\n    pass",
+    ),
+    Explanation(
+        "TS199",
+        r"At least one stride in the given numpy array is negative",
+        "explain.negative_stride",
+        _NUMPY + "rows = np.ones((3, 3))[::-1]\ntorch.from_numpy(rows)",
+    ),
+    Explanation(
+        "TS199",
+        r"given numpy array has byte order different",
+        "explain.byte_order",
+        _NUMPY + "torch.from_numpy(np.ones(3, dtype='>f4'))",
+    ),
+    Explanation(
+        "TS199",
+        r"expected sequence of length (\d+) at dim (\d+) \(got (\d+)\)",
+        "explain.ragged_lists",
+        "torch.tensor([[1, 2], [3]])",
+    ),
+    Explanation("TS199", r"Could not infer dtype of (\w+)", "explain.no_dtype", "torch.tensor([None, 1])"),
+    Explanation(
+        "TS199", r"too many dimensions 'str'|new\(\): invalid data type 'str'", "explain.text", "torch.tensor(['a'])"
+    ),
+    Explanation("TS199", r"expected np\.ndarray \(got (\w+)\)", "explain.from_numpy", "torch.from_numpy([1.0, 2.0])"),
+    Explanation(
+        "TS199",
+        r"Got unsupported ScalarType BFloat16",
+        "explain.bfloat16",
+        "x = torch.ones(2, dtype=torch.bfloat16)\nx.numpy()",
+    ),
+    Explanation(
+        "TS199",
+        r"Cannot copy out of meta tensor",
+        "explain.meta_copy",
+        "layer = torch.nn.Linear(2, 2, device='meta')\nlayer.to('cpu')",
+    ),
+    Explanation(
+        "TS199",
+        r"Tensor\.item\(\) cannot be called on meta tensors",
+        "explain.meta_item",
+        "x = torch.ones(1, device='meta')\nx.item()",
+    ),
+    # gradients
+    Explanation(
+        "TS199",
+        r"Mismatch in shape: grad_output\[\d+\] has a shape of torch\.Size\(\[(.*?)\]\) and output\[\d+\] has a shape "
+        r"of torch\.Size\(\[(.*?)\]\)",
+        "explain.gradient_shape",
+        _WEIGHT + "(w * 2).backward(torch.ones(2))",
+    ),
+    Explanation(
+        "TS412",
+        r"Only Tensors created explicitly by the user \(graph leaves\) support the deepcopy",
+        "explain.deepcopy",
+        "import copy\n" + _WEIGHT + "y = w * 2\ncopy.deepcopy(y)",
+    ),
+    Explanation(
+        "TS199",
+        r"attempting to assign a gradient of size '\[(.*?)\]' to a tensor of size '\[(.*?)\]'",
+        "explain.assigned_gradient",
+        _WEIGHT + "w.grad = torch.ones(4)",
+    ),
+    Explanation(
+        "TS199",
+        r"you can only change requires_grad flags of leaf variables",
+        "explain.requires_grad",
+        _WEIGHT + "y = w * 2\ny.requires_grad = False",
+    ),
+    Explanation(
+        "TS199",
+        r"Attempted to use an uninitialized parameter",
+        "explain.lazy",
+        "layer = torch.nn.LazyLinear(3)\nsum(item.numel() for item in layer.parameters())",
+    ),
+    Explanation("TS199", r"vmap: It looks like you're calling \.item\(\)", "explain.vmap_item"),
+    # optimizers, schedules, states
+    Explanation(
+        "TS199",
+        r"Invalid (learning rate|momentum value|weight_decay value|epsilon value|beta parameter at index \d+): (\S+)",
+        "explain.optimizer_option",
+        "layer = torch.nn.Linear(2, 2)\ntorch.optim.SGD(layer.parameters(), lr=-0.1)",
+    ),
+    Explanation(
+        "TS199",
+        r"some parameters appear in more than one parameter group",
+        "explain.two_groups",
+        "layer = torch.nn.Linear(2, 2)\n"
+        "torch.optim.SGD([{'params': layer.parameters()}, {'params': [layer.weight]}], lr=0.1)",
+    ),
+    Explanation(
+        "TS530",
+        r"loaded state dict (?:contains a parameter group that doesn't match the size|has a different number of "
+        r"parameter groups)",
+        "explain.optimizer_state",
+        _SGD + "other = torch.nn.Linear(2, 2, bias=False)\n"
+        "torch.optim.SGD(other.parameters(), lr=0.1).load_state_dict(optimizer.state_dict())",
+    ),
+    Explanation(
+        "TS527",
+        r"Tried to step (\d+) times\. The specified number of total steps is (\d+)",
+        "explain.schedule_short",
+        _SCHEDULERS + "schedule = OneCycleLR(optimizer, 0.1, total_steps=3)\n"
+        "for _ in range(5):\n    optimizer.step()\n    schedule.step()",
+    ),
+    Explanation(
+        "TS521",
+        r"step\(\) missing 1 required positional argument: 'metrics'",
+        "explain.plateau",
+        _SCHEDULERS + "schedule = ReduceLROnPlateau(optimizer)\nschedule.step()",
+    ),
+    Explanation(
+        "TS526",
+        r"step\(\) missing 1 required positional argument: 'closure'",
+        "explain.closure",
+        "layer = torch.nn.Linear(2, 2)\noptimizer = torch.optim.LBFGS(layer.parameters())\noptimizer.step()",
+    ),
+    Explanation(
+        "TS199",
+        r"You must define either total_steps OR",
+        "explain.one_cycle",
+        _SCHEDULERS + "OneCycleLR(optimizer, 0.1)",
+    ),
+    Explanation("TS815", r"^(\w+) is not an Optimizer", "explain.no_optimizer", _SCHEDULERS + "StepLR(layer, 1)"),
+    Explanation(
+        "TS825",
+        r"Expected state_dict to be dict-like, got <class '(?:.+\.)?(\w+)'>",
+        "explain.no_state",
+        "layer = torch.nn.Linear(4, 2)\nlayer.load_state_dict(layer)",
+    ),
+    Explanation(
+        "TS199",
+        r"PytorchStreamReader failed|invalid load key|Ran out of input|Invalid magic number|^EOFError$",
+        "explain.no_checkpoint",
+        "import io\ntorch.load(io.BytesIO(b'version 1'), weights_only=False)",
+    ),
+    Explanation(
+        "TS199",
+        r"(?:Can't (?:pickle|get) local object|cannot pickle|Can't pickle <function) '?(.+?)'?(?: object| at 0x|$)",
+        "explain.pickle",
+        "import pickle\npickle.dumps(lambda x: x * torch.ones(1))",
+    ),
+    Explanation(
+        "TS199", r"^StopIteration$", "explain.exhausted", "items = iter([torch.ones(1)])\nnext(items)\nnext(items)"
+    ),
+    Explanation(
+        "TS815",
+        r"Module \[(ModuleList|ModuleDict)\] is missing the required",
+        "explain.container_called",
+        "blocks = torch.nn.ModuleList([torch.nn.Linear(2, 2)])\nblocks(torch.ones(2))",
+    ),
+    # values
+    Explanation(
+        "TS920",
+        r"Function '(\w+)' returned nan values in its \d+th output",
+        "explain.anomaly",
+        "w = torch.zeros(3, requires_grad=True)\nwith torch.autograd.set_detect_anomaly(True):\n"
+        "    (torch.sqrt(w).sum() * 0).backward()",
+    ),
+    Explanation(
+        "TS920",
+        r"The total norm of order \S+ for gradients.* is non-finite",
+        "explain.norm_not_finite",
+        "w = torch.zeros(3, requires_grad=True)\nw.sqrt().sum().backward()\n"
+        "torch.nn.utils.clip_grad_norm_([w], 1.0, error_if_nonfinite=True)",
+    ),
+    Explanation(
+        "TS199",
+        r"linalg\.(\w+): .*(?:is singular|could not be completed because the input matrix is singular)",
+        "explain.singular",
+        "torch.linalg.inv(torch.zeros(2, 2))",
+    ),
+    Explanation(
+        "TS199",
+        r"linalg\.(\w+): .*the input is not positive-definite",
+        "explain.not_positive",
+        "torch.linalg.cholesky(-torch.eye(2))",
+    ),
+    Explanation(
+        "TS199",
+        r"linalg\.(\w+): .*the input matrix contained non-finite values",
+        "explain.matrix_not_finite",
+        "torch.linalg.svd(torch.full((2, 2), float('nan')))",
+    ),
+    Explanation(
+        "TS199",
+        r"probability tensor contains either `inf`, `nan` or element < 0",
+        "explain.probabilities",
+        "chances = torch.full((3,), float('nan'))\ntorch.multinomial(chances, 1)",
+    ),
+    Explanation(
+        "TS199",
+        r"Expected parameter (\w+) \(.*?\) of distribution (\w+)\(.*to satisfy the constraint (\w+)",
+        "explain.distribution",
+        "torch.distributions.Normal(torch.zeros(2), -torch.ones(2))",
+    ),
+    # processes and devices
+    Explanation(
+        "TS199",
+        r"Default process group has not been initialized",
+        "explain.no_group",
+        "import torch.distributed as dist\ndist.get_rank()",
+    ),
+    Explanation("TS199", r"environment variable (\w+) expected, but not set", "explain.torchrun"),
+    Explanation("TS199", r"trying to initialize the default process group twice", "explain.group_twice"),
+    Explanation("TS199", r"Expected to have finished reduction in the prior iteration", "explain.unused_parameters"),
+    Explanation("TS199", r"Distributed package doesn't have NCCL", "explain.no_nccl"),
+    Explanation("TS199", r"Address already in use|EADDRINUSE", "explain.port"),
+    Explanation(
+        "TS199", r"attempt has been made to start a new process before the current process", "explain.main_guard"
+    ),
+    Explanation("TS199", r"Too many open files|received 0 items of ancdata", "explain.open_files"),
+    Explanation("TS199", r"Cannot re-initialize CUDA in forked subprocess", "explain.cuda_fork"),
+    Explanation("TS199", r"no kernel image is available", "explain.no_kernel"),
+    Explanation(
+        "TS199", r"(\w+) does not have a deterministic implementation, but you set", "explain.not_deterministic"
+    ),
+)
+
+
+def explained(error: str) -> str | None:
+    """What an error of PyTorch's means, None where it says so itself."""
+    for item in EXPLANATIONS:
+        found = _compiled(item.expression).search(error)
+        if found is not None:
+            return message(item.text, **{f"g{number}": value for number, value in enumerate(found.groups(), 1)})
+    return None
+
+
+@cache
+def _compiled(expression: str) -> re.Pattern[str]:
+    return re.compile(expression, re.DOTALL)
