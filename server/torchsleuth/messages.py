@@ -1189,8 +1189,10 @@ ENGLISH: dict[str, str] = {
     "error.no_cuda": "there is no such accelerator here: {error}",
     "error.device_name": "{g1} is no device type: CUDA devices are called cuda",
     "error.map_location": "the checkpoint was saved on a device that is not there: load it with map_location",
-    "error.memory": "the accelerator is out of memory ({g1} {g2} more): use a smaller batch, no_grad in evaluation, checkpointing",
-    "error.memory_cpu": "{g1} bytes more were wanted than there is memory: look for an accidental broadcast{here}",
+    "error.memory": "the accelerator is out of memory ({g1} {g2} more){held}: use a smaller batch, no_grad in evaluation, checkpointing",
+    "error.memory_cpu": "{wanted} more were wanted than there is memory{held}: look for an accidental broadcast{here}",
+    "error.held": "`{name}` holds {size} in {count} tensors",
+    "error.held.graph": "the graph behind `{name}` keeps {size} in {count} tensors for backward",
     "error.device_assert": (
         "an assertion on the accelerator failed, usually an index or class beyond its table: run on the CPU for the place"
     ),

@@ -171,6 +171,17 @@ class Case:
         return None
 
     @property
+    def holders(self) -> list[Json]:
+        """What held memory when there was no more of it, see `runtime.holders`."""
+        return list(self.crash.get("holders") or ())
+
+    @property
+    def held(self) -> str:
+        """The names that held most of the memory, for the end of a message."""
+        parts = [f"`{item['name']}` {size_text(item['bytes'])}" for item in self.holders]
+        return f"; held by {', '.join(parts)}" if parts else ""
+
+    @property
     def layer(self) -> str:
         """How a message names the failing layer: `` `net.fc` (Linear)``."""
         module = self.crash["module"]
@@ -224,12 +235,15 @@ class Case:
         shape = self.input["shape"] if self.input is not None else []
         described = self.described
         known = {"operands": described} if described else {}
+        if "holders" in self.crash and groups.get("g1", "").isdigit():
+            known["wanted"] = size_text(int(groups["g1"]))
         return {
             "type": self.crash["type"],
             "error": brief(message) if message else self.crash["type"],
             "layer": self.layer,
             "tensor": self.tensor,
             **known,
+            "held": self.held,
             "here": f"; here {described}" if described else "",
             "last": shape[-1] if shape else "?",
             "channels": shape[1] if len(shape) > 1 else "?",
@@ -247,6 +261,15 @@ def brief(text: str) -> str:
         if line:
             kept.append(line)
     return " ".join(kept)
+
+
+def size_text(count: float) -> str:
+    """A number of bytes: ``1.5 GiB``."""
+    units = ["PiB", "TiB", "GiB", "MiB", "KiB", "bytes"]
+    while count >= 1000 and len(units) > 1:
+        count /= 1024
+        units.pop()
+    return f"{count:.3g} {units[-1]}"
 
 
 def shape_text(tensor: Json) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.errors.case import Case, CrashFrame
+from torchsleuth.errors.case import Case, CrashFrame, size_text
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import add_argument, append, convert_receiver, replace
+from torchsleuth.errors.origin import made_at
 from torchsleuth.messages import message
-from torchsleuth.schema import Fix, Json
+from torchsleuth.schema import Fix, Json, Related
 
 _AVAILABLE = '"cuda" if torch.cuda.is_available() else "cpu"'
 
@@ -93,6 +94,19 @@ def _map_location_fixes(case: Case) -> Iterator[Fix]:
         yield add_argument(case.frame.source, node, text, message("fix.add_argument", argument=text))
 
 
+def _held(case: Case) -> list[Related]:
+    """Where the names that keep most of the memory got it."""
+    found = []
+    for held in case.holders:
+        frame = case.frames[held["frame"]] if held["frame"] < len(case.frames) else None
+        span = made_at(case.frames, held["frame"], held["name"]) if frame is not None else None
+        if span is not None:
+            kind = "error.held.graph" if held["graph"] else "error.held"
+            text = message(kind, name=held["name"], size=size_text(held["bytes"]), count=held["tensors"])
+            found.append(Related(span.path, span.start, span.end, text))
+    return found
+
+
 ENTRIES = (
     entry(
         "TS201",
@@ -128,11 +142,12 @@ ENTRIES = (
         "error.map_location",
         _map_location_fixes,
     ),
-    entry("TS914", r"out of memory\. Tried to allocate ([\d.]+) (\w+)", "error.memory"),
+    entry("TS914", r"out of memory\. Tried to allocate ([\d.]+) (\w+)", "error.memory", related=_held),
     entry(
         "TS914",
         r"DefaultCPUAllocator: (?:can't allocate memory: )?(?:not enough memory: )?you tried to allocate (\d+) bytes",
         "error.memory_cpu",
+        related=_held,
         example="a = torch.zeros(1).expand(1 << 50)\na.clone()",
     ),
     entry("TS310", r"device-side assert triggered", "error.device_assert"),

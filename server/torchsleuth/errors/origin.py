@@ -12,7 +12,7 @@ from itertools import islice
 
 from torchsleuth.errors.case import Case, CrashFrame, shape_text, written_argument
 from torchsleuth.messages import message
-from torchsleuth.schema import Json, Related
+from torchsleuth.schema import Json, Related, Span
 from torchsleuth.syntax.text import SourceText
 
 MAX_ORIGINS = 5
@@ -35,6 +35,21 @@ def related_origins(case: Case) -> list[Related]:
                 continue
             found.setdefault((span.path, span.start.line), _note(frame, node, value, source, place))
     return list(found.values())[:MAX_ORIGINS]
+
+
+def made_at(frames: list[CrashFrame], depth: int, name: str) -> Span | None:
+    """Where a name of one of the frames, or an attribute of its ``self``, was filled, or else bound."""
+    frame = frames[depth]
+    if name.startswith("self."):
+        place = next((node for node in ast.walk(frame.tree) if _sets(node, name.removeprefix("self."))), None)
+        return None if place is None else frame.source.span(place)
+    for scope in (frame.enclosing, frame.tree):
+        filled = next(iter([*_appended(scope, name), *_stored(scope, name)]), None)
+        bound = _binding(scope, name, frame.line)
+        place = filled or (bound[0] if bound is not None else None)
+        if place is not None:
+            return frame.source.span(place)
+    return None
 
 
 def _operands(case: Case) -> list[ast.expr]:
@@ -201,6 +216,20 @@ def _appended(scope: ast.AST, name: str) -> Iterator[ast.AST]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
             if isinstance(node.func.value, ast.Name) and node.func.value.id == name:
                 yield node
+
+
+def _stored(scope: ast.AST, name: str) -> Iterator[ast.AST]:
+    """Where something is put under a key."""
+    for node in _inside(scope):
+        for target in node.targets if isinstance(node, ast.Assign) else ():
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id == name:
+                yield node
+
+
+def _sets(node: ast.AST, attribute: str) -> bool:
+    """``self.attribute = …``"""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    return any(isinstance(target, ast.Attribute) and target.attr == attribute for target in targets)
 
 
 def _root(node: ast.expr) -> ast.expr:

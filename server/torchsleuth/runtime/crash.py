@@ -12,6 +12,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from torchsleuth.runtime.anomalies import forward_of
+from torchsleuth.runtime.holders import holders, is_out_of_memory
 from torchsleuth.runtime.recorder import Recorder
 from torchsleuth.runtime.registry import ConstructorRegistry, code_span
 from torchsleuth.runtime.rewrite import Span, span_of
@@ -56,6 +57,8 @@ class CrashReporter:
             "worker": False,
             "sample": _sample(entries),
         }
+        if is_out_of_memory(found["message"]):
+            found["holders"] = holders([entries[index][0] for index in reversed(user[-MAX_USER_FRAMES:])])
         forward = forward_of(found["message"], [entry[0] for entry in library])
         if (hidden := told(origin, found["message"], forward)) is not None:
             self._take_over(found, hidden)
