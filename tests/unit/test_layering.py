@@ -34,15 +34,29 @@ ALLOWED = {
     "verdicts": EXCHANGED | {"faults", "syntax", "training"},
     "runtime": EXCHANGED | {"syntax", "errors", "training", "verdicts"},
     "report": EXCHANGED | {"caches", "faults", "syntax", "training", "runtime"},
+    "probing": EXCHANGED | {"syntax", "runtime", "report"},
     "repair": EXCHANGED | {"syntax", "rules", "runtime"},
     "worker": EXCHANGED
     | {"caches", "faults", "lifetime", "wall", "syntax", "tensors", "oracle", "values", "interp", "rules", "repair"},
     "lookup": {"lifetime", "wall"},
     "control": EXCHANGED | {"faults", "syntax"},
-    "lsp": EXCHANGED | {"faults", "syntax", "runtime", "report", "worker", "control", "lookup"},
+    "lsp": EXCHANGED | {"faults", "syntax", "runtime", "report", "probing", "worker", "control", "lookup"},
     "__main__": {"cli"},
     "cli": EXCHANGED
-    | {"faults", "syntax", "training", "runtime", "report", "repair", "verdicts", "worker", "control", "lookup", "lsp"},
+    | {
+        "faults",
+        "syntax",
+        "training",
+        "runtime",
+        "report",
+        "probing",
+        "repair",
+        "verdicts",
+        "worker",
+        "control",
+        "lookup",
+        "lsp",
+    },
 }
 """What each room may import beside itself."""
 TORCH = {"oracle", "runtime", "worker/__main__.py"}

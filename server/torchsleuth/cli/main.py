@@ -35,6 +35,12 @@ class Recorded(str, Enum):
     constructors = "constructors"
 
 
+class ProbeKind(str, Enum):
+    nonfinite = "nonfinite"
+    overfit = "overfit"
+    lr = "lr"
+
+
 class CheckFormat(str, Enum):
     text = "text"
     concise = "concise"
@@ -171,6 +177,34 @@ def run(
     limits = (max_steps, smoke, device, every, tuple(item.value for item in no_record or ()))
     options = Options(report, output_format.value, python, module, tuple(flags), timeout, stall, limits, full_traceback)
     raise typer.Exit(start(script, context.args, options))
+
+
+@app.command(context_settings=_PASS_ON)
+def probe(
+    context: typer.Context,
+    script: Annotated[
+        str, typer.Argument(help="A script, or a folder with a __main__.py; everything behind it is passed on to it.")
+    ],
+    kind: Annotated[
+        ProbeKind,
+        typer.Option(help="nonfinite: where is NaN born? overfit: is one batch learnt? lr: which learning rate?"),
+    ] = ProbeKind.overfit,
+    module: Annotated[bool, typer.Option("-m", help="SCRIPT is the name of a module, as for python -m.")] = False,
+    steps: Annotated[int | None, typer.Option(min=1, help="Optimizer steps that the probe takes at most.")] = None,
+    timeout: Annotated[
+        float | None, typer.Option(min=0, help="Stop after this many seconds; 600, but for nonfinite.")
+    ] = None,
+    output_format: Format = OutputFormat.text,
+    python: Python = None,
+) -> None:
+    """Run a script, as it is, to answer one question about it.
+
+    Exit status: 0 it passes, 1 something was found, 2 there is no answer. The script writes what it writes; the probe nothing.
+    """
+    from torchsleuth.cli.probe import probe as ask
+
+    request = (kind.value, script, tuple(context.args), module, steps, timeout)
+    raise typer.Exit(ask(*request, output_format.value, python or sys.executable))
 
 
 @app.command()

@@ -66,6 +66,12 @@ def print_diagnostic(out: Output, diagnostic: Diagnostic, sources: Sources) -> N
     out.line()
 
 
+def print_place(out: Output, path: str, start: Position, end: Position, sources: Sources, colour: str) -> None:
+    """A place of the user's code, with its line."""
+    out.line(f"  --> {_place(path, start, sources)}")
+    _frame(out, sources(path), start, end, "^", colour)
+
+
 def visible(text: str) -> str:
     """One line as it is shown: tabs as four cells at most, what would steer the terminal escaped."""
     return escape(text.expandtabs(4))

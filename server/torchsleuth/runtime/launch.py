@@ -86,6 +86,9 @@ class Launch:
         self.tracers = TracerWatch(self.suspend)
         self.printer: Printer | None = None
         self.suspended = False
+        self.probe: Any = None
+        self.desk: Any = None
+        self._probes_record: Callable[[int, Any], Any] | None = None
         self._watched = False
         self._careful = False
         self._process = os.getpid()
@@ -177,7 +180,23 @@ class Launch:
         self._choose_record()
         if self.limits is not None:
             Limiter(self.limits, self._ends, self._switch).install(torch)
+            if self.limits.probe is not None:
+                self._start_probe(self.limits.probe, torch)
         return True
+
+    def _start_probe(self, settings: dict[str, Any], torch: Any) -> None:
+        from torchsleuth.runtime.probes.desk import Desk
+        from torchsleuth.runtime.probes.start import start
+
+        own, registry = Places(self.project.owns), self.registry
+        self.desk = Desk(
+            own, self.sites, self.texts, registry.alive, registry.constructor, self._record_for_probe, self._send
+        )
+        self.probe = start(settings, self.desk, torch)
+
+    def _record_for_probe(self, record: Callable[[int, Any], Any]) -> None:
+        self._probes_record = record
+        set_record(record)
 
     def _record_training(self, torch: Any) -> None:
         self.registry.on_made = self.training.made
@@ -206,7 +225,9 @@ class Launch:
 
     def _choose_record(self) -> None:
         """Choose how to record, again when a tracer of torch's is about to be imported."""
-        if self._watched and not self.suspended and not self._recording:
+        if self._probes_record is not None and not self.suspended:
+            set_record(self._probes_record)
+        elif self._watched and not self.suspended and not self._recording:
             nothing: Any = {}
             self.recorder.blind = True
             set_record(nothing.get)
@@ -246,6 +267,8 @@ class Launch:
         """Called with an exception that leaves the main program."""
         self._left = True
         error = sys.exc_info()[1]
+        if self.desk is not None:
+            self.desk.crashed = isinstance(error, Exception)
         if error is not None:
             _hide_own_frames(error.__traceback__)
         if error is not None and self.printer is not None:
@@ -276,6 +299,8 @@ class Launch:
             return
         self._ended = True
         try:
+            if self.probe is not None:
+                self.probe.ended()
             self._outlive_builtins()
             self.recorder.flush()
             self.progress.tell(complete=not self._left)

@@ -23,13 +23,15 @@ SMOKE_SAMPLES, SMOKE_TRAINING, SMOKE_EVALUATION = 2, 3, 2
 class Limits:
     """`max_steps`: optimizer steps after which the run ends. `smoke`: batches of 2 samples, 3 steps of training, 2 batches of
     each evaluation. `device`: the one that the script shall take. `every`: shapes are recorded in each such optimizer
-    step only. `without`: kinds that are not recorded."""
+    step only. `without`: kinds that are not recorded. `probe`: the settings of the probe that the run is for, its kind first;
+    see `probes`."""
 
     max_steps: int | None = None
     smoke: bool = False
     device: str | None = None
     every: int = 1
     without: tuple[str, ...] = ()
+    probe: dict[str, Any] | None = None
 
     @property
     def steps(self) -> int | None:

@@ -37,12 +37,21 @@ class Places:
         return self.of(frame)
 
     def of(self, frame: FrameType | None) -> Key | None:
+        found = self.frame_of(frame)
+        return None if found is None else (found.f_code, found.f_lasti, found.f_lineno)
+
+    def frame(self, depth: int = 1) -> FrameType | None:
+        """The innermost frame of the user's code; `depth` frames are passed over."""
+        try:
+            return self.frame_of(sys._getframe(depth + 1))
+        except ValueError:
+            return None
+
+    def frame_of(self, frame: FrameType | None) -> FrameType | None:
+        """The innermost frame of the user's code from a frame on."""
         for _ in range(MAX_DEPTH):
-            if frame is None:
-                return None
-            code = frame.f_code
-            if self.is_own(code):
-                return (code, frame.f_lasti, frame.f_lineno)
+            if frame is None or self.is_own(frame.f_code):
+                return frame
             frame = frame.f_back
         return None
 

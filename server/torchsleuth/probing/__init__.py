@@ -1,0 +1,1 @@
+"""Probes: what is asked of a run on demand, and what its measurements say. The script's side is `runtime.probes`."""

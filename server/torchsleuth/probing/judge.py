@@ -1,0 +1,18 @@
+"""What the measurements of each probe say: one function for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torchsleuth.probing.learning import overfit, rates
+from torchsleuth.probing.nonfinite import nonfinite
+from torchsleuth.probing.result import Place, Result
+from torchsleuth.schema import Json
+
+Places = Callable[[Json | None], Place | None]
+Judge = Callable[[Json, Places], Result]
+JUDGES: dict[str, Judge] = {
+    "nonfinite": nonfinite,
+    "overfit": overfit,
+    "lr": rates,
+}

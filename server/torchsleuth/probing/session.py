@@ -1,0 +1,105 @@
+"""Runs a script with a probe, and judges what the probe has measured.
+
+result = Request("overfit", "train.py", interpreter=sys.executable).answer()
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from torchsleuth.messages import message
+from torchsleuth.probing.judge import JUDGES
+from torchsleuth.probing.result import Place, Result
+from torchsleuth.report.numbers import number
+from torchsleuth.runtime.limits import Limits
+from torchsleuth.runtime.session import Run, RunReport
+from torchsleuth.schema import Json, Position
+from torchsleuth.syntax.files import Unreadable, read_source
+from torchsleuth.syntax.text import SourceText
+
+STEPS: dict[str, int | None] = {
+    "nonfinite": None,
+    "overfit": 200,
+    "lr": 100,
+}
+"""Optimizer steps of each kind where the user says nothing."""
+KINDS = tuple(STEPS)
+NOT_RECORDED = ("shapes", "values", "training")
+
+
+@dataclass
+class Request:
+    """What is asked. `steps` None: those that the kind takes. `timeout` in seconds. `start` is called with each run before it is
+    executed, so that it can be cancelled; it may set what becomes of its output."""
+
+    kind: str
+    script: str
+    arguments: tuple[str, ...] = ()
+    interpreter: str = "python3"
+    module: bool = False
+    steps: int | None = None
+    timeout: float | None = None
+    cwd: str | None = None
+    start: Callable[[Run], None] = field(default=lambda job: None)
+
+    def answer(self) -> Result:
+        """Run the script, again where the probe needs it. Raises OSError if the interpreter cannot be started."""
+        measured, report = self._run({})
+        if measured is None:
+            return self._impossible(report)
+        if self.kind == "lr" and measured.get("short") and self.steps is None:
+            again, report = self._run({"steps": measured["steps"]})
+            measured = again or measured
+        return self._judged(measured)
+
+    def _judged(self, measured: Json) -> Result:
+        return JUDGES[self.kind](measured, place_of)
+
+    def _run(self, settings: Json) -> tuple[Json | None, RunReport]:
+        found: list[Json] = []
+
+        def listen(event: Json) -> None:
+            if event.get("event") == "probe":
+                found.append(event)
+
+        steps = self.steps if self.steps is not None else STEPS[self.kind]
+        given = {"kind": self.kind, "steps": steps, **settings}
+        job = Run(self.script, self.arguments, self.interpreter, self.cwd, listen, module=self.module)
+        job.limits = Limits(without=NOT_RECORDED, probe=given)
+        job.timeout = self.timeout
+        self.start(job)
+        report = job.execute()
+        return (found[0] if found else None), report
+
+    def _impossible(self, report: RunReport) -> Result:
+        """Why there is no result."""
+        place, text = None, message("probe.no_torch")
+        if report.ended in ("timeout", "interrupted", "cancelled", "signal"):
+            text = message(f"probe.{report.ended}", seconds=number(self.timeout))
+        elif report.crash is not None and report.diagnostics:
+            first = report.diagnostics[0]
+            text = message("probe.crashed", error=first.message)
+            place = Place(first.path, first.start, first.end)
+        elif report.exit_code:
+            text = message("probe.failed", status=report.exit_code)
+        return Result(self.kind, "impossible", text, place)
+
+
+def place_of(found: Json | None) -> Place | None:
+    """A place as the script's process tells it; the whole line where it does not know the columns."""
+    if found is None:
+        return None
+    path = os.path.abspath(found["path"])
+    try:
+        source = SourceText(path, read_source(path))
+    except Unreadable:
+        source = SourceText(path, "")
+    span = found.get("span")
+    if span is not None and source.text:
+        return Place(path, source.from_utf8(span[0], span[1]), source.from_utf8(span[2], span[3]))
+    line = found["line"]
+    text = source.line(line) if line <= source.line_count else ""
+    start = len(text) - len(text.lstrip()) + 1
+    return Place(path, Position(line, start), Position(line, max(len(text.rstrip()) + 1, start + 1)))

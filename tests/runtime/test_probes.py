@@ -1,0 +1,171 @@
+"""Probes: each kind says what is wrong with a script that fails it, and passes its healthy twin."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from torchsleuth.probing.result import Result
+from torchsleuth.probing.session import Request
+from torchsleuth.runtime.session import Run
+
+
+def ask(tmp_path: Path, kind: str, text: str, **options: object) -> Result:
+    script = tmp_path / "script.py"
+    script.write_text(text)
+    request = Request(kind, str(script), interpreter=sys.executable, **options)  # type: ignore[arg-type]
+    output: list[str] = []
+
+    def listen(job: Run) -> None:
+        job.on_output = output.append
+
+    request.start = listen
+    return request.answer()
+
+
+def line_of(result: Result) -> str:
+    """The text of the line that a result is about."""
+    assert result.place is not None
+    return Path(result.place.path).read_text().splitlines()[result.place.start.line - 1].strip()
+
+
+LOG_OF_ZERO = """
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+optimizer = torch.optim.SGD(model.parameters(), 0.01)
+x, y = torch.randn(16, 4), torch.randint(0, 3, (16,))
+hidden = torch.zeros(16, 3).masked_fill(torch.arange(3) == 2, float("-inf"))
+y = y.clamp(max=1)
+for step in range(30):
+    shown = torch.softmax(model(x) * SCALE + hidden, 1)
+    logs = torch.log(shown + FLOOR)
+    loss = -logs[range(16), y].mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+ROOT_OF_ZERO = """
+import torch
+x = torch.randn(8, 3)
+center = torch.nn.Parameter(x[0].clone())
+optimizer = torch.optim.SGD([center], 0.1)
+for step in range(4):
+    distance = ((x - center) ** 2).sum(1)
+    loss = torch.sqrt(distance + FLOOR).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_where_a_loss_became_infinite(tmp_path: Path) -> None:
+    bad = ask(tmp_path, "nonfinite", LOG_OF_ZERO.replace("SCALE", "500").replace("FLOOR", "0"))
+    assert (bad.outcome, line_of(bad)) == ("found", "logs = torch.log(shown + FLOOR)".replace("FLOOR", "0"))
+    assert bad.message.startswith("log gives -inf out of finite operands, and the loss is not finite in step 1")
+    assert bad.place is not None and bad.place.start.column == 12
+    found = bad.measured["found"]
+    assert found["operands"][0]["shape"] == [16, 3] and found["operands"][0]["at"] == 0
+    # A mask of -inf is meant.
+    good = ask(tmp_path, "nonfinite", LOG_OF_ZERO.replace("SCALE", "1").replace("FLOOR", "1e-6"))
+    assert (good.outcome, good.message) == ("passed", "every loss and gradient was finite, in 30 steps")
+
+
+def test_where_a_gradient_became_nan(tmp_path: Path) -> None:
+    bad = ask(tmp_path, "nonfinite", ROOT_OF_ZERO.replace("FLOOR", "0"))
+    assert bad.outcome == "found" and line_of(bad).startswith("loss = torch.sqrt(")
+    assert "the gradient of Sqrt is inf" in bad.message or "the gradient of Sqrt is nan" in bad.message
+    good = ask(tmp_path, "nonfinite", ROOT_OF_ZERO.replace("FLOOR", "1e-6"), steps=2)
+    assert (good.outcome, good.measured["steps"]) == ("passed", 2)
+
+
+def test_a_nan_in_the_data_comes_from_outside(tmp_path: Path) -> None:
+    text = """
+import numpy, torch
+data = numpy.ones((32, 3), dtype="float32")
+data[7, 1] = numpy.nan
+x = torch.from_numpy(data)
+layer = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(layer.parameters(), 0.1)
+layer(x).mean().backward()
+optimizer.step()
+"""
+    result = ask(tmp_path, "nonfinite", text)
+    assert (result.outcome, line_of(result)) == ("found", "x = torch.from_numpy(data)")
+    assert result.measured["found"]["born"] == "outside" and "what comes in here is nan already" in result.message
+    assert "1 not finite, nan at [7, 1]" in result.details[0]
+    assert [place.start.line for _, place in result.related] == [8]
+
+
+TRAINING = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+x = torch.randn(256, 4)
+y = (x @ torch.randn(4, 3)).argmax(1)
+loader = DataLoader(TensorDataset(x, y), batch_size=32, shuffle=True)
+model = nn.Sequential(nn.Linear(4, 32), nn.ReLU(), nn.Dropout(0.5), nn.Linear(32, 3))
+optimizer = torch.optim.Adam(model.parameters(), RATE)
+schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=16)
+for epoch in range(2):
+    with torch.no_grad():
+        for x, y in loader:
+            model(x)
+    for x, y in loader:
+        loss = nn.functional.cross_entropy(OUTPUT, y, label_smoothing=0.1)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+"""
+
+
+def training(rate: str = "0.01", output: str = "model(x)") -> str:
+    return TRAINING.replace("RATE", rate).replace("OUTPUT", output)
+
+
+def test_one_batch_is_learnt(tmp_path: Path) -> None:
+    bad = ask(tmp_path, "overfit", training(output="model(x).detach().requires_grad_()"), steps=40)
+    assert bad.outcome == "found" and line_of(bad) == "loss.backward()"
+    assert bad.message.startswith("one batch is not learnt: its loss is ") and "of Adam with lr=" in bad.message
+    good = ask(tmp_path, "overfit", training(), steps=100)
+    assert good.outcome == "passed" and len(good.curve) >= 100 and good.curve[-1][1] < 0.1
+
+
+def test_a_batch_that_is_indexed_is_held(tmp_path: Path) -> None:
+    """Labels that have nothing to do with the inputs can be learnt by heart only where the batch stays the same."""
+    text = """
+import torch
+torch.manual_seed(0)
+x, y = torch.randn(256, 8), torch.randint(0, 4, (256,))
+model = torch.nn.Sequential(torch.nn.Linear(8, 128), torch.nn.ReLU(), torch.nn.Linear(128, 4))
+optimizer = torch.optim.Adam(model.parameters(), 0.01)
+while True:
+    order = torch.randperm(256)
+    for start in range(0, 256, 32):
+        rows = order[start : start + 32]
+        inputs, labels = x[rows], y[torch.randperm(256)[:32]]
+        loss = torch.nn.functional.cross_entropy(model(inputs), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+    result = ask(tmp_path, "overfit", text, steps=150)
+    assert (result.outcome, result.measured["loader"]) == ("passed", False) and result.measured["pinned"]
+
+
+def test_learning_rates(tmp_path: Path) -> None:
+    good = ask(tmp_path, "lr", training())
+    assert good.outcome == "passed" and good.measured["own"] == 0.01 and line_of(good).startswith("optimizer = ")
+    assert 1e-4 < good.measured["suggestion"] < 1 and len(good.curve) > 50
+    high = ask(tmp_path, "lr", training(rate="9.0"))
+    assert high.outcome == "found" and high.message.startswith("lr=9 is too high")
+
+
+def test_why_there_is_no_answer(tmp_path: Path) -> None:
+    crashed = ask(tmp_path, "overfit", "import torch\ntorch.ones(2) @ torch.ones(3)\n")
+    assert crashed.outcome == "impossible" and crashed.message.startswith("no result")
+    nothing = ask(tmp_path, "overfit", "print(1)\n")
+    assert (nothing.outcome, nothing.message.partition(":")[0]) == ("impossible", "no result")
