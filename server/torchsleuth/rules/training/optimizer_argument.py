@@ -107,6 +107,8 @@ def _meaning(part: ast.expr) -> str | None:
 def _is_another(parameter: str, part: ast.expr, callee: str) -> bool:
     meaning = _meaning(part)
     known = parameter in _MEANINGS.values() or parameter == _COUNTS.get(callee)
+    if meaning == "step_size" and parameter == "lr":
+        return False  # what optimisation calls the step size is the learning rate
     return meaning is not None and known and meaning != parameter
 
 
