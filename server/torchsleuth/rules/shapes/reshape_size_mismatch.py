@@ -90,7 +90,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
         text = f"({text})"
     values = _values(operation.args, len(sizes))
     total = operation.specs[0].numel()
-    if len(sizes) == 2:
+    if len(sizes) == 2 and len(operation.specs[0].shape or ()) > 1:
         flat = edits.replace(source, node, f"{text}.flatten(1)")
         yield Candidate(message("fix.flatten"), (flat,))
         features = dims.product((operation.specs[0].shape or ())[1:])
