@@ -176,6 +176,18 @@ def test_what_is_not_said_of_ranks() -> None:
     assert together.merged_ranks([{"pid": 1, "rank": None}], [], []) is None
 
 
+def test_a_line_about_all_ranks() -> None:
+    def line(*processes: Json) -> str:
+        found = together.merged_ranks(processes, [], [])
+        assert found is not None
+        return together.summary(found)
+
+    assert line(told(0, 1.0), told(1, 1.0)) == "2 ranks, 8 steps each: none of them keeps the others waiting"
+    slow = line(told(0, 1.0), told(1, 1.0, local_ms=5.0))
+    assert "the others wait for rank 1, which works 5 ms alone in a step, rank 0 1 ms" in slow
+    assert line(told(0, 1.0), told(1, 1.0, steps=5)).endswith("different numbers of steps: 8 in rank 0, 5 in rank 1")
+
+
 def test_pages_and_lines_that_are_strange(tmp_path: Path) -> None:
     (tmp_path / "7.page").write_bytes(b"\1")
     (tmp_path / "7.lines").write_bytes(b"\xffThread")

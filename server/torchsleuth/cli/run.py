@@ -17,6 +17,7 @@ from torchsleuth.messages import message
 from torchsleuth.report.dashboards import NAME, event_file
 from torchsleuth.report.history import Kept, earlier, remember
 from torchsleuth.report.page import page
+from torchsleuth.runtime import together
 from torchsleuth.runtime.limits import Limits
 from torchsleuth.runtime.session import Run, RunReport, collected
 from torchsleuth.syntax.files import Unreadable, read_source
@@ -158,3 +159,5 @@ def _show(script: str, result: RunReport, output_format: str) -> None:
         print_diagnostic(out, diagnostic, source_reader({}))
     if result.recorded is not None and result.crash is None:
         complain(summary(result.recorded, diagnostics))
+    if result.ranks is not None:
+        complain(together.summary(result.ranks))

@@ -124,6 +124,8 @@ class View:
     # tables
 
     def _tables(self, training: Training | None) -> Iterator[Json]:
+        if self._report.ranks is not None:
+            yield _table("ranks", _rank_rows(self._report.ranks), right=(0, 1, 2, 3))
         if training is None:
             return
         yield _table("modules", self._module_rows(training), right=(3, 4, 5))
@@ -415,6 +417,19 @@ def _table(name: str, rows: Iterable[list[Any]], right: tuple[int, ...]) -> Json
         "rows": found[:MAX_ROWS],
         "left_out": max(0, len(found) - MAX_ROWS),
     }
+
+
+def _rank_rows(ranks: Json) -> Iterator[list[Any]]:
+    """A row for each rank of a distributed training: what it takes, and what of that it does alone."""
+    for rank in ranks["ranks"]:
+        batches = [", ".join(map(str, item["batches"][-4:])) for item in rank["passes"]]
+        yield [
+            str(rank["rank"]),
+            amount(rank["steps"]),
+            "–" if rank["step_ms"] is None else seconds(rank["step_ms"] / 1000),
+            "–" if rank["local_ms"] is None else seconds(rank["local_ms"] / 1000),
+            "; ".join(batches) or "–",
+        ]
 
 
 def _in_order(training: Training) -> list[int]:

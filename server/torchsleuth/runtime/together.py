@@ -135,6 +135,19 @@ def _unequal(ranks: list[Json]) -> Json | None:
     return None
 
 
+def summary(merged: Json) -> str:
+    """One line about all ranks: their steps, and which one the others wait for."""
+    steps = [rank["steps"] for rank in merged["ranks"]]
+    values = {"world": merged["world"], "steps": min(steps)}
+    if min(steps) != max(steps):
+        told = ", ".join(f"{rank['steps']} in rank {rank['rank']}" for rank in merged["ranks"])
+        return message("cli.run.ranks.steps", world=merged["world"], told=told)
+    slowest = merged["slowest"]
+    if slowest is None:
+        return message("cli.run.ranks", **values)
+    return message("cli.run.ranks.slowest", **values, **slowest)
+
+
 def rank_findings(merged: Json | None) -> Iterator[Json]:
     """What the ranks, compared, show."""
     if merged is None:
