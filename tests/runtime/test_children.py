@@ -25,6 +25,7 @@ STARTED = {
     "mp.set_start_method('spawn')\nchild = mp.Process(target=work, args=(5,))\nchild.start(); child.join(); sys.exit(3)",
     "forked": "import multiprocessing as mp\n"
     "child = mp.get_context('fork').Process(target=work, args=(5,))\nchild.start(); child.join()",
+    "forkserver": "import multiprocessing as mp\nwith mp.get_context('forkserver').Pool(1) as pool:\n    pool.map(work, [5])",
     "fork": "if os.fork() == 0:\n    work(5)\nsys.exit(os.wait()[1] >> 8)",
     "pool": "import multiprocessing as mp\nwith mp.get_context('fork').Pool(1) as pool:\n    pool.map(work, [5])",
     "spawn": "import torch.multiprocessing as mp\nmp.spawn(work_of, args=([5],), nprocs=1)",
@@ -45,6 +46,15 @@ def test_a_crash_is_found_wherever_it_happened(tmp_path: Path, kind: str) -> Non
     assert (found.code, found.start.line, found.start.column, found.end.column) == ("TS101", 7, 12, 48)
     assert len(report.diagnostics) == 1
     assert "mat1 and mat2" in output and "torchsleuth" not in output
+
+
+def test_what_a_child_does_not_record_is_said_in_words_of_torch(tmp_path: Path) -> None:
+    text = (
+        "import multiprocessing as mp\nimport torch\ndef work(n):\n    return torch.ones(2, n) @ torch.ones(3, 1)\n"
+        "with mp.get_context('fork').Pool(1) as pool:\n    pool.map(work, [4])\n"
+    )
+    (found,) = execute(write(tmp_path / "main.py", text))[0].diagnostics
+    assert (found.code, found.start.line) == ("TS101", 4) and "(2x4 and 3x1)" in found.message
 
 
 def test_what_a_parent_handles_is_no_crash(tmp_path: Path) -> None:
