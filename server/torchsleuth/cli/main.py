@@ -156,6 +156,12 @@ def run(
     no_record: Annotated[
         list[Recorded] | None, typer.Option("--no-record", help="Do not record this; may be repeated.")
     ] = None,
+    fit_batch: Annotated[
+        bool,
+        typer.Option(
+            "--fit-batch", help="Run it with larger and larger batches, two steps each: which one still fits?"
+        ),
+    ] = False,
     full_traceback: Annotated[
         bool,
         typer.Option("--full-traceback", help="Do not fold the frames of libraries in a traceback at the terminal."),
@@ -176,6 +182,10 @@ def run(
     flags += [item for value in warnings or () for item in ("-W", value)]
     limits = (max_steps, smoke, device, every, tuple(item.value for item in no_record or ()))
     options = Options(report, output_format.value, python, module, tuple(flags), timeout, stall, limits, full_traceback)
+    if fit_batch:
+        from torchsleuth.cli.fit_batch import fit_batch as fit
+
+        raise typer.Exit(fit(script, context.args, options))
     raise typer.Exit(start(script, context.args, options))
 
 

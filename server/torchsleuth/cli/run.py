@@ -43,7 +43,7 @@ class Options:
 def run(script: str, arguments: list[str], options: Options) -> int:
     """The script's exit status; 2 where it could not be started or the report could not be written."""
     report = options.report
-    if not options.module and not _can_run(Path(script)) or report is not None and not _can_write(report):
+    if not options.module and not can_run(Path(script)) or report is not None and not _can_write(report):
         return 2
     interpreter = options.python or sys.executable
     limits = Limits(*options.limits) if options.limits is not None else Limits()
@@ -125,7 +125,8 @@ def _text_of(result: RunReport, report: Path, before: Sequence[Kept]) -> str:
     return json.dumps(found, indent=2) + "\n"
 
 
-def _can_run(script: Path) -> bool:
+def can_run(script: Path) -> bool:
+    """Whether it is a script, a notebook or a folder that can be run; said where it is not."""
     if not is_notebook(script):
         return (script / "__main__.py").is_file() or is_script(script)
     try:

@@ -24,7 +24,7 @@ class Limits:
     """`max_steps`: optimizer steps after which the run ends. `smoke`: batches of 2 samples, 3 steps of training, 2 batches of
     each evaluation. `device`: the one that the script shall take. `every`: shapes are recorded in each such optimizer
     step only. `without`: kinds that are not recorded. `probe`: the settings of the probe that the run is for, its kind first;
-    see `probes`."""
+    see `probes`. `batch`: samples of each batch that would have more than one."""
 
     max_steps: int | None = None
     smoke: bool = False
@@ -32,6 +32,7 @@ class Limits:
     every: int = 1
     without: tuple[str, ...] = ()
     probe: dict[str, Any] | None = None
+    batch: int | None = None
 
     @property
     def steps(self) -> int | None:
@@ -67,6 +68,8 @@ class Limiter:
         if self._limits.steps is not None or self._limits.every > 1:
             optimizers.register_optimizer_step_pre_hook(self._before_step)
             optimizers.register_optimizer_step_post_hook(self._after_step)
+        if self._limits.smoke or self._limits.batch is not None:
+            self._install_batches(torch)
         if self._limits.smoke:
             self._install_smoke(torch)
         if self._limits.device == "cpu":
@@ -91,16 +94,29 @@ class Limiter:
         self._ended(why)
         raise SystemExit(0)
 
+    def _samples(self, samples: int) -> int:
+        """Of a batch that the script wants to have so many."""
+        if self._limits.smoke:
+            return min(samples, SMOKE_SAMPLES)
+        return samples if samples <= 1 or self._limits.batch is None else self._limits.batch
+
+    def _install_batches(self, torch: Any) -> None:
+        data = torch.utils.data
+        make, group = data.DataLoader.__init__, data.BatchSampler.__init__
+
+        def of_other_size(loader: Any, dataset: Any, batch_size: Any = 1, *args: Any, **kwargs: Any) -> None:
+            own = batch_size is None or kwargs.get("batch_sampler")
+            make(loader, dataset, batch_size if own else self._samples(batch_size), *args, **kwargs)
+
+        def group_of_other_size(sampler: Any, inner: Any, batch_size: int, *args: Any, **kwargs: Any) -> None:
+            group(sampler, inner, self._samples(batch_size), *args, **kwargs)
+
+        data.DataLoader.__init__ = of_other_size
+        data.BatchSampler.__init__ = group_of_other_size
+
     def _install_smoke(self, torch: Any) -> None:
         data = torch.utils.data
-        make, iterate, group = data.DataLoader.__init__, data.DataLoader.__iter__, data.BatchSampler.__init__
-
-        def fewer_samples(loader: Any, dataset: Any, batch_size: Any = 1, *args: Any, **kwargs: Any) -> None:
-            few = batch_size if batch_size is None or kwargs.get("batch_sampler") else min(batch_size, SMOKE_SAMPLES)
-            make(loader, dataset, few, *args, **kwargs)
-
-        def fewer_in_a_batch(sampler: Any, inner: Any, batch_size: int, *args: Any, **kwargs: Any) -> None:
-            group(sampler, inner, min(batch_size, SMOKE_SAMPLES), *args, **kwargs)
+        iterate = data.DataLoader.__iter__
 
         def fewer_batches(loader: Any) -> Iterator[Any]:
             steps = self._steps
@@ -110,6 +126,4 @@ class Limiter:
                 if number >= (SMOKE_TRAINING if trains else SMOKE_EVALUATION):
                     return
 
-        data.DataLoader.__init__ = fewer_samples
         data.DataLoader.__iter__ = fewer_batches
-        data.BatchSampler.__init__ = fewer_in_a_batch
