@@ -6,6 +6,7 @@ Everything here is a frozen dataclass with `to_json` in the shape of the machine
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
@@ -306,6 +307,158 @@ class Explanation:
 
 
 @dataclass(frozen=True)
+class ContractValue:
+    """A value in a contract. `kind`: tensor, tuple, list, dict, value or unknown. Of a tensor, `sizes` are the texts of its
+    sizes, "?" for one that is not known, None where the rank is not; of a dict or a named tuple, `names` are those of its `parts`;
+    `text` is a plain value. `causes`: why it is unknown."""
+
+    kind: str
+    sizes: tuple[str, ...] | None = None
+    dtype: str | None = None
+    parts: tuple[ContractValue, ...] = ()
+    names: tuple[str, ...] = ()
+    text: str = ""
+    causes: tuple[Cause, ...] = ()
+
+    def to_json(self) -> Json:
+        found: Json = {"kind": self.kind}
+        if self.kind == "tensor":
+            found |= {"sizes": None if self.sizes is None else list(self.sizes), "dtype": self.dtype}
+        if self.kind == "value":
+            found["text"] = self.text
+        if self.names:
+            found["names"] = list(self.names)
+        if self.parts:
+            found["parts"] = [part.to_json() for part in self.parts]
+        if self.causes:
+            found["causes"] = [cause.to_json() for cause in self.causes]
+        return found
+
+    def tensors(self) -> Iterator[ContractValue]:
+        """The tensors in it."""
+        if self.kind == "tensor":
+            yield self
+        for part in self.parts:
+            yield from part.tensors()
+
+    @property
+    def ranked(self) -> bool:
+        """Whether it is known what it is, and the ranks of all the tensors in it."""
+        known = self.kind != "unknown" and (self.kind != "tensor" or self.sizes is not None)
+        return known and all(part.ranked for part in self.parts)
+
+    @property
+    def sized(self) -> bool:
+        """Whether, besides, every size has a number or a name."""
+        return self.ranked and all("?" not in size for part in self.tensors() for size in part.sizes or ())
+
+    def describe(self) -> str:
+        """The value as a line of a contract has it."""
+        if self.kind == "tensor":
+            return "?" if self.sizes is None else f"[{', '.join(self.sizes)}]"
+        if self.kind in ("value", "unknown"):
+            return self.text or "?"
+        shown = [part.describe() for part in self.parts]
+        if self.kind == "dict":
+            return f"{{{', '.join(f'{name!r}: {part}' for name, part in zip(self.names, shown))}}}"
+        if self.kind == "list":
+            return f"[{', '.join(shown)}]"
+        return f"({', '.join(shown)}{',' if len(shown) == 1 else ''})"
+
+
+@dataclass(frozen=True)
+class ContractInput:
+    """A tensor that whoever calls passes, by the name of the parameter."""
+
+    name: str
+    value: ContractValue
+
+    def to_json(self) -> Json:
+        return {"name": self.name, "value": self.value.to_json()}
+
+
+@dataclass(frozen=True)
+class ContractSetting:
+    """An integer that whoever calls chooses: a parameter of the constructor or the function, or the field of a configuration.
+    `value`: the contract holds for this number of it only. `default`: its own."""
+
+    name: str
+    value: int | None = None
+    default: int | None = None
+
+    def to_json(self) -> Json:
+        return {"name": self.name, "value": self.value, "default": self.default}
+
+    def describe(self) -> str:
+        number = self.default if self.value is None else self.value
+        return self.name if number is None else f"{self.name}={number}"
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What a module or a function asks of its inputs and what it gives back, for whatever numbers its names stand for.
+
+    `owner`: the class, None for a function. `start`, `end`: of the name of what was looked at, `class_start`: of the class.
+    `conditions`: what has to hold. `training`: what has to hold besides, in training mode. `open`: what is not certain, in
+    sentences; where there is something, the conditions may not be all there are. `examples`: how many choices of numbers it has been held against.
+    """
+
+    path: str
+    start: Position
+    end: Position
+    owner: str | None
+    name: str
+    settings: tuple[ContractSetting, ...]
+    inputs: tuple[ContractInput, ...]
+    result: ContractValue
+    conditions: tuple[str, ...] = ()
+    training: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+    examples: int = 0
+    class_start: Position | None = None
+
+    def to_json(self) -> Json:
+        return {
+            "path": self.path,
+            "start": self.start.to_json(),
+            "end": self.end.to_json(),
+            "owner": self.owner,
+            "name": self.name,
+            "settings": [setting.to_json() for setting in self.settings],
+            "inputs": [one.to_json() for one in self.inputs],
+            "result": self.result.to_json(),
+            "conditions": list(self.conditions),
+            "training": list(self.training),
+            "open": list(self.open),
+            "examples": self.examples,
+            "class_start": None if self.class_start is None else self.class_start.to_json(),
+        }
+
+    @property
+    def ranked(self) -> bool:
+        """Whether all ranks are known."""
+        return self.result.ranked and all(one.value.ranked for one in self.inputs)
+
+    @property
+    def sized(self) -> bool:
+        """Whether every size is known."""
+        return self.result.sized and all(one.value.sized for one in self.inputs)
+
+    def heading(self) -> str:
+        """``class Down(i, o)``, or the name of a function."""
+        if self.owner is None:
+            return f"def {self.name}"
+        return f"class {self.owner}({', '.join(setting.describe() for setting in self.settings)})"
+
+    def signature(self) -> str:
+        """``forward(x: [N, i, H, W]) -> [N, o, H//2, W//2]``."""
+        given = [f"{one.name}: {one.value.describe()}" for one in self.inputs]
+        if self.owner is None:
+            given += [setting.describe() for setting in self.settings]
+        return f"{self.name}({', '.join(given)}) -> {self.result.describe()}"
+
+
+@dataclass(frozen=True)
 class FileAnalysis:
     """Everything the analysis of one document says."""
 
@@ -316,6 +469,8 @@ class FileAnalysis:
     """Timings in milliseconds, counts, and `incomplete`: why the analysis stopped early, or None."""
     explanations: tuple[Explanation, ...] = ()
     """Of the expressions that were asked about, in the order of the text, the outer before the inner ones."""
+    contracts: tuple[Contract, ...] = ()
+    """Of the modules and functions, where they were asked for."""
 
     def to_json(self) -> Json:
         return {
@@ -324,4 +479,5 @@ class FileAnalysis:
             "facts": [fact.to_json() for fact in self.facts],
             "stats": self.stats,
             "explanations": [explanation.to_json() for explanation in self.explanations],
+            **({"contracts": [contract.to_json() for contract in self.contracts]} if self.contracts else {}),
         }

@@ -49,6 +49,12 @@ class CheckFormat(str, Enum):
     sarif = "sarif"
 
 
+class ContractFormat(str, Enum):
+    text = "text"
+    json = "json"
+    markdown = "markdown"
+
+
 _FORMAT = typer.Option("--output-format", help="How results are printed.")
 Format = Annotated[OutputFormat, _FORMAT]
 Python = Annotated[str | None, typer.Option("--python", help="Interpreter with PyTorch; default: this one.")]
@@ -129,6 +135,21 @@ def explain(
     if causes:
         raise typer.Exit(command.first_causes(places, output_format.value, python))
     raise typer.Exit(max(command.explain(place, output_format.value, python) for place in places))
+
+
+@app.command()
+def contract(
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
+    output_format: Annotated[ContractFormat, _FORMAT] = ContractFormat.text,
+    python: Python = None,
+) -> None:
+    """Say what each module and function of tensors asks of its inputs, and what it gives back.
+
+    Exit status: 0, or 2 where it could not work.
+    """
+    from torchsleuth.cli.contract import contract as show
+
+    raise typer.Exit(show(paths, output_format.value, python))
 
 
 @app.command(context_settings=_PASS_ON)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import LibraryModule, ListValue, Value
@@ -16,6 +18,9 @@ _STATED: dict[str, tuple[int, str, int]] = {
     "TransformerEncoderLayer": (0, "d_model", -1),
 }
 """Where a layer's constructor says a size of its operand, by position and name, and which dimension has it."""
+
+
+_GROUPED = frozenset(name for name in _STATED if name.startswith("Conv"))
 
 
 def fitting_operand(operation: Operation) -> tuple[Size, ...] | None:
@@ -45,6 +50,31 @@ def fitting_operand(operation: Operation) -> tuple[Size, ...] | None:
     if not all(isinstance(size, int) or size in shape for size in wanted) or tuple(wanted) == shape:
         return None
     return tuple(wanted)
+
+
+def stated_size(module: LibraryModule) -> tuple[int, Value] | None:
+    """The dimension of its operand that a layer's constructor states, and its size. None for layers that state none."""
+    name = module.path.removeprefix("torch.nn.")
+    if name not in _STATED:
+        return None
+    position, keyword, axis = _STATED[name]
+    return axis, _argument(module, position, keyword)
+
+
+def divided_sizes(module: LibraryModule) -> Iterator[tuple[Value, Value]]:
+    """The sizes that a layer's constructor wants to be multiples of others, with these."""
+    name = module.path.removeprefix("torch.nn.")
+    if name in _GROUPED:
+        place = 8 if "Transpose" in name else 6
+        groups = module.kwargs.get("groups", module.args[place] if place < len(module.args) else 1)
+        yield _argument(module, 0, "in_channels"), groups
+        yield _argument(module, 1, "out_channels"), groups
+    elif name == "GroupNorm":
+        yield _argument(module, 1, "num_channels"), _argument(module, 0, "num_groups")
+    elif name == "MultiheadAttention":
+        yield _argument(module, 0, "embed_dim"), _argument(module, 1, "num_heads")
+    elif name in ("TransformerEncoderLayer", "TransformerDecoderLayer"):
+        yield _argument(module, 0, "d_model"), _argument(module, 1, "nhead")
 
 
 def _first(operation: Operation) -> Value:

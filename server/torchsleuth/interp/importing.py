@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from torchsleuth.interp import misuse, unparsed
-from torchsleuth.interp.written import WrittenContracts
+from torchsleuth.interp.inferred import InferredContracts
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
@@ -101,7 +101,7 @@ class Body:
         return frozenset(name for part in (*outside, *inside) for name in _changed(part))
 
 
-class Importing(WrittenContracts):
+class Importing(InferredContracts):
     """Modules of the workspace, of installed libraries, and those known by name only."""
 
     import_steps: int

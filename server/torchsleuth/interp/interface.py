@@ -353,6 +353,10 @@ class Interpreter(ABC):
         """Whether a written contract is being checked: its sizes stand for any numbers."""
 
     @abstractmethod
+    def is_inferring(self) -> bool:
+        """Whether a contract is being inferred: what a caller chooses is symbols, whatever it is for."""
+
+    @abstractmethod
     def told(self, test: ast.expr, holds: bool, frame: Frame) -> None:
         """The code demands that a test holds, or does not."""
 

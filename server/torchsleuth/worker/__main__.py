@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 4)
-METHODS = frozenset({"analyze", "repair", "explain"})
+METHODS = frozenset({"analyze", "repair", "explain", "contracts"})
 """The methods of the worker."""
 
 
@@ -64,6 +64,16 @@ class Analyzer(Protocol):
     ) -> FileAnalysis: ...
 
     def explain(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        first: int = 1,
+        last: float = math.inf,
+    ) -> FileAnalysis: ...
+
+    def contracts(
         self,
         path: str,
         text: str,

@@ -162,6 +162,19 @@ class WorkerClient:
         parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots}
         return self._served("explain", {**parameters, "first": first, "last": last}, None, budget_s, patient)
 
+    def contracts(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        budget_s: float = 300.0,
+        patient: bool = True,
+    ) -> FileAnalysis:
+        """Infer the contracts of the modules and functions of a document: `FileAnalysis.contracts`. Otherwise as `analyze`."""
+        parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots}
+        return self._served("contracts", parameters, None, budget_s, patient)
+
     def _served(
         self, method: str, parameters: Message, codes: Sequence[str] | None, budget_s: float, patient: bool
     ) -> FileAnalysis:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from torchsleuth.interp.budget import Budget, OutOfTime
+from torchsleuth.interp.contracts import Inference
 from torchsleuth.interp.fitting import fitting_operand
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Execution
@@ -21,12 +22,13 @@ from torchsleuth.repair.verify import Checked, Found, T, Trials, for_cause, toge
 from torchsleuth.rules.evidence.causes import by_cause, shown
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis, Candidates, Finding, Rule
-from torchsleuth.schema import SEVERITIES, Diagnostic, DimJson, FileAnalysis, Fix, Json, TensorFact
+from torchsleuth.schema import SEVERITIES, Contract, Diagnostic, DimJson, FileAnalysis, Fix, Json, TensorFact
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.worker.bounded import Bounded
+from torchsleuth.worker.contracts import shown as shown_contract
 from torchsleuth.worker.explain import chain, explanations
 from torchsleuth.worker.progress import Progress
 
@@ -37,6 +39,10 @@ GRACE_SECONDS = 2.0
 """The same, beyond that of the execution, after which it is interrupted: it looks at the clock itself, but not everywhere."""
 BEHIND_SECONDS = 2.0
 """The same for what is seen behind layers that do not fit."""
+CONTRACT_SECONDS = 240.0
+"""The same for the contracts of a document."""
+CONTRACT_STEPS = 50_000_000
+"""Nodes evaluated for them."""
 RULES_SECONDS = 4.0
 """The same for all the rules together."""
 RULE_SECONDS = 2.0
@@ -179,6 +185,42 @@ class Engine:
             "internal_errors": trace.internal_errors[:MAX_INTERNAL_ERRORS],
         }
         return FileAnalysis(path, stats=stats, explanations=explanations(interpreter, watch, source))
+
+    def contracts(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        first: int = 1,
+        last: float = math.inf,
+    ) -> FileAnalysis:
+        """The contracts of the modules and functions that begin in the lines from `first` to `last`."""
+        return self._bounded.run(lambda: self._contracts(path, {**(overlay or {}), path: text}, roots, first, last))
+
+    def _contracts(
+        self, path: str, files: Mapping[str, str], roots: tuple[str, ...], first: int, last: float
+    ) -> FileAnalysis:
+        source = SourceText(path, files[path])
+        budget = Budget(seconds=CONTRACT_SECONDS, steps=CONTRACT_STEPS)
+        interpreter = Execution(self.oracle, Workspace(files, roots), budget, self.progress)
+        found: list[Contract] = []
+        try:
+            with self._bounded.limit(budget.seconds + GRACE_SECONDS):
+                inference = Inference(interpreter, source)
+                for owner, function in interpreter.entries_of(source):
+                    begins = (owner or function).node.lineno
+                    if begins <= last and (function.node.end_lineno or begins) >= first:
+                        found.append(shown_contract(inference.contract(owner, function), owner, function, source))
+        except OutOfTime:
+            interpreter.trace.overdue = message("analysis.time")
+        trace = interpreter.trace
+        trace.internal_errors += self.oracle.told()
+        stats = {
+            "incomplete": self._left_out() or trace.overdue,
+            "internal_errors": trace.internal_errors[:MAX_INTERNAL_ERRORS],
+        }
+        return FileAnalysis(path, stats=stats, contracts=tuple(found))
 
     @property
     def unrepaired(self) -> bool:

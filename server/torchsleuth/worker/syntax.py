@@ -63,6 +63,17 @@ class SyntaxEngine:
     ) -> FileAnalysis:
         return FileAnalysis(path, stats={"internal_errors": [], "incomplete": message("worker.syntax")})
 
+    def contracts(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        first: int = 1,
+        last: float = math.inf,
+    ) -> FileAnalysis:
+        return self.explain(path, text)
+
     def repair(
         self,
         path: str,

@@ -58,9 +58,12 @@ class _Constructor:
         return self.shape[axis]
 
     def plain(self, position: int, name: str, default: Value) -> Value:
-        """A number or a tuple of numbers. Raises LookupError."""
+        """A number or a tuple of numbers; symbols, too, where a contract is inferred. Raises LookupError."""
         value = self.value(position, name, default)
         parts = value if isinstance(value, tuple) else (value,)
+        if self.interp.is_inferring() and all(is_int(part) for part in parts):
+            resolved = tuple(map(self.interp.resolved, parts))
+            return resolved if isinstance(value, tuple) else resolved[0]
         if not all(isinstance(part, int | float | str | bool | type(None)) for part in parts):
             raise LookupError(name)
         return value

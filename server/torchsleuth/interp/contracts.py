@@ -1,0 +1,588 @@
+"""The contract of a module or function: what its symbols say, held against runs of the abstract interpreter with numbers."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from torchsleuth.interp.inferred import InferredContracts, Outcome, Part, Plan, Setting
+from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.requirements import Condition, Numbers, number, read_off, required, simplified, together
+from torchsleuth.values import ClassValue, Function
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.names import Names
+
+ROUNDS = 8
+"""How often an entry is run to find the ranks of its inputs."""
+SAMPLES = 6
+"""Choices of numbers that an entry is run with."""
+FEWEST_SAMPLES = 3
+"""Of those that work, as many at least stand behind a contract."""
+DRAWS = 600
+"""Numbers that are drawn to find some that fulfil the conditions."""
+MOST_RUNS = 90
+"""Runs with numbers for one contract."""
+SECONDS = 12.0
+"""Time of the processor for one contract."""
+TIMES = (2, 3)
+"""How often loops go around of which the caller says that."""
+_PERIODS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 32, 64)
+_NAMES = {1: ("N",), 2: ("N", "C"), 3: ("N", "L", "C"), 4: ("N", "C", "H", "W"), 5: ("N", "C", "D", "H", "W")}
+_POOLS: tuple[tuple[str, tuple[int, ...]], ...] = (
+    (r"(\w+_)?(kernels?(_size)?|ks|ksize|k)", (3, 1, 5, 7)),
+    (r"(\w+_)?(strides?|dilations?)", (1, 2)),
+    (r"(\w+_)?(padding|pad)", (1, 2, 0, 3, 4)),
+    (r"\w*scale\w*|upscale\w*", (2, 3, 4)),
+    (r"\w*heads?|n_?h|h|\w*groups|cardinality|num_experts|n_experts", (2, 4, 1, 8)),
+    (r"depth|\w*layers|\w*blocks|num_stages", (2, 3)),
+    (r"\w*vocab\w*|num_embeddings|\w*num_tokens|n_token", (50, 100, 37)),
+    (r"block_size|max_\w*len\w*|context_length|\w*seq_len\w*|num_patches|\w*positions", (64, 128, 96)),
+    (r"im(a)?ge?_?size|img_size|resolution|input_size", (32, 64, 128)),
+    (r"patch\w*", (4, 8, 16)),
+    (r"\w*classes|n_out|num_outputs", (10, 7, 3)),
+    (r"\w*(ratio|reduction|factor|expansion|mult|r)", (2, 4)),
+)
+_OF_LAYERS = re.compile(r"(\w+_)?(kernels?(_size)?|ks|ksize|k|strides?|dilations?|padding|pad|\w*scale\w*)")
+"""Names of integers that layers are made with and that are no sizes of tensors."""
+_OTHERS = (1, 2, 0, 3, 4)
+_BATCH = (2, 3, 5, 4)
+_SPATIAL = (64, 32, 96, 128, 48, 224, 256, 28, 16)
+_LENGTHS = (16, 24, 12, 32, 64, 8)
+_CHANNELS = (16, 32, 48, 24, 64, 96, 8, 3, 1)
+
+
+@dataclass
+class Found:
+    """What was found out about an entry. `leading`: its inputs may have any number of dimensions in front of the last one.
+    `training`: the conditions that hold in training mode only. `open`: what keeps the contract from being certain, as identifiers of
+    messages with what they are about."""
+
+    plan: Plan
+    inputs: dict[str, tuple[Size, ...] | None]
+    result: Part
+    conditions: list[Condition] = field(default_factory=list)
+    training: list[Condition] = field(default_factory=list)
+    leading: bool = False
+    open: list[tuple[str, str]] = field(default_factory=list)
+    examples: int = 0
+
+    @property
+    def ranked(self) -> bool:
+        return self.result.whole and None not in self.inputs.values()
+
+
+@dataclass
+class _Example:
+    numbers: dict[Symbol, int]
+    outcome: Outcome
+
+
+class Inference:
+    """Finds the contracts of one document's modules and functions."""
+
+    def __init__(self, interp: InferredContracts, source: SourceText) -> None:
+        self.interp = interp
+        names = Names(__name__=_module_name(source), __file__=source.path)
+        self.frame = Frame(source, names, names)
+        interp.begin_document(source, parse(source), self.frame)
+        self._runs = 0
+        self._deadline = 0.0
+
+    def contract(self, owner: ClassValue | None, function: Function) -> Found:
+        self._runs, self._deadline = 0, time.process_time() + SECONDS
+        plan = self.interp.plan(owner, function)
+        first: Found | None = None
+        working: Found | None = None
+        for outcome, leading in self._settled(plan):
+            shapes = dict(outcome.inputs)
+            found = Found(plan, shapes, outcome.result, together(outcome.conditions), leading=leading)
+            if None in shapes.values():
+                lacking = ", ".join(name for name, shape in shapes.items() if shape is None)
+                found.open.append(("contract.open.rank", lacking))
+                found.result = _without_shapes(found.result)
+            else:
+                self._verify(found, outcome)
+                if set(plan.tensors) - plan.dtypes.keys():
+                    found.result = _without_dtypes(found.result)
+            first = first or found
+            if found.examples:
+                working = working or found
+                if not any(size == 1 for shape in shapes.values() for size in shape or ()):
+                    return found
+            if self._spent():
+                break
+        assert first is not None
+        return working or first
+
+    # -- with symbols --------------------------------------------------------------------------------------
+
+    def _run(self, plan: Plan, numbers: dict[Symbol, int] | None = None, training: bool = True) -> Outcome:
+        self._runs += 1
+        return self.interp.run_plan(plan, self.frame, numbers, training)
+
+    def _settled(self, plan: Plan) -> Iterator[tuple[Outcome, bool]]:
+        """The outcomes of an entry once the ranks of its inputs are known, the likeliest first, and whether it takes any number
+        of dimensions. The plan is that of the outcome which was given last."""
+        outcome = self._run(plan)
+        for _ in range(ROUNDS):
+            if not (self._ranked(plan, outcome) or self._numbered(plan, outcome)):
+                break
+            outcome = self._run(plan)
+        lacking = [name for name in plan.tensors if name not in plan.shapes]
+        if lacking:
+            yield from self._by_trial(plan, outcome, lacking)
+            return
+        outcome = self._of_other_kinds(plan, outcome)
+        if not outcome.works or not outcome.result.whole:
+            outcome = self._without_symbols(plan, outcome)
+        yield outcome, False
+        fixed = {path: setting.value for path, setting in plan.settings.items()}
+        for path, value in self._other_numbers(plan):
+            plan.settings[path].value = value
+            yield self._run(plan), False
+            plan.settings[path].value = fixed[path]
+
+    @staticmethod
+    def _other_numbers(plan: Plan) -> Iterator[tuple[str, int]]:
+        """Numbers for integers that have no default, where the usual ones did not work."""
+        for path, setting in plan.settings.items():
+            if setting.value is not None and not _is_number(setting.default) and not setting.counted:
+                yield from ((path, value) for value in _OTHERS if value != setting.value)
+
+    def _ranked(self, plan: Plan, outcome: Outcome) -> bool:
+        """Plan with the ranks that a run has shown. Whether there are any."""
+        changed = False
+        for name in plan.tensors:
+            if name in plan.shapes:
+                continue
+            shape, demand = outcome.inputs.get(name), outcome.demands.get(name)
+            if demand is not None and demand.dtype:
+                plan.dtypes.setdefault(name, demand.dtype)
+            if shape is not None:
+                usual = _NAMES.get(len(shape), ("?",) * len(shape))
+                names = [_plain_name(size, name) for size, name in zip(shape, usual)]
+                plan.shapes[name] = tuple(map(self.interp.fresh_size, names))
+            elif demand is not None and demand.usual:
+                names = demand.names.split() if len(demand.names.split()) == demand.ranks[0] else []
+                plan.shapes[name] = self._sizes(demand.ranks[0], tuple(names))
+            changed = changed or name in plan.shapes
+        return changed
+
+    def _sizes(self, rank: int, names: tuple[str, ...] = ()) -> tuple[Size, ...]:
+        names = names or _NAMES.get(rank) or tuple(f"d{axis}" for axis in range(rank))
+        return tuple(self.interp.fresh_size(name) for name in names)
+
+    def _numbered(self, plan: Plan, outcome: Outcome) -> bool:
+        """Plan with numbers for integers that say how often a loop goes around. Whether there are any."""
+        changed = False
+        for path in outcome.counted:
+            setting = plan.settings[path]
+            if setting.value is None:
+                setting.value, setting.counted, changed = TIMES[0], True, True
+        return changed
+
+    def _without_symbols(self, plan: Plan, outcome: Outcome) -> Outcome:
+        """Layers that symbols cannot make get numbers: the usual ones of the parameters that they are made with."""
+        stuck = {
+            symbol
+            for operation in outcome.stuck
+            for value in (
+                *(operation.module.args if operation.module is not None else ()),
+                *(operation.module.kwargs.values() if operation.module is not None else ()),
+                *operation.args,
+            )
+            if isinstance(value, Dim)
+            for symbol in dims.symbols(value)
+        }
+        suspects = [
+            setting
+            for setting in plan.settings.values()
+            if setting.value is None and (setting.symbol in stuck or not stuck)
+        ]
+        suspects.sort(key=lambda setting: not _OF_LAYERS.fullmatch(setting.symbol.name))
+        before, best = outcome, outcome
+        tried: list[Setting] = []
+        for setting in suspects:
+            if time.process_time() > self._deadline:
+                break
+            default = setting.default
+            setting.value = default if _is_number(default) else _pool(setting.symbol.name)[0]
+            tried.append(setting)
+            best = self._run(plan)
+            if not _holes(best):
+                break
+        if _holes(best) >= _holes(before):
+            for setting in tried:
+                setting.value = None
+            return before
+        for setting in tried[:-1]:
+            value, setting.value = setting.value, None
+            again = self._run(plan)
+            if _holes(again) > _holes(best):
+                setting.value = value
+            else:
+                best = again
+        return best
+
+    def _of_other_kinds(self, plan: Plan, outcome: Outcome) -> Outcome:
+        """Inputs that do not work as numbers of which nothing tells the dtype may be indices or masks."""
+        for name in plan.tensors:
+            if outcome.works or name in plan.dtypes or name not in plan.shapes:
+                continue
+            for dtype in ("int64", "bool"):
+                plan.dtypes[name] = dtype
+                again = self._run(plan)
+                if again.works:
+                    outcome = again
+                    break
+                del plan.dtypes[name]
+        return outcome
+
+    def _by_trial(self, plan: Plan, outcome: Outcome, lacking: list[str]) -> Iterator[tuple[Outcome, bool]]:
+        """Try ranks for inputs of which nothing tells the rank."""
+        known = tuple(dict.fromkeys(len(shape) for shape in plan.shapes.values()))
+        demands = [outcome.demands[name] for name in lacking if name in outcome.demands]
+        ranks = known + (demands[0].ranks if demands else ()) + (2, 3, 4, 1)
+        working: dict[int, tuple[Outcome, dict[str, tuple[Size, ...]]]] = {}
+        for rank in dict.fromkeys(ranks):
+            called = next((tuple(one.names.split()) for one in demands if len(one.names.split()) == rank), ())
+            names = {name: self._sizes(rank, called) for name in lacking}
+            plan.shapes.update(names)
+            found = self._run(plan)
+            while self._numbered(plan, found):
+                found = self._run(plan)
+            found = self._of_other_kinds(plan, found)
+            if not found.works or not found.result.whole:
+                found = self._without_symbols(plan, found)
+            if found.works and found.result.whole:
+                working[rank] = found, names
+                if rank in known:
+                    break
+        for name in lacking:
+            plan.shapes.pop(name, None)
+        if not working:
+            yield outcome, False
+            return
+        if {2, 3, 4} <= working.keys() and not known and _alike({rank: one for rank, (one, _) in working.items()}):
+            plan.shapes.update(working[3][1])
+            yield working[3][0], True
+        for found, names in working.values():
+            plan.shapes.update(names)
+            yield found, False
+
+    # -- with numbers ----------------------------------------------------------------------------------------
+
+    def _verify(self, found: Found, outcome: Outcome) -> None:
+        """Run the entry with numbers; what that contradicts is not said, and what it needs is."""
+        symbols = self._symbols(found)
+        examples, failure = self._examples(found, symbols)
+        if len(examples) < FEWEST_SAMPLES:
+            found.open.append(("contract.open.never", failure or outcome.failure or ""))
+            found.result = _without_shapes(found.result)
+            return
+        self._correct(found, examples, symbols)
+        for symbol in symbols:
+            if self._spent():
+                found.open.append(("contract.open.time", ""))
+                break
+            self._probe(found, examples, symbol)
+        found.examples = len(examples)
+        self._simplify(found)
+
+    def _spent(self) -> bool:
+        return self._runs > MOST_RUNS or time.process_time() > self._deadline
+
+    def _symbols(self, found: Found) -> list[Symbol]:
+        settings = [setting.symbol for setting in found.plan.settings.values() if setting.value is None]
+        inputs = [one for shape in found.inputs.values() for size in shape or () for one in dims.symbols(size)]
+        conditions = [one for condition in found.conditions for one in condition.symbols]
+        own = set(settings) | set(inputs)
+        return list(dict.fromkeys((*settings, *inputs, *(one for one in conditions if one in own))))
+
+    def _examples(self, found: Found, symbols: list[Symbol]) -> tuple[list[_Example], str | None]:
+        """Choices of numbers that the entry works with."""
+        examples: list[_Example] = []
+        failure: str | None = None
+        tried: set[tuple[int, ...]] = set()
+        failed = 0
+        for numbers in self._choices(found, symbols):
+            mark = tuple(numbers.values())
+            if mark in tried:
+                continue
+            tried.add(mark)
+            outcome = self._try(found, numbers)
+            if outcome.works and outcome.result.whole and not _is_empty(outcome.result):
+                examples.append(_Example(numbers, outcome))
+            else:
+                failed += 1
+                failure = failure or outcome.failure
+            if len(examples) == SAMPLES or self._spent() or failed > 2 * SAMPLES:
+                break
+        return examples, failure
+
+    def _choices(self, found: Found, symbols: list[Symbol]) -> Iterator[dict[Symbol, int]]:
+        """Numbers for all symbols that fulfil the conditions, those first that are usual."""
+        pools = {symbol: self._pool(found, symbol) for symbol in symbols}
+        chance = random.Random(7)
+        for attempt in range(DRAWS):
+            if attempt < 4:
+                numbers = {
+                    symbol: pool[(attempt + place) % min(len(pool), 2)]
+                    for place, (symbol, pool) in enumerate(pools.items())
+                }
+            else:
+                numbers = {symbol: chance.choice(pool[: 3 + attempt // 8]) for symbol, pool in pools.items()}
+            if attempt % 2:
+                # Images that are square.
+                square = chance.choice(_SPATIAL)
+                numbers |= {symbol: square for symbol, pool in pools.items() if pool is _SPATIAL}
+            if self._allowed(found, numbers):
+                yield numbers
+
+    def _allowed(self, found: Found, numbers: Numbers) -> bool:
+        if any(condition.holds(numbers) is False for condition in found.conditions):
+            return False
+        sizes = [number(size, numbers) for shape in found.inputs.values() for size in shape or ()]
+        return all(size is not None and size > 0 for size in sizes)
+
+    def _pool(self, found: Found, symbol: Symbol) -> tuple[int, ...]:
+        for shape in found.inputs.values():
+            for axis, size in enumerate(shape or ()):
+                if dims.symbol(size) == symbol:
+                    if any(setting.symbol == symbol for setting in found.plan.settings.values()):
+                        break
+                    if axis == 0 and len(shape or ()) > 1:
+                        return _BATCH
+                    return _SPATIAL if len(shape or ()) >= 4 and axis >= 2 else _LENGTHS
+        return _pool(symbol.name)
+
+    def _try(self, found: Found, numbers: dict[Symbol, int], training: bool = True) -> Outcome:
+        """Run the entry with these numbers."""
+        plan = replace(found.plan, shapes={name: shape for name, shape in found.inputs.items() if shape is not None})
+        outcome = self._run(plan, numbers, training)
+        if outcome.works and not outcome.result.whole:
+            outcome.failure = None
+        return outcome
+
+    def _correct(self, found: Found, examples: list[_Example], symbols: list[Symbol]) -> None:
+        """Hold what the symbols say of the result against the examples: where they differ, the examples are right."""
+        shown = [example.outcome.result for example in examples]
+        if any(not _same_form(one, shown[0]) for one in shown):
+            found.result = Part("unknown")
+            found.open.append(("contract.open.form", ""))
+            return
+        formula = found.result if _same_form(found.result, shown[0]) else shown[0]
+        numbers = [example.numbers for example in examples]
+        found.result = self._held(formula, shown, numbers, symbols, found)
+
+    def _held(
+        self, formula: Part, shown: list[Part], numbers: list[dict[Symbol, int]], symbols: list[Symbol], found: Found
+    ) -> Part:
+        if formula.kind == "tensor":
+            first = shown[0].shape or ()
+            sizes: list[Size] = []
+            for axis in range(len(first)):
+                values = [(part.shape or ())[axis] for part in shown]
+                stated = formula.shape[axis] if formula.shape is not None else None
+                sizes.append(self._size(stated, values, numbers, symbols))
+            dtypes = {part.dtype for part in shown}
+            return replace(formula, shape=tuple(sizes), dtype=dtypes.pop() if len(dtypes) == 1 else None)
+        if formula.kind == "value":
+            texts = {part.text for part in shown}
+            return formula if len(texts) == 1 else replace(formula, text="int" if formula.text else "")
+        parts = [
+            self._held(part, [one.parts[place] for one in shown], numbers, symbols, found)
+            for place, part in enumerate(formula.parts)
+        ]
+        return replace(formula, parts=tuple(parts))
+
+    def _size(
+        self, stated: Size | None, values: list[Size], numbers: list[dict[Symbol, int]], symbols: list[Symbol]
+    ) -> Size:
+        known = [(choice, value) for choice, value in zip(numbers, values) if isinstance(value, int)]
+        if len(known) == len(values):
+            if stated is not None and all(number(stated, choice) == value for choice, value in known):
+                return stated
+            read = read_off(known, symbols)
+            if read is not None:
+                return read
+        return self.interp.fresh_size("?")
+
+    # -- what else it needs ----------------------------------------------------------------------------------
+
+    def _works(self, found: Found, numbers: dict[Symbol, int], training: bool = True) -> bool | None:
+        """Whether the entry works with these numbers and gives what is stated."""
+        outcome = self._try(found, numbers, training)
+        if not outcome.returned or outcome.failure is not None or _is_empty(outcome.result):
+            return False
+        if not outcome.result.whole:
+            return None
+        return True
+
+    def _probe(self, found: Found, examples: list[_Example], symbol: Symbol) -> None:
+        """Find out whether a size has to be a multiple of something, or has a least value."""
+        base = examples[0]
+        step = self._period(found, examples, symbol)
+        if step is None:
+            return
+        low = self._least(found, base, symbol, base.numbers[symbol], step)
+        if low is None or low <= step:
+            return
+        lows: list[tuple[Numbers, int]] = [(base.numbers, low)]
+        for other in examples[1:]:
+            if other.numbers[symbol] % step == 0:
+                least = self._least(found, other, symbol, other.numbers[symbol], step)
+                lows += [] if least is None else [(other.numbers, least)]
+        others = [one for one in base.numbers if one != symbol]
+        bound: Size | None = low if {least for _, least in lows} == {low} else read_off(lows, others)
+        if bound is None:
+            found.open.append(("contract.open.sufficient", symbol.name))
+            return
+        smaller = {**base.numbers, symbol: low - step}
+        training_only = self._works(found, smaller, training=False)
+        (found.training if training_only else found.conditions).append(Condition(">=", dims.of(symbol), bound))
+
+    def _period(self, found: Found, examples: list[_Example], symbol: Symbol) -> int | None:
+        """1, or what the size has to be a multiple of; None where that is not known."""
+        base = examples[0]
+        value = base.numbers[symbol]
+        near = [{**base.numbers, symbol: value + more} for more in (1, 2, 3, 5)]
+        allowed = [numbers for numbers in near if self._allowed(found, numbers)]
+        known = [condition for condition in found.conditions if symbol in condition.symbols]
+        if not allowed:
+            return self._stated_period(known, base, symbol)
+        outcomes = [self._works(found, numbers) for numbers in allowed]
+        if all(outcome is True for outcome in outcomes):
+            return 1 if len(allowed) == len(near) else self._stated_period(known, base, symbol)
+        for period in _PERIODS:
+            more = [{**base.numbers, symbol: value + period * times} for times in (1, 2, 3)]
+            if value % period == 0 and all(self._works(found, numbers) for numbers in more[:1]):
+                others = [{**base.numbers, symbol: value + other} for other in (period - 1, period + 1)]
+                fails = [self._works(found, numbers) is False for numbers in others]
+                if all(fails) and all(self._works(found, numbers) for numbers in more[1:]):
+                    if not all(self._is_period(found, other, symbol, period) for other in examples[1:3]):
+                        break
+                    condition = required("==", dims.modulo(dims.of(symbol), period), 0)
+                    if condition is not None:
+                        found.conditions.append(condition)
+                    return period
+        found.open.append(("contract.open.sufficient", symbol.name))
+        return None
+
+    def _is_period(self, found: Found, example: _Example, symbol: Symbol, period: int) -> bool:
+        """Whether a size has to be a multiple of something with other numbers for the others, too."""
+        value = example.numbers[symbol]
+        more, less = ({**example.numbers, symbol: value + step} for step in (period, 1))
+        return value % period == 0 and bool(self._works(found, more)) and self._works(found, less) is False
+
+    def _stated_period(self, conditions: list[Condition], base: _Example, symbol: Symbol) -> int | None:
+        value = base.numbers[symbol]
+        for period in (1, *_PERIODS):
+            numbers = {**base.numbers, symbol: value + period}
+            if all(condition.holds(numbers) for condition in conditions):
+                return period
+        return None
+
+    def _least(self, found: Found, base: _Example, symbol: Symbol, value: int, step: int) -> int | None:
+        """The least number that the size may be."""
+
+        def works(count: int) -> bool:
+            numbers = {**base.numbers, symbol: count * step}
+            return not self._allowed(found, numbers) or self._works(found, numbers) is not False
+
+        if value % step:
+            return None
+        low, high = 1, value // step
+        if works(low):
+            return step
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if works(middle) else (middle, high)
+        return high * step
+
+    def _simplify(self, found: Found) -> None:
+        """Put into the sizes what the conditions say."""
+        found.conditions = together(found.conditions)
+
+        def simple(part: Part) -> Part:
+            shape = None if part.shape is None else tuple(simplified(size, found.conditions) for size in part.shape)
+            return replace(part, shape=shape, parts=tuple(map(simple, part.parts)))
+
+        found.result = simple(found.result)
+        found.inputs = {
+            name: None if shape is None else tuple(simplified(size, found.conditions) for size in shape)
+            for name, shape in found.inputs.items()
+        }
+
+
+def _module_name(source: SourceText) -> str:
+    """The name of a document as a module: what it does as a script says nothing about its classes."""
+    return re.split(r"[\\/]", source.path)[-1].removesuffix(".py")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _pool(name: str) -> tuple[int, ...]:
+    return next((pool for pattern, pool in _POOLS if re.fullmatch(pattern, name)), _CHANNELS)
+
+
+def _plain_name(size: Size, usual: str) -> str:
+    """The name that the code gives to a size, otherwise the usual one."""
+    symbol = dims.symbol(size)
+    return symbol.name if symbol is not None and symbol.name != "?" else usual
+
+
+def _holes(outcome: Outcome) -> int:
+    if not outcome.works:
+        return 1000
+    return sum(part.shape is None for part in outcome.result.tensors()) + (0 if outcome.result.whole else 1)
+
+
+def _without_dtypes(part: Part) -> Part:
+    return replace(part, dtype=None, parts=tuple(map(_without_dtypes, part.parts)))
+
+
+def _is_empty(part: Part) -> bool:
+    return any(0 in (one.shape or ()) for one in part.tensors())
+
+
+def _without_shapes(part: Part) -> Part:
+    return replace(part, shape=None, parts=tuple(map(_without_shapes, part.parts)))
+
+
+def _same_form(one: Part, other: Part) -> bool:
+    if one.kind != other.kind or len(one.parts) != len(other.parts) or one.names != other.names:
+        return False
+    if one.kind == "tensor" and len(one.shape or ()) != len(other.shape or ()):
+        return one.shape is None
+    return all(_same_form(*pair) for pair in zip(one.parts, other.parts))
+
+
+def _alike(working: dict[int, Outcome]) -> bool:
+    """Whether what comes back has the same dimensions in front as the inputs, and the same last one, whatever their number is."""
+    lasts: set[tuple[str, ...]] = set()
+    for rank, outcome in working.items():
+        if rank < 2:
+            continue
+        shapes = list(outcome.inputs.values())
+        ends: list[str] = []
+        for part in outcome.result.tensors():
+            front = [shape[:-1] for shape in shapes if shape is not None]
+            if part.shape is None or len(part.shape) != rank or any(part.shape[:-1] != one for one in front):
+                return False
+            ends.append(dims.text(part.shape[-1]))
+        if not ends:
+            return False
+        lasts.add(tuple(ends))
+    return len(lasts) == 1
+
+
+__all__ = ["Found", "Inference", "Setting"]

@@ -1,0 +1,580 @@
+"""Contracts that nobody has written: a module or a function is run with symbols for what its caller chooses, under the
+caller's names, and then with numbers, which show whether what the symbols say is true."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from torchsleuth.interp.fitting import divided_sizes, stated_size
+from torchsleuth.interp.inputs import Demand, used_as_tensors
+from torchsleuth.interp.library import records
+from torchsleuth.interp.suppositions import Entry, Supposition
+from torchsleuth.interp.trace import Operation, Trace
+from torchsleuth.interp.written import WrittenContracts
+from torchsleuth.messages import message
+from torchsleuth.syntax.shapes import key
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.requirements import Condition, number, required
+from torchsleuth.tensors.spec import Equality, TensorSpec
+from torchsleuth.values import (
+    UNKNOWN,
+    ClassValue,
+    DictValue,
+    Function,
+    Instance,
+    LibraryModule,
+    ListValue,
+    NamedResult,
+    OpenArguments,
+    Scalar,
+    Site,
+    Tensor,
+    Unknown,
+    Value,
+    is_int,
+    is_unknown,
+)
+from torchsleuth.values.frames import Frame
+
+_COMPARISONS: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+}
+_OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_NO_SIZES = re.compile(
+    r"bias|\w*bias|dropout\w*|drop\w*|p|\w*prob|\w*rate|eps\w*|norm\w*|act\w*|activation|\w*_act|device|dtype|\w*mode|\w*layer|"
+    r"use_\w+|with_\w+|is_\w+|alpha|beta|gamma|momentum|slope|std|init\w*|block|lr|name|verbose|transform\w*|lambd\w*"
+)
+"""Names of parameters that are not taken for integers."""
+
+
+ASSUMED = "float32"
+"""The dtype of inputs of which nothing tells it; no contract states it."""
+
+
+@dataclass
+class Setting:
+    """An integer that whoever calls chooses. `path`: how the caller calls it, with the name of the configuration that it is a
+    field of. `symbol` stands for it, `value` does where the engine needs a number. `default`: its own."""
+
+    path: str
+    symbol: Symbol
+    value: int | None = None
+    default: Value = None
+    counted: bool = False
+
+    @property
+    def given(self) -> Size:
+        return dims.of(self.symbol) if self.value is None else self.value
+
+
+@dataclass
+class Plan:
+    """What an entry is run with. `configurations`: by parameter of the constructor the class and the fields."""
+
+    owner: ClassValue | None
+    function: Function
+    settings: dict[str, Setting] = field(default_factory=dict)
+    configurations: dict[str, tuple[ClassValue | None, tuple[str, ...]]] = field(default_factory=dict)
+    tensors: dict[str, ast.arg] = field(default_factory=dict)
+    shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
+    dtypes: dict[str, str] = field(default_factory=dict)
+    aliases: dict[Symbol, str] = field(default_factory=dict)
+    """Variables that sizes of the inputs are unpacked into."""
+    training: bool = True
+
+
+@dataclass(frozen=True)
+class Part:
+    """A value that a function returns, as far as a contract tells it. `kind`: tensor, tuple, list, dict, value, unknown."""
+
+    kind: str
+    shape: tuple[Size, ...] | None = None
+    dtype: str | None = None
+    device: str | None = None
+    parts: tuple[Part, ...] = ()
+    names: tuple[str, ...] = ()
+    text: str = ""
+    cause: Unknown | None = None
+
+    def tensors(self) -> Iterator[Part]:
+        if self.kind == "tensor":
+            yield self
+        for part in self.parts:
+            yield from part.tensors()
+
+    @property
+    def whole(self) -> bool:
+        """Whether the ranks of all the tensors in it are known."""
+        if self.kind == "tensor":
+            return self.shape is not None
+        return self.kind != "unknown" and all(part.whole for part in self.parts)
+
+
+@dataclass
+class Outcome:
+    """One run of an entry. `failure`: what went wrong. `returned`: whether it came to its end."""
+
+    returned: bool = False
+    failure: str | None = None
+    result: Part = Part("unknown")
+    inputs: dict[str, tuple[Size, ...] | None] = field(default_factory=dict)
+    demands: dict[str, Demand] = field(default_factory=dict)
+    conditions: list[Condition] = field(default_factory=list)
+    broadcast: list[Condition] = field(default_factory=list)
+    stuck: list[Operation] = field(default_factory=list)
+    counted: frozenset[str] = frozenset()
+    undecided: int = 0
+
+    @property
+    def works(self) -> bool:
+        return self.returned and self.failure is None
+
+
+@dataclass
+class _Running:
+    """What is collected while an entry is run. `concrete`: all that the caller chooses are numbers."""
+
+    plan: Plan
+    concrete: bool
+    required: list[tuple[str, Size, Size]] = field(default_factory=list)
+    broadcast: list[tuple[Size, Size]] = field(default_factory=list)
+    stuck: list[Operation] = field(default_factory=list)
+    raised: bool = False
+
+
+class InferredContracts(WrittenContracts):
+    """Runs modules and functions for what they ask of their inputs."""
+
+    inference: _Running | None = None
+
+    # -- what there is to infer ------------------------------------------------------------------------
+
+    def begin_document(self, source: SourceText, tree: ast.Module, frame: Frame) -> None:
+        """Run the body of a document, so that its classes and functions are there."""
+        self.read_declarations(source, tree)
+        if not self._protect(lambda: self.body(tree.body, frame)):
+            self._lose_globals(tree, frame)
+
+    def entries_of(self, source: SourceText) -> list[tuple[ClassValue | None, Function]]:
+        """The modules of a document with a forward of their own, and its functions of tensors, in the order of the text."""
+        found: list[tuple[ClassValue | None, Function]] = []
+        for cls in self.classes:
+            forward = cls.slots.get("forward")
+            if cls.path == source.path and cls.is_module() and isinstance(forward, Function):
+                found.append((cls, forward))
+        for function in self.functions:
+            named = isinstance(function.node, ast.FunctionDef) and function.owner is None and not function.closure
+            if function.path == source.path and named and self._tensors_of(function, None):
+                found.append((None, function))
+        unique = {function.node: (owner, function) for owner, function in found}
+        return sorted(unique.values(), key=lambda one: one[1].node.lineno)
+
+    def _tensors_of(self, function: Function, owner: ClassValue | None) -> dict[str, ast.arg]:
+        """The parameters without a default that are tensors."""
+        written = self.declared.get(function.path)
+        used = used_as_tensors(function)
+        found: dict[str, ast.arg] = {}
+        for argument, has_default in parameters_of(function, 0 if owner is None else 1):
+            if has_default:
+                continue
+            annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+            declared = written.parameters.get(key(argument)) if written else None
+            tensor = annotation.strip("'\"").rpartition(".")[2] in ("Tensor", "Tensor | None", "Optional[Tensor]")
+            if declared or tensor or (not annotation and (owner is not None or argument.arg in used)):
+                found[argument.arg] = argument
+        return found
+
+    def plan(self, owner: ClassValue | None, function: Function) -> Plan:
+        """What to run an entry with, before anything is known of it."""
+        plan = Plan(owner, function, tensors=self._tensors_of(function, owner))
+        if owner is not None:
+            made = self.class_attribute(owner, "__init__")
+            if isinstance(made, Function):
+                self._plan_settings(plan, made, 1)
+        self._plan_settings(plan, function, 0 if owner is None else 1)
+        return plan
+
+    def _plan_settings(self, plan: Plan, function: Function, skip: int) -> None:
+        uses = _uses(function.node)
+        constructor = function is not plan.function
+        for argument, has_default in parameters_of(function, skip):
+            name = argument.arg
+            if name in plan.tensors and not constructor:
+                continue
+            annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+            default = default_of(function, argument) if has_default else None
+            integer = isinstance(default, int) and not isinstance(default, bool)
+            cls = function.globals.get(annotation.strip("'\"")) if annotation.strip("'\"").isidentifier() else None
+            if isinstance(cls, ClassValue) and cls.is_dataclass:
+                self._plan_configuration(plan, name, cls, ())
+            elif has_default and not integer:
+                continue
+            elif annotation == "int" or (not annotation and integer):
+                self._add_setting(plan, name, default)
+            elif not annotation and not has_default and constructor:
+                if name in uses.attributes and name not in uses.other:
+                    self._plan_configuration(plan, name, None, tuple(sorted(_attributes_of(function, name, plan))))
+                elif name not in uses.other | uses.attributes and not _NO_SIZES.fullmatch(name):
+                    self._add_setting(plan, name, default)
+            elif not annotation and not constructor and not has_default and name not in uses.other | uses.attributes:
+                self._add_setting(plan, name, default)
+
+    def _add_setting(self, plan: Plan, path: str, default: Value) -> None:
+        if path in plan.settings:
+            return
+        plan.settings[path] = Setting(path, self.fresh_symbol(path.rpartition(".")[2]), None, default)
+
+    def _plan_configuration(self, plan: Plan, name: str, cls: ClassValue | None, read: tuple[str, ...]) -> None:
+        """A parameter that is read for its fields: those that are integers are chosen by whoever makes it."""
+        if cls is None:
+            fitting = (one for one in self.classes if one.is_dataclass and set(read) <= records.fields(one).keys())
+            cls = next(fitting, None)
+        if cls is None:
+            fields = tuple(one for one in read if not _NO_SIZES.fullmatch(one))
+            for one in fields:
+                self._add_setting(plan, f"{name}.{one}", None)
+        else:
+            fields = ()
+            for one, owner in records.fields(cls).items():
+                kinds = {label: ast.unparse(annotation) for label, annotation in owner.annotations}
+                if kinds.get(one) == "int":
+                    self._add_setting(plan, f"{name}.{one}", owner.slots.get(one))
+                    fields += (one,)
+        plan.configurations[name] = (cls, fields)
+
+    # -- a run -------------------------------------------------------------------------------------------
+
+    def run_plan(
+        self, plan: Plan, frame: Frame, numbers: Mapping[Symbol, int] | None = None, training: bool = True
+    ) -> Outcome:
+        """Run an entry as planned. `numbers`: what the symbols of the plan are."""
+        outcome = Outcome()
+        running = _Running(plan, numbers is not None)
+
+        def run(given: object) -> None:
+            self.inference = running
+            value, tensors = self._run_entry(plan, frame, numbers or {}, training)
+            outcome.result = self._part(value)
+            outcome.inputs = {name: self.resolved_spec(tensor.spec).shape for name, tensor in tensors.items()}
+            outcome.returned = not running.raised
+            for symbol, name in list(plan.aliases.items()):
+                same = dims.symbol(self.resolved(dims.of(symbol)))
+                if same is not None:
+                    plan.aliases.setdefault(same, name)
+            outcome.conditions = self._settled(running)
+            outcome.broadcast = [
+                Condition("==", left, right) for left, right in running.broadcast if is_int(left) and is_int(right)
+            ]
+
+        try:
+            entry = Entry(run)
+            trial = self._trial(entry, Supposition(general=True))
+        finally:
+            self.inference = None
+        outcome.stuck = running.stuck
+        outcome.undecided = trial.trace.undecided
+        places = {(plan.function.path, *key(argument)): name for name, argument in plan.tensors.items()}
+        outcome.demands = {places[place]: demand for place, demand in trial.demands.items() if place in places}
+        counted = {place[0] for place in trial.counted}
+        outcome.counted = frozenset(path for path in plan.settings if path in counted)
+        outcome.failure = _failure(trial.trace)
+        return outcome
+
+    def _run_entry(
+        self, plan: Plan, frame: Frame, numbers: Mapping[Symbol, int], training: bool
+    ) -> tuple[Value, dict[str, Tensor]]:
+        receiver: tuple[Value, ...] = ()
+        if plan.owner is not None:
+            made = self.class_attribute(plan.owner, "__init__")
+            kwargs = self._given(plan, made, 1, numbers, frame) if isinstance(made, Function) else OpenArguments()
+            instance = self.instantiate(plan.owner, (), kwargs, None, frame)
+            receiver = (instance,)
+            if not training:
+                from torchsleuth.interp.library.modules import set_training
+
+                set_training(self, instance, False)
+        values = self._given(plan, plan.function, len(receiver), numbers, frame)
+        tensors: dict[str, Tensor] = {}
+        for name, argument in plan.tensors.items():
+            planned = plan.shapes.get(name)
+            shape = None if planned is None else tuple(number(size, numbers) or size for size in planned)
+            dtype = plan.dtypes.get(name) or (None if planned is None else ASSUMED)
+            tensor = Tensor(TensorSpec(shape, dtype, None, None))
+            tensor.argument = (plan.function.path, *key(argument))
+            self.arguments.append(tensor)
+            values[name] = tensors[name] = tensor
+        return self.call_function(plan.function, receiver, values, None, frame), tensors
+
+    def _given(
+        self, plan: Plan, function: Function, skip: int, numbers: Mapping[Symbol, int], frame: Frame
+    ) -> OpenArguments:
+        """The arguments of a call."""
+        values = OpenArguments()
+        for argument, has_default in parameters_of(function, skip):
+            name = argument.arg
+            annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+            if name in plan.configurations:
+                values[name] = self._configuration(plan, name, numbers, frame)
+            elif name in plan.settings:
+                values[name] = self._number(plan.settings[name], numbers)
+            elif not has_default:
+                values[name] = Scalar(annotation) if annotation in ("float", "str", "bool") else self._by_name(name)
+        return values
+
+    @staticmethod
+    def _by_name(name: str) -> Value:
+        """What stands for a parameter of which only the name is known."""
+        return Scalar("float") if re.fullmatch(r"dropout|drop|p|\w*_(prob|rate|p|dropout|drop)|eps", name) else UNKNOWN
+
+    def _number(self, setting: Setting, numbers: Mapping[Symbol, int]) -> Size:
+        known = numbers.get(setting.symbol)
+        if known is not None:
+            return known
+        if setting.value is None:
+            # By this, loops tell which integer says how often they go around, and layers that it is no passing one.
+            self.lasting[setting.symbol] = (setting.path, 0, 0)
+        return setting.given
+
+    def _configuration(self, plan: Plan, name: str, numbers: Mapping[Symbol, int], frame: Frame) -> Value:
+        cls, fields = plan.configurations[name]
+        given: dict[str, Value] = {one: self._number(plan.settings[f"{name}.{one}"], numbers) for one in fields}
+        if cls is not None:
+            for one, owner in records.fields(cls).items():
+                if one not in given and one not in owner.slots:
+                    kinds = {label: ast.unparse(annotation) for label, annotation in owner.annotations}
+                    given[one] = Scalar(kinds[one]) if kinds.get(one) in ("float", "str", "bool") else UNKNOWN
+            return self.instantiate(cls, (), given, None, frame)
+        node = ast.ClassDef(name, [], [], [], [])
+        ast.copy_location(node, plan.function.node)
+        made = Instance(ClassValue(name, (), node, plan.function.path))
+        made.state["open"] = True
+        for one in _attributes_of(plan.function, name, plan):
+            made.slots[one] = given.get(one, self._by_name(one))
+        return made
+
+    # -- what a run shows --------------------------------------------------------------------------------
+
+    def _part(self, value: Value) -> Part:
+        value = records.plain(value)
+        if isinstance(value, Tensor):
+            spec = self.resolved_spec(value.spec)
+            device = None if spec.device is None else str(spec.device)
+            return Part("tensor", spec.shape, spec.dtype, device, cause=value.obscured)
+        if isinstance(value, NamedResult):
+            return Part("tuple", parts=tuple(map(self._part, value)), names=value.fields)
+        if isinstance(value, tuple):
+            return Part("tuple", parts=tuple(map(self._part, value)))
+        if isinstance(value, ListValue) and value.items is not None:
+            return Part("list", parts=tuple(map(self._part, value.items)))
+        if isinstance(value, DictValue) and value.items is not None:
+            names = tuple(map(str, value.items))
+            return Part("dict", parts=tuple(map(self._part, value.items.values())), names=names)
+        if is_int(value) and not isinstance(value, bool):
+            return Part("value", text=dims.text(self.resolved(value)))
+        if value is None or isinstance(value, bool | float | str):
+            return Part("value", text=repr(value))
+        if isinstance(value, Scalar):
+            return Part("value", text=value.type)
+        return Part("unknown", cause=value if isinstance(value, Unknown) else None)
+
+    def _settled(self, running: _Running) -> list[Condition]:
+        """The conditions of a run, with everything put in that was found out later."""
+        found: dict[str, Condition] = {}
+        for operator, left, right in running.required:
+            condition = required(operator, self.resolved(left), self.resolved(right))
+            if condition is not None:
+                found.setdefault(condition.text, condition)
+        return list(found.values())
+
+    def learn(self, fact: Equality, site: Site | None = None) -> None:
+        running = self.inference
+        if running is None:
+            return super().learn(fact, site)
+        left, right = self.resolved(fact.left), self.resolved(fact.right)
+        if not is_int(left) or not is_int(right):
+            return None
+        settings = {setting.symbol: True for setting in running.plan.settings.values()}
+        solution = dims.solve(dims.subtract(left, right), settings)
+        chosen = solution is None or solution[0] in settings
+        if chosen and not self.uncertain:
+            running.required.append(("==", left, right))
+        if fact.soft and not self.uncertain:
+            running.broadcast.append((left, right))
+        if solution is not None:
+            self.heap.set(self.substitution, solution[0], solution[1])
+        return None
+
+    def is_inferring(self) -> bool:
+        return self.inference is not None
+
+    def is_general(self) -> bool:
+        return self.inference is not None or super().is_general()
+
+    def told(self, test: ast.expr, holds: bool, frame: Frame) -> None:
+        running = self.inference
+        if running is None:
+            return super().told(test, holds, frame)
+        if running.concrete or self.uncertain:
+            return None
+        for operator, one, other in _comparisons(test, holds):
+            left, right = self.resolved(self.eval(one, frame)), self.resolved(self.eval(other, frame))
+            pairs = zip(left, right) if isinstance(left, tuple) and isinstance(right, tuple) else [(left, right)]
+            for mine, yours in pairs:
+                if _is_size(mine) and _is_size(yours) and (isinstance(mine, Dim) or isinstance(yours, Dim)):
+                    if operator == "==":
+                        self.learn(Equality(mine, yours, soft=False))
+                    else:
+                        running.required.append((operator, mine, yours))
+        return None
+
+    def named(self, value: Value, name: str) -> Value:
+        running = self.inference
+        symbol = dims.symbol(value) if running is not None and isinstance(value, Dim) else None
+        if running is None or symbol is None or name == "_" or symbol.name == "?":
+            return super().named(value, name)
+        own = {one for shape in running.plan.shapes.values() for size in shape for one in dims.symbols(size)}
+        if symbol in own:
+            running.plan.aliases.setdefault(symbol, name)
+        return value
+
+    def apply_module(self, module: LibraryModule, call: Any) -> Value:
+        given = call.args[0] if self.inference is not None and call.args else None
+        stated = stated_size(module) if isinstance(given, Tensor) else None
+        if stated is not None and isinstance(given, Tensor):
+            axis, size = stated
+            shape = self.resolved_spec(given.spec).shape
+            if shape is not None and -len(shape) <= axis < len(shape) and _is_size(size):
+                self.learn(Equality(shape[axis], size, soft=False))
+        if self.inference is not None:
+            for whole, part in divided_sizes(module):
+                if _is_size(whole) and _is_size(part) and part != 1 and not self.uncertain:
+                    with contextlib.suppress(ZeroDivisionError):
+                        remainder = dims.modulo(self.resolved(whole), self.resolved(part))
+                        self.inference.required.append(("==", remainder, 0))
+        return super().apply_module(module, call)
+
+    def _undecided(self, operation: Operation, place: object) -> Value:
+        if self.inference is not None:
+            self.inference.stuck.append(operation)
+        return super()._undecided(operation, place)  # type: ignore[arg-type]
+
+    def _result(self, frame: Frame, completion: int) -> Value:
+        running = self.inference
+        if running is not None and completion == _RAISE and not frame.returns and not self.uncertain:
+            running.raised = True
+        return super()._result(frame, completion)
+
+
+_RAISE = 4
+
+
+@dataclass(frozen=True)
+class _Uses:
+    """Parameters by what is done with them: their attributes are read; or something that nobody does with an integer."""
+
+    attributes: frozenset[str]
+    other: frozenset[str]
+
+
+def _uses(function: ast.AST) -> _Uses:
+    attributes: set[str] = set()
+    other: set[str] = set()
+    for node in ast.walk(function):
+        parts: list[ast.expr | None] = []
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            attributes.add(node.value.id)
+        elif isinstance(node, ast.Call):
+            parts = [node.func]
+            if isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip", "list", "isinstance"):
+                parts += node.args
+        elif isinstance(node, ast.Subscript | ast.Starred):
+            parts = [node.value]
+        elif isinstance(node, ast.For | ast.comprehension):
+            parts = [node.iter]
+        elif isinstance(node, ast.Compare) and any(
+            isinstance(one, ast.Constant) and (isinstance(one.value, str) or one.value is None)
+            for one in node.comparators
+        ):
+            parts = [node.left]
+        other.update(part.id for part in parts if isinstance(part, ast.Name))
+    return _Uses(frozenset(attributes), frozenset(other))
+
+
+def _attributes_of(function: Function, name: str, plan: Plan) -> set[str]:
+    """The fields of a configuration that the code of a file reads."""
+    roots: list[ast.AST] = [plan.owner.node] if plan.owner is not None else [function.node]
+    found: set[str] = set()
+    for root in roots:
+        for node in ast.walk(root):
+            if not isinstance(node, ast.Attribute):
+                continue
+            value = node.value
+            direct = isinstance(value, ast.Name) and value.id == name
+            held = isinstance(value, ast.Attribute) and value.attr == name and isinstance(value.value, ast.Name)
+            if direct or held:
+                found.add(node.attr)
+    return found
+
+
+def parameters_of(function: Function, skip: int) -> Iterator[tuple[ast.arg, bool]]:
+    """The parameters, and whether each of them has a default."""
+    spec = function.node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    first = len(positional) - len(spec.defaults)
+    for position, argument in enumerate(positional):
+        if position >= skip:
+            yield argument, position >= first
+    for argument, default in zip(spec.kwonlyargs, spec.kw_defaults):
+        yield argument, default is not None
+
+
+def default_of(function: Function, argument: ast.arg) -> Value:
+    spec = function.node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    if argument in positional:
+        return function.defaults[positional.index(argument) - len(positional)]
+    return function.keyword_defaults.get(argument.arg)
+
+
+def _is_size(value: Value) -> bool:
+    return is_int(value) and not isinstance(value, bool) and not is_unknown(value)
+
+
+def _comparisons(test: ast.expr, holds: bool) -> Iterator[tuple[str, ast.expr, ast.expr]]:
+    """The comparisons that are true where a test holds, or where it does not."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or):
+        for value in test.values:
+            yield from _comparisons(value, holds)
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _comparisons(test.operand, not holds)
+    elif isinstance(test, ast.Compare) and (holds or len(test.ops) == 1):
+        for operator, left, right in zip(test.ops, (test.left, *test.comparators), test.comparators):
+            name = _COMPARISONS.get(type(operator))
+            if name is not None:
+                yield (name if holds else _OPPOSITES[name]), left, right
+    elif not holds and isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod):
+        yield "==", test, ast.copy_location(ast.Constant(0), test)
+
+
+def _failure(trace: Trace) -> str | None:
+    """What went wrong in a run, None where nothing did."""
+    if trace.failures:
+        return trace.failures[0].failure.message
+    if trace.unpackings:
+        return message("contract.unpacking")
+    return message("contract.devices") if trace.conflicts else trace.incomplete
+
+
+__all__ = ["InferredContracts", "Outcome", "Part", "Plan", "Setting", "parameters_of"]

@@ -1,0 +1,114 @@
+"""Contracts as they are shown: the sizes under the author's names, each name for one size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchsleuth.interp.contracts import Found
+from torchsleuth.interp.inferred import Part, Setting
+from torchsleuth.messages import message
+from torchsleuth.schema import (
+    Cause,
+    Contract,
+    ContractInput,
+    ContractSetting,
+    ContractValue,
+    Position,
+)
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size, Symbol
+from torchsleuth.tensors.requirements import Condition, size_text
+from torchsleuth.values import ClassValue, Function, Unknown
+from torchsleuth.worker.explain import chain
+
+
+def shown(found: Found, owner: ClassValue | None, function: Function, source: SourceText) -> Contract:
+    """The contract of an entry of a document."""
+    names = _names(found)
+    span = source.span(function.node)
+    settings = tuple(_setting(setting) for setting in found.plan.settings.values())
+    inputs = tuple(
+        ContractInput(
+            name,
+            ContractValue(
+                "tensor",
+                None if shape is None else _sizes(shape, names, found.leading),
+                found.plan.dtypes.get(name),
+            ),
+        )
+        for name, shape in found.inputs.items()
+    )
+    sentences = tuple(message(identifier, name=name) for identifier, name in found.open)
+    return Contract(
+        source.path,
+        span.start,
+        span.end,
+        None if owner is None else owner.name,
+        function.name,
+        settings,
+        inputs,
+        _value(found.result, names, found.leading),
+        tuple(condition.renamed(names).text for condition in found.conditions),
+        tuple(condition.renamed(names).text for condition in found.training),
+        sentences,
+        found.examples,
+        None if owner is None else Position(owner.node.lineno, owner.node.col_offset + 1),
+    )
+
+
+def _setting(setting: Setting) -> ContractSetting:
+    default = setting.default if isinstance(setting.default, int) and not isinstance(setting.default, bool) else None
+    return ContractSetting(setting.path, setting.value, default)
+
+
+def _value(part: Part, names: dict[Symbol, Size], leading: bool) -> ContractValue:
+    sizes = None if part.shape is None else _sizes(part.shape, names, leading)
+    parts = tuple(_value(one, names, leading) for one in part.parts)
+    obscure = part.kind == "unknown" or (part.kind == "tensor" and (sizes is None or "?" in sizes))
+    return ContractValue(
+        part.kind, sizes, part.dtype, parts, part.names, part.text, _causes(part.cause) if obscure else ()
+    )
+
+
+def _causes(unknown: Unknown | None) -> tuple[Cause, ...]:
+    return () if unknown is None else chain(unknown)
+
+
+def _sizes(shape: tuple[Size, ...], names: dict[Symbol, Size], leading: bool) -> tuple[str, ...]:
+    texts = tuple(size_text(dims.substitute(size, names)) for size in shape)
+    return ("...", texts[-1]) if leading and texts else texts
+
+
+def _names(found: Found) -> dict[Symbol, Size]:
+    """Names under which the sizes are shown: those of what the caller chooses as they are, variables that others are unpacked
+    into, and for the rest the usual ones; of two with one name, the later one gets a mark."""
+    aliases = found.plan.aliases
+    taken: dict[str, Symbol] = {}
+    names: dict[Symbol, Size] = {}
+
+    def take(symbol: Symbol, name: str) -> None:
+        while taken.get(name, symbol) != symbol:
+            name += "'"
+        taken[name] = symbol
+        names[symbol] = dims.of(Symbol(name, symbol.identity, symbol.positive))
+
+    for setting in found.plan.settings.values():
+        take(setting.symbol, setting.path)
+    for symbol in _symbols(found):
+        if symbol not in names and symbol.name != "?":
+            take(symbol, aliases.get(symbol, symbol.name))
+    return names
+
+
+def _symbols(found: Found) -> Iterator[Symbol]:
+    shapes = [*found.inputs.values(), *(part.shape for part in found.result.tensors())]
+    for shape in shapes:
+        for size in shape or ():
+            yield from dims.symbols(size)
+    conditions: list[Condition] = [*found.conditions, *found.training]
+    for condition in conditions:
+        yield from condition.symbols
+
+
+__all__ = ["shown"]

@@ -1,0 +1,30 @@
+"""What is said of a contract beside its shapes, on the command line and in the editor alike."""
+
+from __future__ import annotations
+
+from torchsleuth.messages import message
+from torchsleuth.schema import Contract, ContractValue
+
+
+def sentences(contract: Contract) -> tuple[str, ...]:
+    """The conditions, what is not certain, and why sizes are not known."""
+    found: list[str] = []
+    fixed = [f"{setting.name} = {setting.value}" for setting in contract.settings if setting.value is not None]
+    if fixed:
+        found.append(message("contract.fixed", settings=", ".join(fixed)))
+    if contract.conditions:
+        found.append(message("contract.where", conditions=", ".join(contract.conditions)))
+    if contract.training:
+        found.append(message("contract.training", conditions=", ".join(contract.training)))
+    found += [message("contract.open", text=text) for text in contract.open]
+    return (*found, *_holes(contract.result))
+
+
+def _holes(value: ContractValue) -> list[str]:
+    found: list[str] = []
+    if value.causes:
+        first = value.causes[-1]
+        found.append(message("contract.hole", text=first.text, line=first.start.line))
+    for part in value.parts:
+        found += _holes(part)
+    return list(dict.fromkeys(found))

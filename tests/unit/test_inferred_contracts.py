@@ -1,0 +1,228 @@
+"""Contracts that nobody has written: what modules and functions ask of their inputs and give back, under the author's names."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.check import engine
+from tests.unit.test_cli import torchsleuth
+from torchsleuth.schema import Contract, FileAnalysis
+from torchsleuth.worker.phrases import sentences
+from torchsleuth.worker.structure import structure
+
+HEAD = """import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+"""
+
+
+def contracts(text: str) -> dict[str, Contract]:
+    answer = engine().contracts("model.py", HEAD + textwrap.dedent(text).lstrip("\n"))
+    assert not answer.stats["internal_errors"], answer.stats["internal_errors"]
+    assert structure(answer.to_json(), FileAnalysis) == answer
+    return {one.owner or one.name: one for one in answer.contracts}
+
+
+UNET = """
+class DoubleConv(nn.Module):
+    def __init__(self, i, o):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(i, o, 3, padding=1), nn.BatchNorm2d(o), nn.ReLU())
+
+    def forward(self, x):
+        return self.body(x)
+
+
+class Down(nn.Module):
+    def __init__(self, i, o):
+        super().__init__()
+        self.conv = DoubleConv(i, o)
+        self.pool = nn.MaxPool2d(2)
+
+    def forward(self, x):
+        skip = self.conv(x)
+        return self.pool(skip), skip
+
+
+class Up(nn.Module):
+    def __init__(self, i, o):
+        super().__init__()
+        self.up = nn.ConvTranspose2d(i, o, 2, stride=2)
+        self.conv = DoubleConv(2 * o, o)
+
+    def forward(self, x, skip):
+        return self.conv(torch.cat([skip, self.up(x)], dim=1))
+
+
+class UNet(nn.Module):
+    def __init__(self, classes):
+        super().__init__()
+        self.down1, self.down2 = Down(3, 8), Down(8, 16)
+        self.middle = DoubleConv(16, 32)
+        self.up2, self.up1 = Up(32, 16), Up(16, 8)
+        self.head = nn.Conv2d(8, classes, 1)
+
+    def forward(self, x):
+        x, first = self.down1(x)
+        x, second = self.down2(x)
+        x = self.up2(self.middle(x), second)
+        return self.head(self.up1(x, first))
+"""
+
+
+def test_blocks_have_the_names_of_their_constructor() -> None:
+    found = contracts(UNET)
+    assert found["Down"].heading() == "class Down(i, o)"
+    assert found["Down"].signature() == "forward(x: [N, i, H, W]) -> ([N, o, H//2, W//2], [N, o, H, W])"
+    assert found["Down"].conditions == ("H >= 2", "W >= 2")
+    assert found["Up"].signature() == "forward(x: [N, i, H, W], skip: [N, o, 2*H, 2*W]) -> [N, o, 2*H, 2*W]"
+
+
+def test_what_cat_requires_is_a_condition_and_simplifies_the_result() -> None:
+    unet = contracts(UNET)["UNet"]
+    assert unet.signature() == "forward(x: [N, 3, H, W]) -> [N, classes, H, W]"
+    assert unet.conditions == ("H % 4 == 0", "W % 4 == 0")
+    assert unet.sized and not unet.open
+
+
+def test_attention_divides_by_its_heads() -> None:
+    found = contracts(
+        """
+        class Attention(nn.Module):
+            def __init__(self, n_embd, n_head):
+                super().__init__()
+                self.n_head = n_head
+                self.qkv = nn.Linear(n_embd, 3 * n_embd)
+
+            def forward(self, x):
+                B, T, C = x.shape
+                q, k, v = self.qkv(x).split(C, dim=2)
+                q = q.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)
+                k = k.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)
+                v = v.view(B, T, self.n_head, C // self.n_head).transpose(1, 2)
+                y = (q @ k.transpose(-2, -1)).softmax(-1) @ v
+                return y.transpose(1, 2).reshape(B, T, C)
+        """
+    )["Attention"]
+    assert found.signature() == "forward(x: [B, T, n_embd]) -> [B, T, n_embd]"
+    assert found.conditions == ("n_embd % n_head == 0",)
+
+
+def test_flattened_features_have_to_be_as_many_as_the_layer_takes() -> None:
+    found = contracts(
+        """
+        class Encoder(nn.Module):
+            def __init__(self, latent: int):
+                super().__init__()
+                self.a = nn.Conv2d(1, 8, 4, 2, 1)
+                self.b = nn.Conv2d(8, 16, 4, 2, 1)
+                self.mu = nn.Linear(16 * 7 * 7, latent)
+
+            def forward(self, x):
+                return self.mu(torch.flatten(F.relu(self.b(F.relu(self.a(x)))), 1))
+        """
+    )["Encoder"]
+    assert found.signature() == "forward(x: [N, 1, H, W]) -> [N, latent]"
+    assert found.conditions == ("(H//4)*(W//4) == 49",)
+
+
+def test_layers_may_be_made_with_symbols_too() -> None:
+    found = contracts(
+        """
+        class PatchEmbed(nn.Module):
+            def __init__(self, patch_size=16, in_chans=3, embed_dim=768):
+                super().__init__()
+                self.proj = nn.Conv2d(in_chans, embed_dim, kernel_size=patch_size, stride=patch_size)
+
+            def forward(self, x):
+                return self.proj(x).flatten(2).transpose(1, 2)
+        """
+    )["PatchEmbed"]
+    assert found.heading() == "class PatchEmbed(patch_size=16, in_chans=3, embed_dim=768)"
+    assert found.signature() == "forward(x: [N, in_chans, H, W]) -> [N, (H//patch_size)*(W//patch_size), embed_dim]"
+    assert found.conditions == ("H >= patch_size", "W >= patch_size")
+
+
+def test_any_number_of_dimensions_in_front() -> None:
+    found = contracts(
+        """
+        class FeedForward(nn.Module):
+            def __init__(self, dim, hidden):
+                super().__init__()
+                self.net = nn.Sequential(nn.Linear(dim, hidden), nn.GELU(), nn.Linear(hidden, dim))
+
+            def forward(self, x):
+                return self.net(x)
+        """
+    )["FeedForward"]
+    assert found.signature() == "forward(x: [..., dim]) -> [..., dim]"
+
+
+def test_fields_of_a_configuration() -> None:
+    found = contracts(
+        """
+        class Head(nn.Module):
+            def __init__(self, config):
+                super().__init__()
+                self.norm = nn.LayerNorm(config.n_embd)
+                self.head = nn.Linear(config.n_embd, config.vocab_size, bias=False)
+
+            def forward(self, x):
+                b, t, c = x.size()
+                return self.head(self.norm(x)).view(b * t, -1)
+        """
+    )["Head"]
+    assert found.signature() == "forward(x: [b, t, config.n_embd]) -> [b*t, config.vocab_size]"
+
+
+def test_what_is_not_known_is_a_hole_with_its_reason() -> None:
+    found = contracts(
+        """
+        from somewhere import mix
+
+
+        class Net(nn.Module):
+            def __init__(self, c):
+                super().__init__()
+                self.conv = nn.Conv2d(c, c, 3)
+
+            def forward(self, x):
+                return self.conv(x), mix(x)
+        """
+    )["Net"]
+    assert found.result.parts[1].kind == "unknown"
+    assert not found.ranked
+    assert any(text.startswith("?: ") for text in sentences(found))
+
+
+def test_a_function_with_annotated_tensors() -> None:
+    found = contracts(
+        """
+        def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tensor:
+            B, H, T, D = q.shape
+            scores = torch.einsum("bhtd,bhsd->bhts", q, k)
+            return torch.einsum("bhts,bhsd->bhtd", scores.softmax(-1), v)
+        """
+    )["attend"]
+    assert found.ranked
+    assert found.inputs[0].value.describe() == "[B, H, T, D]"
+    assert found.result.describe() == "[B, H, T, d]"  # the values may have other features than the keys
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_the_command(form: str, tmp_path: Path) -> None:
+    (tmp_path / "model.py").write_text(HEAD + textwrap.dedent(UNET.split("class Up")[0]), encoding="utf-8")
+    done = torchsleuth("contract", ".", "--output-format", form, cwd=tmp_path)
+    assert done.returncode == 0 and not done.stderr
+    if form == "json":
+        names = [one["owner"] for one in json.loads(done.stdout)]
+        assert names == ["DoubleConv", "Down"]
+    else:
+        assert "forward(x: [N, i, H, W]) -> ([N, o, H//2, W//2], [N, o, H, W])" in done.stdout
+        assert "where H >= 2, W >= 2" in done.stdout
