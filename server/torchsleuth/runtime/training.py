@@ -469,8 +469,7 @@ class TrainingRecorder:
         for node in graph.losses():
             self._look_at_loss(loss, graph, node, step, entering)
         if self._round:
-            self._look_for_difference(graph)
-        if self._round:
+            self._look_for_difference(graph, entering)
             self._look_at_activations(graph, step)
         if not finite and self._bad is None:
             self._bad = {**self._origin(graph), "step": step, "loss_key": loss.key}
@@ -537,15 +536,18 @@ class TrainingRecorder:
         if stretched[0] and stretched[1] and stretched[0] != stretched[1]:
             self._count_at("loss-broadcast", place, shape=list(predicted.shape))
 
-    def _look_for_difference(self, graph: graphs.Graph) -> None:
-        """A loss written by hand, the mean of differences, in which (N, 1) and (N,) became (N, N)."""
+    def _look_for_difference(self, graph: graphs.Graph, entering: Any) -> None:
+        """A loss written by hand, the mean of differences, in which (N, 1) and (N,) became (N, N). A prediction of shape (N,)
+        counts where N is the number of samples that went in."""
         for node in graph.difference():
             shape = graphs.made_shape(node)
             if shape is None or len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
                 continue
             operands = [graph.operand(node, index, ("ExpandBackward0",)) for index in (0, 1)]
-            known = [graphs.made_shape(one) if one is not None else None for one in operands]
-            if [one for one in known if one is not None] == [(shape[0], 1)]:
+            shapes = [graphs.made_shape(one) if one is not None else None for one in operands]
+            known = [one for one in shapes if one is not None]
+            flat = entering is not None and entering.shape[0] == shape[0] and known == [(shape[0],)]
+            if flat or known == [(shape[0], 1)]:
                 self._count_at("loss-broadcast", self._place_of(node.number), shape=list(shape))
 
     def _look_for_softmax_over_batch(self, graph: graphs.Graph, loss: graphs.Node) -> None:
