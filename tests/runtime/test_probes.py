@@ -5,8 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from torchsleuth.probing.data import workers
+from torchsleuth.probing.learning import rates
 from torchsleuth.probing.result import Result
 from torchsleuth.probing.session import Request
+from torchsleuth.runtime.probes.workers import seconds_of
 from torchsleuth.runtime.session import Run
 
 
@@ -169,3 +172,178 @@ def test_why_there_is_no_answer(tmp_path: Path) -> None:
     assert crashed.outcome == "impossible" and crashed.message.startswith("no result")
     nothing = ask(tmp_path, "overfit", "print(1)\n")
     assert (nothing.outcome, nothing.message.partition(":")[0]) == ("impossible", "no result")
+
+
+FUNCTIONS = """
+import torch
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight):
+        ctx.save_for_backward(x, weight)
+        return x * x * weight
+
+    @staticmethod
+    def backward(ctx, gradient):
+        x, weight = ctx.saved_tensors
+        return FACTOR * gradient * x * weight, (gradient * x * x).sum(0)
+
+class Positive(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * (ctx.saved_tensors[0] > 0)
+
+class Sign(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.sign()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient
+
+class Reversed(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.view_as(x)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return -gradient
+
+weight = torch.nn.Parameter(torch.ones(10))
+optimizer = torch.optim.SGD([weight], 0.01)
+x = torch.randn(64, 10)
+x[0] = 0
+while True:
+    hidden = Positive.apply(x * weight) + Sign.apply(x * weight) + Reversed.apply(weight)
+    optimizer.zero_grad()
+    Square.apply(hidden, weight).mean().backward()
+    optimizer.step()
+"""
+
+
+def test_gradients_of_functions(tmp_path: Path) -> None:
+    """At the kink of one Function there is no derivative, and two are none on purpose."""
+    bad = ask(tmp_path, "gradcheck", FUNCTIONS.replace("FACTOR", "1"))
+    assert bad.outcome == "found" and bad.message.startswith("Square.backward() is wrong")
+    assert bad.place is not None and bad.place.start.line == 11 and line_of(bad) == "def backward(ctx, gradient):"
+    assert "what it gives is 0.5 times what it should be" in bad.details
+    good = ask(tmp_path, "gradcheck", FUNCTIONS.replace("FACTOR", "2"))
+    assert good.outcome == "passed"
+    statuses = {item["name"]: item["status"] for item in good.measured["functions"]}
+    assert statuses == {"Square": "right", "Positive": "right", "Sign": "constant", "Reversed": "identity"}
+
+
+NETWORK = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 4, 3, padding=1)
+        self.norm = nn.BatchNorm2d(4)
+        self.drop = nn.Dropout(0.2)
+        self.last = nn.Linear(256, 10)
+
+    def forward(self, images):
+        hidden = self.drop(torch.relu(self.norm(self.conv(images))))
+        hidden = HIDDEN
+        return self.last(hidden)
+
+data = TensorDataset(torch.randn(64, 1, 8, 8), torch.randint(0, 10, (64,)))
+model = Network()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for images, labels in DataLoader(data, batch_size=16):
+    loss = nn.functional.cross_entropy(model(images), labels)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_samples_that_mix(tmp_path: Path) -> None:
+    good = ask(tmp_path, "independence", NETWORK.replace("HIDDEN", "hidden.flatten(1)"))
+    assert good.outcome == "passed" and "Network" in good.message
+    assert good.measured["batch_norm"] == 1 and good.measured["modes"]["train"]["itself"]
+    for wrong in ("(hidden - hidden.mean(0)).flatten(1)", "hidden.permute(1, 2, 3, 0).reshape(-1, 256)"):
+        bad = ask(tmp_path, "independence", NETWORK.replace("HIDDEN", wrong))
+        assert (bad.outcome, line_of(bad)) == ("found", f"hidden = {wrong}")
+        assert bad.message.startswith("samples mix: output ")
+
+
+RANDOM = """
+import random
+import numpy
+import torch
+torch.manual_seed(0)
+SEED
+x = torch.from_numpy(numpy.random.normal(size=(32, 4)).astype("float32"))
+model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Dropout(), torch.nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+while True:
+    loss = model(x).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_two_runs_compared(tmp_path: Path) -> None:
+    good = ask(tmp_path, "determinism", RANDOM.replace("SEED", "numpy.random.seed(0)"), steps=3)
+    assert (good.outcome, len(good.measured["losses"])) == ("passed", 2)
+    bad = ask(tmp_path, "determinism", RANDOM.replace("SEED", ""), steps=3)
+    assert bad.outcome == "found" and "numpy is not seeded; with seeds they agree" in bad.message
+    assert line_of(bad).startswith("x = torch.from_numpy(") and len(bad.measured["losses"]) == 4
+
+
+def test_workers_of_a_loader(tmp_path: Path) -> None:
+    """What is measured depends on the machine; that it is measured does not."""
+    text = training().replace("batch_size=32", "batch_size=16")
+    result = ask(tmp_path, "workers", text, steps=3)
+    assert result.outcome in ("passed", "found") and line_of(result).startswith("loader = DataLoader(")
+    assert [item["workers"] for item in result.measured["measured"]][:2] == [0, 2]
+    assert all(item["seconds"] > 0 for item in result.measured["measured"])
+
+
+def test_the_time_of_a_batch() -> None:
+    now = iter([0.0, 5.0, 6.0, 7.0, 8.0])
+    found = seconds_of(iter("abcd"), lambda: next(now))
+    assert found == {"start": 5.0, "batches": 3, "seconds": 1.0}
+
+
+def measured(own: int, times: dict[int, float], computing: float) -> dict[str, object]:
+    found = [{"workers": count, "seconds": time} for count, time in times.items()]
+    return {"steps": 5, "own": own, "computing": computing, "loader": None, "measured": found}
+
+
+def test_the_gain_of_workers() -> None:
+    slow = workers(measured(0, {0: 0.05, 2: 0.03, 4: 0.015}, 0.02), lambda place: None)
+    assert (slow.outcome, slow.message) == (
+        "found",
+        "num_workers=4 makes a step 71 % shorter: 20 ms instead of 70 ms with 0",
+    )
+    assert workers(measured(4, {0: 0.05, 4: 0.015}, 0.02), lambda place: None).outcome == "passed"
+    assert workers(measured(0, {0: 0.0001, 2: 0.004}, 0.02), lambda place: None).outcome == "passed"
+
+
+def test_curves_of_learning_rates() -> None:
+    """Without a run: a rate that diverges, one that is far too low, and a loss that no rate moves."""
+    known = [1e-7 * 10 ** (8 * step / 99) for step in range(100)]
+    falls = [2.0 - 1.5 * min(1, rate / 1e-2) + (0 if rate < 0.3 else 5 * rate) for rate in known]
+    for own, outcome, said in (
+        (1e-2, "passed", "in the range"),
+        (3.0, "found", "too high"),
+        (1e-7, "found", "too low"),
+    ):
+        result = rates({"rates": known, "losses": falls, "own": own, "place": None}, lambda place: None)
+        assert result.outcome == outcome and said in result.message
+    flat = rates({"rates": known, "losses": [2.0] * 100, "own": 0.1, "place": None}, lambda place: None)
+    assert flat.outcome == "found" and flat.message.startswith("the loss does not fall at any rate")

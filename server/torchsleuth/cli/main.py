@@ -39,6 +39,10 @@ class ProbeKind(str, Enum):
     nonfinite = "nonfinite"
     overfit = "overfit"
     lr = "lr"
+    gradcheck = "gradcheck"
+    independence = "independence"
+    determinism = "determinism"
+    workers = "workers"
 
 
 class CheckFormat(str, Enum):
@@ -218,7 +222,11 @@ def probe(
     ],
     kind: Annotated[
         ProbeKind,
-        typer.Option(help="nonfinite: where is NaN born? overfit: is one batch learnt? lr: which learning rate?"),
+        typer.Option(
+            help="nonfinite: where is NaN born? overfit: is one batch learnt? lr: which learning rate? gradcheck: are custom"
+            " gradients right? independence: do samples of a batch mix? determinism: do two runs agree? workers: do more"
+            " loader workers help?"
+        ),
     ] = ProbeKind.overfit,
     module: Annotated[bool, typer.Option("-m", help="SCRIPT is the name of a module, as for python -m.")] = False,
     steps: Annotated[int | None, typer.Option(min=1, help="Optimizer steps that the probe takes at most.")] = None,

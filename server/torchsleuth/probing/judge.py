@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from torchsleuth.probing.data import determinism, workers
+from torchsleuth.probing.functions import gradcheck, independence
 from torchsleuth.probing.learning import overfit, rates
 from torchsleuth.probing.nonfinite import nonfinite
 from torchsleuth.probing.result import Place, Result
@@ -15,4 +17,8 @@ JUDGES: dict[str, Judge] = {
     "nonfinite": nonfinite,
     "overfit": overfit,
     "lr": rates,
+    "gradcheck": gradcheck,
+    "independence": independence,
+    "determinism": determinism,
+    "workers": workers,
 }

@@ -23,9 +23,14 @@ STEPS: dict[str, int | None] = {
     "nonfinite": None,
     "overfit": 200,
     "lr": 100,
+    "gradcheck": 2,
+    "independence": 1,
+    "determinism": 20,
+    "workers": 6,
 }
 """Optimizer steps of each kind where the user says nothing."""
 KINDS = tuple(STEPS)
+SEED = 0
 NOT_RECORDED = ("shapes", "values", "training")
 
 
@@ -45,7 +50,9 @@ class Request:
     start: Callable[[Run], None] = field(default=lambda job: None)
 
     def answer(self) -> Result:
-        """Run the script, again where the probe needs it. Raises OSError if the interpreter cannot be started."""
+        """Run the script, as often as the probe needs it. Raises OSError if the interpreter cannot be started."""
+        if self.kind == "determinism":
+            return self._compared()
         measured, report = self._run({})
         if measured is None:
             return self._impossible(report)
@@ -53,6 +60,18 @@ class Request:
             again, report = self._run({"steps": measured["steps"]})
             measured = again or measured
         return self._judged(measured)
+
+    def _compared(self) -> Result:
+        """Two runs as they are; where they differ, two more with seeds that are set for them."""
+        runs: list[Json] = []
+        for seed in (None, None, SEED, SEED):
+            if len(runs) == 2 and runs[0]["losses"] == runs[1]["losses"] and runs[0]["values"] == runs[1]["values"]:
+                break
+            measured, report = self._run({"seed": seed})
+            if measured is None:
+                return self._impossible(report)
+            runs.append(measured)
+        return self._judged({"runs": runs})
 
     def _judged(self, measured: Json) -> Result:
         return JUDGES[self.kind](measured, place_of)

@@ -63,7 +63,7 @@ class Probe:
         self._loop.on_loss = self._loss
         self._loop.before_step = self._before_step
         self._loop.after_step = self._after_step
-        self._mode = _mode(self._called)
+        self._mode = watching(self._called)
         self._mode.__enter__()
 
     def ended(self) -> None:
@@ -268,7 +268,8 @@ def _unravel(number: int, shape: Any) -> list[int]:
     return index
 
 
-def _mode(called: Any) -> Any:
+def watching(called: Any) -> Any:
+    """A mode in which `called` gets each operator with its arguments, and makes its result."""
     from torch.utils._python_dispatch import TorchDispatchMode
 
     class Watching(TorchDispatchMode):

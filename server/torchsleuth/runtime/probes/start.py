@@ -11,6 +11,10 @@ MODULES = {
     "nonfinite": "nonfinite",
     "overfit": "overfit",
     "lr": "rates",
+    "gradcheck": "gradients",
+    "independence": "independence",
+    "determinism": "determinism",
+    "workers": "workers",
 }
 """The module of each kind; its class is called ``Probe``."""
 
