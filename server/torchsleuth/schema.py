@@ -459,6 +459,80 @@ class Contract:
 
 
 @dataclass(frozen=True)
+class MemoryPart:
+    """Bytes that are there at the peak, by the line that made them. kind: parameter, buffer, gradient, optimizer, data, activation,
+    temporary."""
+
+    kind: str
+    path: str
+    line: int
+    size: int
+
+    def to_json(self) -> Json:
+        return {"kind": self.kind, "path": self.path, "line": self.line, "size": self.size}
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """Something that takes memory from the peak: its name, what it is done to, and the peak with it."""
+
+    name: str
+    about: str
+    size: int
+
+    def to_json(self) -> Json:
+        return {"name": self.name, "about": self.about, "size": self.size}
+
+
+@dataclass(frozen=True)
+class MemoryEstimate:
+    """The most memory that a step of a training takes, in bytes. phase: forward, backward or step, in which the peak is, at a `line`.
+
+    `size` is None where it is not known, and `reason` says why. `backward`: the line of the first ``backward()``. `device`: the kind
+    that it is counted on. `batch`: the size of a batch. `fits`: the largest batch that was found to fit, None where none was asked
+    for or none is known. `beside`: what is not counted in it.
+    """
+
+    size: int | None
+    reason: str = ""
+    phase: str = ""
+    path: str = ""
+    line: int = 0
+    backward: int = 0
+    device: str = "cpu"
+    batch: int | None = None
+    parts: tuple[MemoryPart, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    limit: int | None = None
+    fits: int | None = None
+    beside: tuple[str, ...] = ()
+
+    def sums(self) -> dict[str, int]:
+        """Bytes by kind, the most first."""
+        found: dict[str, int] = {}
+        for part in self.parts:
+            found[part.kind] = found.get(part.kind, 0) + part.size
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+    def to_json(self) -> Json:
+        return {
+            "size": self.size,
+            "reason": self.reason,
+            "phase": self.phase,
+            "path": self.path,
+            "line": self.line,
+            "backward": self.backward,
+            "device": self.device,
+            "batch": self.batch,
+            "parts": [part.to_json() for part in self.parts],
+            "remedies": [remedy.to_json() for remedy in self.remedies],
+            "limit": self.limit,
+            "fits": self.fits,
+            "beside": list(self.beside),
+        }
+
+
+@dataclass(frozen=True)
 class FileAnalysis:
     """Everything the analysis of one document says."""
 
@@ -467,6 +541,8 @@ class FileAnalysis:
     facts: tuple[TensorFact, ...] = ()
     stats: Json = field(default_factory=dict)
     """Timings in milliseconds, counts, and `incomplete`: why the analysis stopped early, or None."""
+    memory: MemoryEstimate | None = None
+    """What a step of its training takes, where that was asked for."""
     explanations: tuple[Explanation, ...] = ()
     """Of the expressions that were asked about, in the order of the text, the outer before the inner ones."""
     contracts: tuple[Contract, ...] = ()
@@ -478,6 +554,7 @@ class FileAnalysis:
             "diagnostics": [diagnostic.to_json() for diagnostic in self.diagnostics],
             "facts": [fact.to_json() for fact in self.facts],
             "stats": self.stats,
+            "memory": None if self.memory is None else self.memory.to_json(),
             "explanations": [explanation.to_json() for explanation in self.explanations],
             **({"contracts": [contract.to_json() for contract in self.contracts]} if self.contracts else {}),
         }

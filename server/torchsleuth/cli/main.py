@@ -156,6 +156,24 @@ def contract(
     raise typer.Exit(show(paths, output_format.value, python))
 
 
+@app.command()
+def estimate(
+    script: Annotated[Path, typer.Argument(help="A training script.")],
+    batch: Annotated[int | None, typer.Option(min=1, help="The size of a batch, if not that of the script.")] = None,
+    device_memory: Annotated[
+        str | None, typer.Option(help="Such as 24GiB: find the largest batch that fits into it.")
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="Count on this kind of device: cpu or cuda.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    python: Python = None,
+) -> None:
+    """Say how much memory a step of a training takes, without running it. Exit status: 1 where it is not known or does not fit."""
+    from torchsleuth.cli.estimate import Options
+    from torchsleuth.cli.estimate import estimate as run
+
+    raise typer.Exit(run(script, Options(batch, device_memory, device, as_json, python)))
+
+
 @app.command(context_settings=_PASS_ON)
 def run(
     context: typer.Context,

@@ -8,7 +8,7 @@ from typing import Any
 
 from torchsleuth.tensors.device import Device, parse
 from torchsleuth.tensors.spec import Autocast, DType, ListSpec, PartCall, Result, StructSpec, TensorSpec
-from torchsleuth.values import UNKNOWN, Choice, LibraryObject, Value, is_unknown
+from torchsleuth.values import UNKNOWN, Choice, LibraryObject, Scalar, Value, is_unknown
 
 Regions = dict[str, tuple[str | None, ...]]
 """For each kind of device the dtypes that may be in effect, None for none. Under a region of "an accelerator, where there
@@ -72,7 +72,7 @@ def _kinds(manager: LibraryObject) -> tuple[str, ...]:
     if _is_old(manager):
         return (manager.path.split(".")[1],)
     given = manager.argument(0, "device_type", UNKNOWN)
-    place = parse(given) if isinstance(given, str) else given
+    place = parse(given) if isinstance(given, str) else given.kind_of if isinstance(given, Scalar) else given
     if isinstance(place, Device):
         return (place.kind, "cpu") if place.symbolic else (place.kind,)
     return ("cuda", "cpu", "mps", "xpu")

@@ -217,6 +217,8 @@ class Autograd(Interpreter):
         result.slots["cut"] = self.cut(tensor, kind, site)
         if kind == "detach":
             result.storage = tensor.storage
+        if self.tape is not None:
+            self.tape.same(self, tensor, result)
         return result
 
     def cut(self, tensor: Tensor, kind: str, site: Site) -> Cut | None:
@@ -230,6 +232,8 @@ class Autograd(Interpreter):
             result.slots["node"] = None
         if is_leaf(tensor):
             result.slots["node"] = GraphNode("to", tensor.origin.site, leaves=(tensor,)) if tensor.origin else None
+        if self.tape is not None:
+            self.tape.same(self, tensor, result)
         return result
 
     def require_grad(self, tensor: Tensor, value: bool | None, node: ast.AST, frame: Frame) -> None:

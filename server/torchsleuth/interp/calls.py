@@ -653,6 +653,8 @@ class Calls(Choices):
         """A call of a user module: an event, and a new piece of graph when it is the outermost one."""
         outermost = self.forward_depth == 0
         self.forward_depth += 1
+        if self.tape is not None:
+            self.tape.entered((*call.args, *call.kwargs.values()))
         try:
             if self.hooked:
                 call = hooks.before(self, instance, call)
@@ -665,6 +667,8 @@ class Calls(Choices):
                 value = hooks.after(self, instance, call, value)
         finally:
             self.forward_depth -= 1
+            if self.tape is not None:
+                self.tape.left()
         if outermost:
             value = self.mark_forward(instance, value, call)
         return value
@@ -680,6 +684,8 @@ class Calls(Choices):
         )
         outermost = self.forward_depth == 0 and not hierarchy.is_loss(module.path)
         self.forward_depth += 1
+        if self.tape is not None:
+            self.tape.entered((*call.args, *call.kwargs.values()))
         try:
             if self.hooked:
                 call = hooks.before(self, module, call)
@@ -699,6 +705,8 @@ class Calls(Choices):
                 value = hooks.after(self, module, call, value)
         finally:
             self.forward_depth -= 1
+            if self.tape is not None:
+                self.tape.left()
         if outermost and module.children is not None or outermost and hierarchy.has_parameters(self, module):
             value = self.mark_forward(module, value, call)
         return value

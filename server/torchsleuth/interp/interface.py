@@ -108,6 +108,11 @@ class Interpreter(ABC):
     tested: Fact | None
     """What the test that was evaluated last says."""
     running: Frame
+    tape: Any = None
+    """The `Tape` that what is executed is recorded on, None where nothing is."""
+    held: Callable[[Tensor], Any] | None = None
+    """What describes tensors in the place of their specs while a call is recorded."""
+    entering: bool
     """The frame whose statement is being executed."""
     catching: Catching
     """Who may catch an exception now."""

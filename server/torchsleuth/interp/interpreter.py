@@ -36,6 +36,7 @@ from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import classes, data, dictionaries, hierarchy, modules, parameters, pure, python
 from torchsleuth.interp.observed import Observations
 from torchsleuth.interp.parts import Parts
+from torchsleuth.interp.tape import MOST_ITERATIONS
 from torchsleuth.interp.trace import Alias, AttributeSet, LoopPoint, PartSet, SubsetSet, Trace, Unpacking
 from torchsleuth.messages import message
 from torchsleuth.oracle import Operators
@@ -490,6 +491,7 @@ class Execution(Importing):
         frame.loops.append(state)
         span = frame.source.span(node)
         steps_before, returns_before = self.steps, len(frame.returns)
+        backward_before = 0 if self.tape is None else self.tape.trained
         yields_before = len(frame.yields or ())
         after: list[Delta] = []
         count = len(iteration.items) if iteration.exact and not isinstance(value, streams.Stream) else None
@@ -531,6 +533,9 @@ class Execution(Importing):
                     after.append(self.heap.delta(state.start))
                 exits = bool(state.breaks) or len(frame.returns) > returns_before
                 state.decided &= not exits
+                if self._goes_on(backward_before):
+                    state.limit = MOST_ITERATIONS
+                    continue
                 if number == 1 and iteration.exact and exits and len(iteration.items) > EXITS_UNROLLED:
                     # How many iterations there are depends on the data.
                     after.append(self.heap.delta(state.start))
@@ -558,6 +563,10 @@ class Execution(Importing):
         if completion == NORMAL and not left_early and node.orelse:
             return self.block(node.orelse, frame)
         return completion
+
+    def _goes_on(self, backward_before: int) -> bool:
+        """Whether more iterations of a training loop are executed as they are: its steps are recorded."""
+        return self.tape is not None and self.tape.trained > backward_before and not self.uncertain
 
     def _affordable(self, count: int, steps_before: int) -> bool:
         """Whether a loop whose first iteration is done can be executed to its end."""
@@ -591,10 +600,12 @@ class Execution(Importing):
             items = iteration.items
             if not iteration.exact:
                 items = items[:2] if len(items) > 1 else items * 2
-                if iteration.last is not None and not _leaves_early(node):
+                if self.tape is not None:
+                    items = _following(items, MOST_ITERATIONS)
+                elif iteration.last is not None and not _leaves_early(node):
                     items = (items[0], iteration.last)
             for number, item in enumerate(items):
-                if number == state.limit:
+                if number == (state.limit or (2 if not iteration.exact else None)):
                     return
                 yield item
             return
@@ -1148,6 +1159,17 @@ class Execution(Importing):
         native = owner.native if isinstance(owner, Instance) else owner
         if isinstance(native, LibraryModule):
             modules.delete_module_attribute(self, native, name)
+
+
+def _following(items: tuple[Value, ...], count: int) -> tuple[Value, ...]:
+    """As many elements as stand for those of a loop, one after the other; with their numbers, where they are numbered."""
+    first, second = items[0], items[-1]
+    numbered = all(
+        isinstance(item, tuple) and type(item) is tuple and item and is_int(item[0]) for item in (first, second)
+    )
+    if not numbered or not isinstance(first[0], int):
+        return (first,) * count
+    return tuple((first[0] + number, *first[1:]) for number in range(count))
 
 
 def _thinned(value: Value, iteration: Iteration) -> Iteration:

@@ -524,7 +524,7 @@ class _DType(_Object):
 class _Device(_Object):
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
         if name == "type":
-            return Scalar("str") if self.value.symbolic else self.value.kind
+            return Scalar("str", kind_of=self.value) if self.value.symbolic else self.value.kind
         return self.value.index if name == "index" and not self.value.symbolic else UNKNOWN
 
 

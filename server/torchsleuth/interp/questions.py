@@ -105,6 +105,8 @@ class Questions(Autograd):
         """The oracle's description of a value. Raises NotASpec."""
         value = records.plain(value)
         if isinstance(value, Tensor):
+            if self.held is not None:
+                return self.held(value)
             spec = value.spec
             if spec.shape is None or (spec.dtype is None and self.assumed_dtype is None):
                 raise NotASpec("a tensor of unknown shape or dtype")

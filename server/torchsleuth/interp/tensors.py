@@ -203,7 +203,10 @@ class TensorOperations(Questions):
         for fact in outcome.facts:
             self.learn(fact, operation.site)
         value = self.from_spec(outcome.value, self._maker(operation, place, forget_dtype))
-        return self._in_place(operation, value)
+        value = self._in_place(operation, value)
+        if self.tape is not None:
+            self.tape.operation(self, operation, target, value)
+        return value
 
     def _fitted(self, operation: Operation, target: Target, place: Device | None) -> Value | None:
         """The result that a layer which does not fit would have given for an operand that does. None where that is not known."""
@@ -299,6 +302,8 @@ class TensorOperations(Questions):
     def _undecided(self, operation: Operation, place: Device | None) -> Value:
         """The value of an operator whose outcome is not known: a tensor where that much is certain."""
         self.trace.undecided += 1
+        if self.tape is not None:
+            self.tape.undecided(self, operation)
         name = operation.target.rpartition(".")[2]
         writes = self.is_inplace(operation) or (operation.module is None and name.endswith("_") and name[-2:] != "__")
         changed = operation.args[0] if operation.args and writes else None
@@ -726,6 +731,8 @@ class TensorOperations(Questions):
             seen.shapeless.clear()
 
     def event(self, kind: str, subject: Value, node: ast.AST, frame: Frame, **more: Any) -> None:
+        if self.tape is not None:
+            self.tape.event(self, kind, subject, node, frame)
         tensor = more.get("tensor")
         self.passes += kind == "backward"
         if isinstance(tensor, Tensor):

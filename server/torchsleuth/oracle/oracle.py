@@ -30,10 +30,12 @@ from torchsleuth.oracle import gate, limits, modules, names, options, overloads,
 from torchsleuth.oracle.autocast import casting, moved
 from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
+from torchsleuth.oracle.replay import Replay, Unknown
 from torchsleuth.oracle.sizes import canonical, map_sizes, simplified
 from torchsleuth.oracle.store import Store
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.program import Changes, Gap, Peak, Program
 from torchsleuth.tensors.spec import (
     Autocast,
     DictSpec,
@@ -97,6 +99,8 @@ MAX_REMEMBERED = 10_000
 """Answers that are kept in memory between two requests."""
 MAX_MODULES = 400
 """The same of modules that were built."""
+_CLOSE = 0.01
+"""Part of a peak of memory by which two may differ and still be one."""
 RECENT = 1 << 14
 """Questions that are remembered as they were asked."""
 
@@ -311,6 +315,31 @@ class Oracle:
             except Exception as error:  # a TypeError may be our own misreading of the call
                 return Undecided(str(error))
         return None
+
+    def replay(self, program: Program, changes: Changes | None = None) -> Peak | Gap:
+        """The peak of memory of a recorded training, or what is not known of it."""
+        mode = Mode()
+
+        def build(recipe: ModuleSpec) -> torch.nn.Module:
+            if limits.too_many_layers(recipe):
+                raise MemoryError(recipe.path)
+            session = Session(mode, symbolic=False)
+            with torch.enable_grad():
+                return modules.construct(recipe, self._constructor_argument(session))
+
+        with self._quiet("replay"):
+            try:
+                first = Replay(program, build, mode, changes or Changes())
+                peak = first.run()
+                if first.asked:
+                    # Whichever way it goes: a mask is or is not causal, say.
+                    other = Replay(program, build, mode, changes or Changes(), answer=True).run()
+                    if abs(other.size - peak.size) > _CLOSE * peak.size:
+                        return Gap("content", peak.place)
+                    return max(peak, other, key=lambda one: one.size)
+                return peak
+            except Unknown as unknown:
+                return unknown.gap
 
     def tree(self, recipe: ModuleSpec) -> tuple[PartSpec, ...]:
         """The submodules of a model of another package, as `published.tree`. Raises LookupError."""

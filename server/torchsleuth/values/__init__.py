@@ -35,12 +35,14 @@ class Scalar:
 
     `cut`: where it left the autograd graph (see interp/autograd.py), for one that was computed with gradients.
     `length`, `words`: how many characters a text has, and how many words ``split()`` finds in it, where they are sizes.
+    `kind_of`: the device whose kind a text names.
     """
 
     type: str
     cut: Any = field(default=None, compare=False)
     length: Size | None = field(default=None, compare=False)
     words: Size | None = field(default=None, compare=False)
+    kind_of: Device | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -165,7 +167,7 @@ class Tensor(Ref):
     `origin`: where it was computed. `tags`: properties of its values that survive reshaping, such as
     "softmax". `history`: the forward calls whose graph it carries. Slot `node`: its place in the autograd graph,
     `cut`: where it lost it (see interp/autograd.py). `storage`: its memory, shared by views. `owner`: the library module
-    that it was looked up in. `argument`: the parameter that it is the value of, in a function that nothing calls. `obscured`: why
+    that it was looked up in, `member`: under this name. `argument`: the parameter that it is the value of, in a function that nothing calls. `obscured`: why
     its shape is not known.
     """
 
@@ -182,6 +184,7 @@ class Tensor(Ref):
         self.parameter = False
         self.buffer = False
         self.owner: LibraryModule | None = None
+        self.member = ""
         self.argument: tuple[str, int, int] | None = None
         self.obscured: Unknown | None = None
 

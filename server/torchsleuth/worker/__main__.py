@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 4)
-METHODS = frozenset({"analyze", "repair", "explain", "contracts"})
+METHODS = frozenset({"analyze", "repair", "explain", "contracts", "estimate"})
 """The methods of the worker."""
 
 
@@ -81,6 +81,18 @@ class Analyzer(Protocol):
         roots: tuple[str, ...] = (),
         first: int = 1,
         last: float = math.inf,
+    ) -> FileAnalysis: ...
+
+    def estimate(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        batch: int | None = None,
+        limit: int | None = None,
+        device: str | None = None,
+        remedies: bool = True,
     ) -> FileAnalysis: ...
 
     @property

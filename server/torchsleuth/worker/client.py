@@ -175,6 +175,26 @@ class WorkerClient:
         parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots}
         return self._served("contracts", parameters, None, budget_s, patient)
 
+    def estimate(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        batch: int | None = None,
+        limit: int | None = None,
+        device: str | None = None,
+        remedies: bool = True,
+        budget_s: float = 600.0,
+        patient: bool = True,
+    ) -> FileAnalysis:
+        """What a step of the training takes of memory: `FileAnalysis.memory`. `batch`: the size of a batch, where it is to be
+        another one than in the text. `limit`: bytes of the device, for which the largest batch is looked for. `device`: its
+        kind, None for that of the script. Otherwise as `analyze`."""
+        parameters: Message = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots}
+        parameters |= {"batch": batch, "limit": limit, "device": device, "remedies": remedies}
+        return self._served("estimate", parameters, None, budget_s, patient)
+
     def _served(
         self, method: str, parameters: Message, codes: Sequence[str] | None, budget_s: float, patient: bool
     ) -> FileAnalysis:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from torchsleuth.interp.interpreter import Execution
 from torchsleuth.interp.observed import Observations
 from torchsleuth.interp.reasons import Watch
 from torchsleuth.interp.relevance import irrelevant
+from torchsleuth.interp.tape import Complete, Tape
 from torchsleuth.interp.trace import Place, Sighting, Trace
 from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
@@ -26,10 +28,12 @@ from torchsleuth.schema import SEVERITIES, Contract, Diagnostic, DimJson, FileAn
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
+from torchsleuth.tensors.program import Program
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.worker.bounded import Bounded
 from torchsleuth.worker.contracts import shown as shown_contract
 from torchsleuth.worker.explain import chain, explanations
+from torchsleuth.worker.memory import Asked, Estimator
 from torchsleuth.worker.progress import Progress
 
 DOCUMENT_SECONDS = 20.0
@@ -51,6 +55,10 @@ VERIFY_SECONDS = 4.0
 """Time of the processor after which only the first candidate of each finding is tried; unverified ones are never offered."""
 FIRST_SECONDS = 20.0
 """Time of the processor after which no candidate is tried."""
+RECORDING_SECONDS = 60.0
+"""Time of the processor in which the training of a document is executed for its memory."""
+RECORDING_STEPS = 4_000_000
+"""Nodes evaluated for that."""
 MAX_INTERNAL_ERRORS = 20
 """Internal errors that are told of one analysis."""
 MAX_UNREPAIRED = 8
@@ -221,6 +229,39 @@ class Engine:
             "internal_errors": trace.internal_errors[:MAX_INTERNAL_ERRORS],
         }
         return FileAnalysis(path, stats=stats, contracts=tuple(found))
+
+    def estimate(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        batch: int | None = None,
+        limit: int | None = None,
+        device: str | None = None,
+        remedies: bool = True,
+    ) -> FileAnalysis:
+        """What a step of the training in a document takes of memory. `batch`: the size of a batch, where it is to be another one
+        than in the text; `limit`: the memory that the largest batch is to fit in; `device`: its kind; `remedies`: also what
+        would save memory."""
+
+        def work() -> FileAnalysis:
+            files = {**(overlay or {}), path: text}
+            asked = Asked(batch, limit, device, remedies)
+            memory = Estimator(self.oracle, self._record, path, files, roots).estimate(asked)
+            errors = self.oracle.told()
+            return FileAnalysis(path, stats={"internal_errors": errors[:MAX_INTERNAL_ERRORS]}, memory=memory)
+
+        return self._bounded.run(work)
+
+    def _record(self, path: str, files: Mapping[str, str], roots: tuple[str, ...]) -> Program:
+        """The training of a document up to the second step of its optimizers."""
+        budget = Budget(seconds=RECORDING_SECONDS, steps=RECORDING_STEPS)
+        interpreter = Execution(self.oracle, Workspace(files, roots), budget, self.progress)
+        interpreter.tape = tape = Tape()
+        with contextlib.suppress(Complete), self._bounded.limit(budget.seconds + GRACE_SECONDS):
+            interpreter.run_document(SourceText(path, files[path]))
+        return tape.finish()
 
     @property
     def unrepaired(self) -> bool:

@@ -74,6 +74,19 @@ class SyntaxEngine:
     ) -> FileAnalysis:
         return self.explain(path, text)
 
+    def estimate(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        batch: int | None = None,
+        limit: int | None = None,
+        device: str | None = None,
+        remedies: bool = True,
+    ) -> FileAnalysis:
+        return FileAnalysis(path, stats={"internal_errors": [], "incomplete": message("worker.syntax")})
+
     def repair(
         self,
         path: str,

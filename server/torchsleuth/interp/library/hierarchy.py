@@ -266,6 +266,7 @@ def parameter(interp: Interpreter, module: LibraryModule, name: str) -> Value:
         tensor = Tensor(tensor_spec.with_(device=module.device, requires_grad=grad))
         tensor.parameter = True
         tensor.owner = module
+        tensor.member = name
         return tensor
 
     return interp.from_spec(spec, make)

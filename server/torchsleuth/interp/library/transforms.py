@@ -273,7 +273,25 @@ def _stacked(interp: Interpreter, call: Arguments) -> Value:
 def _checkpoint(interp: Interpreter, call: Arguments) -> Value:
     """``checkpoint(function, *args)``: what the function gives."""
     kwargs = {name: value for name, value in call.kwargs.items() if name not in _CHECKPOINT_ARGUMENTS}
-    return interp.call(call.get(0, "function"), replace(call, args=call.args[1:], kwargs=kwargs))
+    return _again(interp, call, (*call.args[1:], *kwargs.values()), call.get(0, "function"), call.args[1:], kwargs)
+
+
+def _again(
+    interp: Interpreter,
+    call: Arguments,
+    given: tuple[Value, ...],
+    function: Value,
+    args: tuple[Value, ...],
+    kwargs: dict[str, Value],
+) -> Value:
+    """A call that is done again in the backward pass."""
+    if interp.tape is None:
+        return interp.call(function, replace(call, args=args, kwargs=kwargs))
+    interp.tape.begun()
+    value = interp.call(function, replace(call, args=args, kwargs=kwargs))
+    reentrant = call.kwargs.get("use_reentrant", True) is not False
+    interp.tape.ended(interp, given, value, interp.site(call.node, call.frame), reentrant)
+    return value
 
 
 def _checkpoint_sequential(interp: Interpreter, call: Arguments) -> Value:

@@ -1,0 +1,216 @@
+"""The memory that a step of a training takes, before it runs: what is recorded of a script, executed without content."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from torchsleuth.messages import message
+from torchsleuth.oracle.oracle import Oracle
+from torchsleuth.schema import MemoryEstimate, MemoryPart, Remedy
+from torchsleuth.tensors.program import Changes, Gap, Peak, Program
+
+Record = Callable[[str, Mapping[str, str], tuple[str, ...]], Program]
+MAX_TRIALS = 10
+"""Sizes of a batch that are tried for the largest one that fits."""
+MAX_FACTOR = 1 << 16
+"""The largest batch that is looked for, as a multiple of the one in the text."""
+_BATCH = re.compile(r"batch|^bs$|^b$|^n$", re.IGNORECASE)
+_SIZED = frozenset("randn rand zeros ones empty full randint normal DataLoader".split())
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be found out. `batch`: the size of a batch; `limit`: bytes that the largest is to fit in; `device`: the kind
+    that is counted on; `remedies`: also what would save memory."""
+
+    batch: int | None = None
+    limit: int | None = None
+    device: str | None = None
+    remedies: bool = True
+
+
+class Estimator:
+    """The estimates of one document."""
+
+    def __init__(
+        self, oracle: Oracle, record: Record, path: str, files: Mapping[str, str], roots: tuple[str, ...]
+    ) -> None:
+        self._oracle = oracle
+        self._record = record
+        self._path = path
+        self._files = files
+        self._roots = roots
+        self._programs: dict[int | None, Program | Gap] = {}
+
+    def estimate(self, asked: Asked) -> MemoryEstimate:
+        program = self._program(asked.batch)
+        if isinstance(program, Gap) or program.gap is not None:
+            gap = program if isinstance(program, Gap) else program.gap
+            assert gap is not None
+            return self._unknown(gap)
+        changes = Changes(device=asked.device)
+        peak = self._oracle.replay(program, changes)
+        if isinstance(peak, Gap):
+            return self._unknown(peak)
+        found = MemoryEstimate(
+            peak.size,
+            phase=peak.phase,
+            path=peak.place[0],
+            line=peak.place[1],
+            backward=program.backward[1] if program.backward else 0,
+            device=asked.device or program.device,
+            batch=program.batch,
+            parts=tuple(MemoryPart(block.kind, *block.place, block.size) for block in peak.blocks),
+            limit=asked.limit,
+        )
+        if asked.limit is not None:
+            found = replace(found, fits=self._largest(peak, program, asked.limit, changes))
+        return found
+
+    @staticmethod
+    def _unknown(gap: Gap) -> MemoryEstimate:
+        line = gap.place[1]
+        reason = message(f"memory.unknown.{gap.reason}", name=gap.name, line=line)
+        return MemoryEstimate(None, reason, path=gap.place[0], line=line)
+
+    # -- other batches -----------------------------------------------------------------------------
+
+    def _program(self, batch: int | None) -> Program | Gap:
+        """The training with batches of this size, None for those of the text."""
+        if batch not in self._programs:
+            self._programs[batch] = self._recorded(batch)
+        return self._programs[batch]
+
+    def _recorded(self, batch: int | None) -> Program | Gap:
+        first = self._programs.get(None)
+        if first is None:
+            first = self._programs[None] = self._record(self._path, self._files, self._roots)
+        if batch is None or isinstance(first, Gap) or first.gap is not None or first.batch == batch:
+            return first
+        if first.batch is None:
+            return Gap("batch", ("", 0))
+        for text in changed_batch(self._files[self._path], first.batch, batch):
+            program = self._record(self._path, {**self._files, self._path: text}, self._roots)
+            if program.batch == batch and program.gap is None:
+                return program
+        return Gap("batch", ("", 0))
+
+    def _peak(self, batch: int, changes: Changes) -> int | None:
+        program = self._program(batch)
+        peak = None if isinstance(program, Gap) else self._oracle.replay(program, changes)
+        return peak.size if isinstance(peak, Peak) else None
+
+    def _largest(self, peak: Peak, program: Program, limit: int, changes: Changes) -> int | None:
+        """The largest batch that was found to fit: 0 where none does, None where it is not known."""
+        if program.batch is None:
+            return None
+        sizes = {program.batch: peak.size}
+        batch, most = program.batch * 2, program.batch * MAX_FACTOR
+        for _ in range(MAX_TRIALS):
+            size = self._peak(batch, changes)
+            if size is None:
+                # There may be fewer samples than that.
+                most = batch - 1
+                best = max((one for one, known in sizes.items() if known <= limit), default=0)
+                batch = (best + batch) // 2
+            else:
+                sizes[batch] = size
+                batch = self._next(sizes, limit, most)
+            if batch in sizes or batch < 1:
+                break
+        if len(sizes) == 1:
+            return None
+        return max((one for one, size in sizes.items() if size <= limit), default=0)
+
+    @staticmethod
+    def _next(sizes: dict[int, int], limit: int, most: int) -> int:
+        """The batch to try next: the one at which the line through the two nearest reaches the limit."""
+        (one, first), (two, second) = sorted(sizes.items(), key=lambda item: abs(item[1] - limit))[:2]
+        slope = (second - first) / (two - one)
+        if slope <= 0:
+            return one
+        batch = min(max(int(one + (limit - first) / slope), 1), most)
+        if batch in sizes:
+            batch += 1 if sizes[batch] <= limit and batch < most else -1
+        return batch
+
+
+def changed_batch(text: str, old: int, new: int) -> Iterator[str]:
+    """The text with another size of batches: where a name says that a number is one, and then where a number is the first size
+    of a tensor, too. Whether that makes the batches so large is for the caller to see."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    named = [node for node in _named_sizes(tree) if node.value == old]
+    sized = [node for node in _first_sizes(tree) if node.value == old]
+    tried = set()
+    for nodes in (named, sized, [*named, *sized]):
+        places = frozenset((node.lineno, node.col_offset, node.end_col_offset or 0) for node in nodes)
+        if places and places not in tried:
+            tried.add(places)
+            yield _with_number(text, places, new)
+
+
+def _with_number(text: str, places: frozenset[tuple[int, int, int]], number: int) -> str:
+    lines = text.splitlines(keepends=True)
+    for row, start, end in sorted(places, reverse=True):
+        raw = lines[row - 1].encode()
+        lines[row - 1] = (raw[:start] + str(number).encode() + raw[end:]).decode()
+    return "".join(lines)
+
+
+def _named_sizes(tree: ast.AST) -> Iterator[ast.Constant]:
+    """The numbers that are given a name of a size of batches: variables, arguments, defaults, entries, options."""
+    for node in ast.walk(tree):
+        pairs: list[tuple[str, ast.AST | None]] = []
+        if isinstance(node, ast.Assign):
+            pairs = [(_name(target), node.value) for target in node.targets]
+            for target in node.targets:
+                if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                    pairs += [(_name(one), value) for one, value in zip(target.elts, node.value.elts)]
+        elif isinstance(node, ast.AnnAssign):
+            pairs = [(_name(node.target), node.value)]
+        elif isinstance(node, ast.keyword):
+            pairs = [(node.arg or "", node.value)]
+        elif isinstance(node, ast.Dict):
+            pairs = [(_name(key), value) for key, value in zip(node.keys, node.values)]
+        elif isinstance(node, ast.arguments):
+            places = [*node.posonlyargs, *node.args]
+            pairs = [(one.arg, value) for one, value in zip(places[len(places) - len(node.defaults) :], node.defaults)]
+            pairs += [(one.arg, value) for one, value in zip(node.kwonlyargs, node.kw_defaults)]
+        elif isinstance(node, ast.Call) and _name(node.func) == "add_argument":
+            names = [_name(argument) for argument in node.args]
+            name = next((one for one in names if _BATCH.search(one.strip("-"))), "")
+            pairs = [(name.strip("-"), item.value) for item in node.keywords if item.arg == "default"]
+        for name, value in pairs:
+            if _BATCH.search(name) and isinstance(value, ast.Constant) and type(value.value) is int:
+                yield value
+
+
+def _first_sizes(tree: ast.AST) -> Iterator[ast.Constant]:
+    """The numbers that are the first size of a tensor that is made, or the second argument of a loader."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or _name(node.func) not in _SIZED:
+            continue
+        given = [item.value for item in node.keywords if item.arg in ("size", "shape")]
+        given += node.args[1:2] if _name(node.func) == "DataLoader" else node.args[:1]
+        given += [argument for argument in node.args if isinstance(argument, ast.Tuple | ast.List)]
+        for value in given:
+            first = value.elts[0] if isinstance(value, ast.Tuple | ast.List) and value.elts else value
+            if isinstance(first, ast.Constant) and type(first.value) is int:
+                yield first
+
+
+def _name(node: ast.AST | None) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+__all__ = ["Asked", "Estimator", "Remedy", "changed_batch"]
