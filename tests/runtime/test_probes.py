@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from torchsleuth.probing.data import workers
-from torchsleuth.probing.learning import rates
+from torchsleuth.probing.learning import overfit, rates
 from torchsleuth.probing.result import Result
 from torchsleuth.probing.session import Request
 from torchsleuth.runtime.probes.workers import seconds_of
@@ -347,3 +347,25 @@ def test_curves_of_learning_rates() -> None:
         assert result.outcome == outcome and said in result.message
     flat = rates({"rates": known, "losses": [2.0] * 100, "own": 0.1, "place": None}, lambda place: None)
     assert flat.outcome == "found" and flat.message.startswith("the loss does not fall at any rate")
+
+
+def test_a_script_that_is_stopped(tmp_path: Path) -> None:
+    """Of one that never trains, and of one that goes on when it is told to end."""
+    script = tmp_path / "script.py"
+    script.write_text("import time, torch\nprint('ready', flush=True)\nwhile True:\n    time.sleep(60)\n")
+    request = Request("overfit", str(script), interpreter=sys.executable, timeout=3600)
+
+    def stop(job: Run) -> None:
+        job.on_output = lambda text: job.time_out()  # as if it were over
+
+    request.start = stop
+    result = request.answer()
+    assert (result.outcome, result.message.partition(":")[0]) == ("impossible", "no result after 3.6e+03 s")
+    stubborn = "\n".join(f"    {line}" for line in training().splitlines())
+    result = ask(tmp_path, "independence", f"while True:\n  try:\n{stubborn}\n  except BaseException:\n    pass\n")
+    assert result.outcome == "passed"
+
+
+def test_two_optimizers_have_no_common_loss() -> None:
+    measured = {"losses": [1.0] * 50, "place": None, "rate": 0.1, "optimizer": "Adam", "optimizers": 2}
+    assert overfit(measured, lambda place: None).outcome == "impossible"

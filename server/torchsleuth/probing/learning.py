@@ -41,6 +41,9 @@ def overfit(measured: Json, places: Callable[[Json | None], Place | None]) -> Re
     values = {"first": number(first), "last": number(last), "steps": len(losses)}
     if last <= LEARNT * abs(first) or first <= 0 and last < first:
         return Result("overfit", "passed", message("probe.overfit.passed", **values), place, **shown)
+    if measured["optimizers"] > 1:
+        text = message("probe.overfit.several", count=measured["optimizers"], **values)
+        return Result("overfit", "impossible", text, place, **shown)
     if len(losses) < LEAST_STEPS:
         return Result("overfit", "impossible", message("probe.few_steps", steps=len(losses)), place, **shown)
     if not (measured["loader"] or measured["pinned"] or measured["same"]):
@@ -78,15 +81,20 @@ def rates(measured: Json, places: Callable[[Json | None], Place | None]) -> Resu
         return Result("lr", "impossible", message("probe.lr.few", steps=len(losses)), place, measured=measured)
     smooth = smoothed(losses)
     curve = tuple(zip(known, losses))
-    lowest = min(range(len(smooth)), key=smooth.__getitem__)
+    still = max(len(losses) // 5, 8)
+    before, noise = _mean_and_spread(losses[:still])
+    lowest = min(range(still, len(smooth)), key=smooth.__getitem__)
     shown: dict[str, Any] = {"axis": message("probe.axis.rate"), "curve": curve, "measured": measured}
-    noise = _noise(losses[: len(losses) // 4])
-    if smooth[0] - smooth[lowest] < max(FALLEN * abs(smooth[0]), noise):
-        values = {"lowest": number(known[0]), "highest": number(known[-1]), "first": number(smooth[0])}
+    fallen = before - smooth[lowest]
+    if fallen < FALLEN * abs(before):
+        values = {"lowest": number(known[0]), "highest": number(known[-1]), "first": number(before)}
         text = message("probe.lr.flat", low=number(smooth[lowest]), **values)
         return Result("lr", "found", text, place, **shown)
-    steepest = min(range(1, lowest + 1), key=lambda index: smooth[index] - smooth[index - 1], default=lowest)
-    rises = smooth[lowest] + RISEN * (smooth[0] - smooth[lowest])
+    if fallen < noise:
+        text = message("probe.lr.noise", noise=number(noise), fallen=number(fallen))
+        return Result("lr", "impossible", text, place, **shown)
+    steepest = min(range(still, lowest + 1), key=lambda index: smooth[index] - smooth[index - 1])
+    rises = smooth[lowest] + RISEN * fallen
     diverges = next((known[index] for index in range(lowest, len(smooth)) if smooth[index] > rises), None)
     suggestion = min(known[steepest], known[lowest] / 3)
     own = measured["own"]
@@ -108,8 +116,8 @@ def smoothed(losses: list[float]) -> list[float]:
     return found
 
 
-def _noise(losses: list[float]) -> float:
-    """The standard deviation of the losses while the rate is too low to change anything, after smoothing."""
+def _mean_and_spread(losses: list[float]) -> tuple[float, float]:
+    """Of the losses while the rate is too low to change anything."""
     mean = sum(losses) / len(losses)
     spread: float = (sum((loss - mean) ** 2 for loss in losses) / len(losses)) ** 0.5
-    return spread * 0.6
+    return mean, spread

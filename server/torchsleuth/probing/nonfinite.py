@@ -11,12 +11,15 @@ from torchsleuth.schema import Json
 
 _ADVICE = {
     "log": "log", "log2": "log", "log10": "log", "div": "divide", "reciprocal": "divide", "exp": "overflow",
-    "expm1": "overflow", "cosh": "overflow", "sinh": "overflow", "sqrt": "root", "rsqrt": "root", "pow": "root",
+    "expm1": "overflow", "cosh": "overflow", "sinh": "overflow", "sqrt": "bounds", "rsqrt": "divide", "pow": "overflow",
     "_softmax": "softmax", "_log_softmax": "softmax", "acos": "bounds", "asin": "bounds", "atanh": "bounds",
-    "log1p": "log", "logit": "bounds", "linalg_vector_norm": "root", "mul": "overflow", "mm": "overflow", "addmm": "overflow",
+    "log1p": "log", "logit": "bounds", "linalg_vector_norm": "overflow", "square": "overflow", "std": "one", "var": "one", "var_mean": "one",
+    "mul": "overflow", "mm": "overflow", "addmm": "overflow",
     "sum": "overflow", "bmm": "overflow",
 }  # fmt: skip
 """What helps, by operator."""
+GREW = 1e3
+"""Times the first loss that the last finite one has to be for a training that diverges."""
 _STEEP = ("Sqrt", "Norm", "Pow", "Rsqrt", "Log", "Div", "Reciprocal", "Acos", "Asin", "Std")
 """Functions whose derivative is infinite somewhere in or at the end of their domain."""
 
@@ -38,19 +41,24 @@ def nonfinite(measured: Json, places: Callable[[Json | None], Place | None]) -> 
     place, at = places(found["place"]), places(found["reached_at"])
     if at is not None and (place is None or (at.path, at.start.line) != (place.path, place.start.line)):
         related = ((message("probe.nonfinite.at", reached=reached), at),)
+    if found["reached"] == "value":
+        related = ()
     function = found["function"].strip("_")
     values = {"value": found["value"], "step": found["step"], "reached": reached}
     name = found["born"]
     if found["node"] is not None and name == "born":
         name, function = "gradient", found["node"].removesuffix("0").removesuffix("Backward")
-    text = message(f"probe.nonfinite.{name}", function=function, advice=_advice(found), **values)
+    if name == "born" and any(operand["bad"] for operand in found["operands"]):
+        name = "made_nan"
+    text = message(f"probe.nonfinite.{name}", function=function, advice=_advice(found, measured["losses"]), **values)
     return Result("nonfinite", "found", text, place, tuple(details), related, measured=measured)
 
 
-def _advice(found: Json) -> str:
+def _advice(found: Json, losses: list[float]) -> str:
     node = found["node"] or ""
-    helps = "root" if node.startswith(_STEEP) else _ADVICE.get(found["function"].rstrip("_"), "")
-    if found["function"].startswith(("_foreach", "_fused")):
+    helps = "root" if node.startswith(_STEEP) else _ADVICE.get(found["function"].removesuffix("_"), "")
+    grew = len(losses) > 1 and losses[-1] > GREW * abs(losses[0])
+    if found["function"].startswith(("_foreach", "_fused")) or grew and helps in ("overflow", "root", ""):
         helps = "rate"
     text = f"probe.advice.{helps}"
     return message(text) if text in ENGLISH else message("probe.advice.other")

@@ -59,7 +59,12 @@ class Request:
         if self.kind == "lr" and measured.get("short") and self.steps is None:
             again, report = self._run({"steps": measured["steps"]})
             measured = again or measured
-        return self._judged(measured)
+        result = self._judged(measured)
+        unfinished = report.ended not in ("exit", "probe") or report.crash is not None
+        nothing = result.outcome == "impossible" or self.kind == "nonfinite" and not measured["backwards"]
+        if unfinished and nothing and result.outcome != "found":
+            return self._impossible(report)  # there was more to come
+        return result
 
     def _compared(self) -> Result:
         """Two runs as they are; where they differ, two more with seeds that are set for them."""

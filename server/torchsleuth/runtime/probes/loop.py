@@ -14,6 +14,7 @@ from typing import Any
 from torchsleuth.runtime import places
 from torchsleuth.runtime.probes.desk import Desk
 
+MAX_OPTIMIZERS = 16
 Batches = Callable[[Any, Callable[[Any], Iterator[Any]]], Iterator[Any]]
 
 
@@ -35,6 +36,7 @@ class Loop:
         self.place: dict[str, Any] | None = None
         """Where backward() was called first."""
         self._losses: dict[Any, list[float]] = {}
+        self._others: set[int] = set()
         self._scales: dict[int, tuple[weakref.ref[Any], float]] = {}
         self._torch: Any = None
 
@@ -97,6 +99,11 @@ class Loop:
             self.leader = weakref.ref(optimizer)
         return self.leader() is optimizer
 
+    @property
+    def optimizers(self) -> int:
+        """How many have stepped."""
+        return len(self._others) + (self.leader is not None)
+
     def _before(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if self._leads(optimizer) and self.before_step is not None:
             self.before_step(optimizer)
@@ -104,6 +111,8 @@ class Loop:
     def _after(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         if self._leads(optimizer):
             self._close()
+        elif len(self._others) < MAX_OPTIMIZERS:
+            self._others.add(id(optimizer))
 
     def _close(self) -> None:
         self.steps += 1

@@ -51,6 +51,8 @@ class Probe:
         self._first: Birth | None = None
         """The first birth of this step that nobody meant."""
         self._count = 0
+        self._losses: list[float] = []
+        """The first one, and the last one that was finite."""
         self._made: dict[int, Key | None] = {}
         """The places where the functions of this step's graph were called, by their sequence numbers."""
         self._plain: tuple[type, ...] = ()
@@ -71,7 +73,7 @@ class Probe:
             return
         if self._first is not None and (self._desk.crashed or not self._loop.backwards):
             self._tell(self._first, "value")
-        self._desk.tell("nonfinite", found=None, steps=self._loop.steps, backwards=self._loop.backwards)
+        self._send(None)
 
     # what is not finite, and matters
 
@@ -93,6 +95,8 @@ class Probe:
     def _after_step(self, loss: float | None) -> None:
         self._first = None
         self._made.clear()
+        if loss is not None and math.isfinite(loss):
+            self._losses[1:] = [loss]
         if self._limit is not None and self._loop.steps >= self._limit:
             self.ended()
             self._desk.stop()
@@ -111,7 +115,11 @@ class Probe:
                 "operands": birth.operands,
             }
         found["reached"], found["reached_at"] = reached, self._desk.here(3) or self._loop.place
-        self._desk.tell("nonfinite", found=found, steps=self._loop.steps, backwards=self._loop.backwards)
+        self._send(found)
+
+    def _send(self, found: dict[str, Any] | None) -> None:
+        steps, backwards = self._loop.steps, self._loop.backwards
+        self._desk.tell("nonfinite", found=found, steps=steps, backwards=backwards, losses=self._losses)
 
     # operators
 

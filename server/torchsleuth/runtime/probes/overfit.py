@@ -59,6 +59,7 @@ class Probe:
             place=self._loop.place,
             backwards=self._loop.backwards,
             optimizer=type(optimizer).__name__ if optimizer is not None else None,
+            optimizers=self._loop.optimizers,
             rate=max(self._rates.values(), default=None),
             optimizer_place=self._desk.made_at(optimizer) if optimizer is not None else None,
         )
