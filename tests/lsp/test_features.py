@@ -101,6 +101,30 @@ async def test_lines_end_where_the_editor_ends_them(editor: Editor) -> None:
     assert await editor.codes(uri) == []
 
 
+TRAINING = """import torch
+from torch import nn
+
+model = nn.Linear(100, 50)
+optimizer = torch.optim.Adam(model.parameters())
+for step in range(3):
+    loss = model(torch.randn(8, 100)).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+async def test_hover_tells_what_a_step_takes_of_memory(editor: Editor) -> None:
+    uri = editor.open("train.py", TRAINING)
+    await editor.diagnostics(uri)
+    text = await editor.hover(uri, 8, 12)
+    assert "at the peak" in text and "batch of 8" in text and "parameters" in text
+    assert "at the peak" not in await editor.hover(uri, 7, 16)
+    editor.replace(uri, "model(torch", "unknown(torch")
+    await editor.diagnostics(uri)
+    assert "memory of a step: unknown, as" in await editor.hover(uri, 8, 12)
+
+
 async def test_hover_tells_what_is_known_about_the_tensor(editor: Editor) -> None:
     uri = editor.open("hover.py", '名 = "😋"\nimport torch\n"😋"; x = torch.randn(4, 8, requires_grad=True)\n')
     await editor.diagnostics(uri)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.test_cli import torchsleuth
-from torchsleuth.cli.estimate import shown, size_of
+from torchsleuth.cli.estimate import size_of
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.schema import MemoryEstimate
 from torchsleuth.worker.engine import Engine
@@ -229,7 +229,6 @@ def test_the_size_of_a_batch_is_found_in_the_text() -> None:
 def test_sizes() -> None:
     assert size_of("24GiB") == 24 << 30 and size_of("500 MB") == 500_000_000 and size_of("12") == 12
     assert size_of("much") is None
-    assert shown(3 << 29) == "1.5 GiB" and shown(12) == "12 B"
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -241,3 +240,67 @@ def test_the_command(tmp_path: Path) -> None:
     too_small = torchsleuth("estimate", str(script), "--device-memory", "10KB")
     assert too_small.returncode == 1 and "train.py:4" in too_small.stdout
     assert torchsleuth("estimate", str(script), "--device-memory", "much").returncode == 2
+
+
+DEEP = """import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+
+class Block(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.one, self.two = nn.Linear(dim, 4 * dim), nn.Linear(4 * dim, dim)
+
+    def forward(self, x):
+        return x + self.two(torch.tanh(self.one(x)))
+
+
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(32) for _ in range(5)])
+        self.head = nn.Linear(32, 4)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+
+
+model = Deep()
+optimizer = torch.optim.Adam(model.parameters())
+for step in range(3):
+    x = torch.randn(512, 32)
+    loss = model(x).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def near(one: int | None, other: int) -> bool:
+    return one is not None and abs(one - other) <= 0.01 * other
+
+
+def test_a_remedy_takes_what_the_changed_script_takes(engine: Engine) -> None:
+    remedies = {remedy.name: remedy for remedy in estimate(engine, DEEP).remedies}
+    checkpoint = DEEP.replace("x = block(x)", "x = checkpoint(block, x, use_reentrant=False)")
+    assert remedies["checkpoint"].about == "Block"
+    assert near(estimate(engine, checkpoint).size, remedies["checkpoint"].size)
+    assert near(estimate(engine, DEEP, batch=256).size, remedies["accumulation"].size)
+    frozen = DEEP.replace("optimizer =", "model.blocks.requires_grad_(False)\noptimizer =")
+    assert near(estimate(engine, frozen).size, remedies["freeze"].size)
+    cast = DEEP.replace(
+        "    loss = model(x).sum()", "    with torch.autocast('cpu', torch.bfloat16):\n        loss = model(x).sum()"
+    )
+    assert near(estimate(engine, cast).size, remedies["autocast"].size)
+
+
+def test_updating_many_tensors_at_once_takes_temporaries_on_a_device(engine: Engine) -> None:
+    deep = "nn.Sequential(*[nn.Linear(100, 100) for _ in range(12)])"
+    wide = LINEAR.replace("{optimizer}", "Adam(model.parameters())").replace("nn.Linear(100, 50)", deep)
+    found = estimate(engine, wide, device="cuda")
+    foreach = next(remedy for remedy in found.remedies if remedy.name == "foreach")
+    assert found.phase == "step" and found.size is not None
+    assert near(estimate(engine, wide, device="cpu").size, foreach.size)

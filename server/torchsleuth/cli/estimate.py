@@ -12,6 +12,7 @@ from pathlib import Path
 from torchsleuth.cli.files import PathNames, is_script
 from torchsleuth.cli.output import complain, data, line
 from torchsleuth.messages import message
+from torchsleuth.report.numbers import share, size
 from torchsleuth.schema import MemoryEstimate
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
@@ -80,33 +81,29 @@ def _print(found: MemoryEstimate, names: PathNames) -> None:
         line(message("memory.unknown", reason=found.reason))
         return
     phase = message(f"memory.phase.{found.phase}")
-    size = shown(found.size)
+    whole = size(found.size)
     if found.batch is None:
-        line(message("memory.peak", size=size, phase=phase, line=found.line))
+        line(message("memory.peak", size=whole, phase=phase, line=found.line))
     else:
         more = {"batch": found.batch, "device": found.device}
-        line(message("memory.peak.of", size=size, phase=phase, line=found.line, **more))
+        line(message("memory.peak.of", size=whole, phase=phase, line=found.line, **more))
     for kind, total in found.sums().items():
-        line("    " + message("memory.sum", size=shown(total).rjust(10), kind=message(f"memory.kind.{kind}")))
+        line("    " + message("memory.sum", size=size(total).rjust(10), kind=message(f"memory.kind.{kind}")))
     for part in found.parts[:MOST_PARTS]:
         place = f"{names.shown(part.path)}:{part.line}"
-        line(message("memory.part", place=place, size=shown(part.size), kind=message(f"memory.kind.{part.kind}")))
+        line(message("memory.part", place=place, size=size(part.size), kind=message(f"memory.kind.{part.kind}")))
+    if found.remedies:
+        line(message("memory.remedies"))
+    for remedy in found.remedies:
+        change = "−" + share((found.size - remedy.size) / found.size)
+        values = {"size": size(remedy.size).rjust(10), "change": change, "about": remedy.about}
+        line("    " + message(f"memory.remedy.{remedy.name}", **values))
     if found.limit is not None:
         identifier = "unknown" if found.fits is None else "none"
-        limit = shown(found.limit)
+        limit = size(found.limit)
         text = (
             message("memory.fits", batch=found.fits, limit=limit)
             if found.fits
             else message(f"memory.fits.{identifier}", limit=limit)
         )
         line(text)
-
-
-def shown(size: int) -> str:
-    """``1.5 GiB``."""
-    amount, unit = float(size), "B"
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
-        if amount < 1024 or unit == "TiB":
-            break
-        amount /= 1024
-    return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"

@@ -654,7 +654,7 @@ class Calls(Choices):
         outermost = self.forward_depth == 0
         self.forward_depth += 1
         if self.tape is not None:
-            self.tape.entered((*call.args, *call.kwargs.values()))
+            self.tape.entered(self, instance.cls.name, call)
         try:
             if self.hooked:
                 call = hooks.before(self, instance, call)
@@ -668,7 +668,7 @@ class Calls(Choices):
         finally:
             self.forward_depth -= 1
             if self.tape is not None:
-                self.tape.left()
+                self.tape.left(self, instance.cls.name, call)
         if outermost:
             value = self.mark_forward(instance, value, call)
         return value
@@ -685,7 +685,7 @@ class Calls(Choices):
         outermost = self.forward_depth == 0 and not hierarchy.is_loss(module.path)
         self.forward_depth += 1
         if self.tape is not None:
-            self.tape.entered((*call.args, *call.kwargs.values()))
+            self.tape.entered(self, module.type_name, call)
         try:
             if self.hooked:
                 call = hooks.before(self, module, call)
@@ -706,7 +706,7 @@ class Calls(Choices):
         finally:
             self.forward_depth -= 1
             if self.tape is not None:
-                self.tape.left()
+                self.tape.left(self, module.type_name, call)
         if outermost and module.children is not None or outermost and hierarchy.has_parameters(self, module):
             value = self.mark_forward(module, value, call)
         return value

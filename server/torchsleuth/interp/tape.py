@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, optim
 from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.program import Gap, Held, Layer, Owned, Place, Program, Step, identities
+from torchsleuth.tensors.program import Gap, Held, Layer, Owned, Place, Program, Step, note_last
 from torchsleuth.tensors.spec import DictSpec, DType, ListSpec, NotASpec, TensorSpec
 from torchsleuth.values import (
     Bound,
@@ -126,16 +127,23 @@ class Tape:
         site = interp.site(node, frame)
         getattr(self, f"_{kind}")(interp, subject, site)
 
-    def entered(self, values: Iterable[Value]) -> None:
-        """A module is called, which holds what it is given until it returns."""
-        given = hierarchy.tensors_in(tuple(values))
+    def entered(self, interp: Interpreter, name: str, call: Arguments) -> None:
+        """A module of this class is called, which holds what it is given until it returns."""
+        given = hierarchy.tensors_in((*call.args, *call.kwargs.values()))
         if not self._arguments and given and not self.trained and given[0].spec.shape:
             first = given[0].spec.shape[0]
             self.program.batch = first if isinstance(first, int) else None
         self._arguments.append(tuple(tensor.identity for tensor in given))
+        self._mark(interp, "enter", name, call)
 
-    def left(self) -> None:
+    def left(self, interp: Interpreter, name: str, call: Arguments) -> None:
+        """The call of a module ends."""
         self._arguments.pop()
+        self._mark(interp, "leave", name, call)
+
+    def _mark(self, interp: Interpreter, kind: str, name: str, call: Arguments) -> None:
+        if not self._is_off(interp):
+            self._put(interp, Step(kind, _place(interp.site(call.node, call.frame)), name))
 
     def begun(self) -> None:
         """What follows is done in a checkpoint."""
@@ -160,7 +168,7 @@ class Tape:
         program = self.program
         if program.gap is None and program.backward is None:
             program.gap = self._gaps[0] if self._gaps else Gap("no_step", ("", 0))
-        _note_last(program.steps)
+        note_last(program.steps)
         return program
 
     # -- events ------------------------------------------------------------------------------------
@@ -448,24 +456,6 @@ def _has_sizes(tree: Any) -> bool:
     if isinstance(tree, TensorSpec):
         return tree.symbolic
     return isinstance(items, tuple) and any(map(_has_sizes, items))
-
-
-def _note_last(steps: list[Step]) -> None:
-    """Note at each step the tensors that nothing needs behind it."""
-    final: dict[int, int] = {}
-    for number, step in enumerate(steps):
-        for identity in (*step.used(), *step.holds):
-            final[identity] = number
-        if step.steps:
-            outer = {one for part in (step.args, step.results) for one in identities(part)}
-            _note_last(step.steps)
-            for inner in step.steps:
-                inner.last = tuple(one for one in inner.last if one not in outer)
-    ends: dict[int, list[int]] = {}
-    for identity, number in final.items():
-        ends.setdefault(number, []).append(identity)
-    for number, step in enumerate(steps):
-        step.last = tuple(ends.get(number, ()))
 
 
 __all__ = ["MOST_ITERATIONS", "Complete", "Tape"]

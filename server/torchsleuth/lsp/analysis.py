@@ -18,7 +18,7 @@ from torchsleuth.lsp.progress import WorkDone
 from torchsleuth.lsp.scheduling import Scheduler, Turns
 from torchsleuth.lsp.workers import Workers, WorkerState
 from torchsleuth.messages import message
-from torchsleuth.schema import Diagnostic, FileAnalysis
+from torchsleuth.schema import Diagnostic, FileAnalysis, MemoryEstimate
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.unfinished import Analysed
 from torchsleuth.worker.async_client import Asked, AsyncWorkerClient
@@ -57,6 +57,8 @@ class StaticAnalysis:
         self._welcomed = False
         self._cancelled: set[tuple[str, int]] = set()
         self._analysed: dict[str, Analysed] = {}
+        self._memory: dict[str, tuple[str, MemoryEstimate | None]] = {}
+        """By path the text that an estimate is of, and the estimate."""
         """The texts that the results in the store are about, but for a statement that is being typed."""
         self._unserved: set[str] = set()
         """Documents that were not analysed since there was no worker."""
@@ -142,6 +144,7 @@ class StaticAnalysis:
     def forget(self, path: str) -> None:
         """The document was closed: what is on disk counts for those that import it."""
         self._note_incomplete(path, None)
+        self._memory.pop(path, None)
         self._analysed.pop(path, None)
         self._outdated.discard(path)
         self._cancelled = {(of, version) for of, version in self._cancelled if of != path}
@@ -288,6 +291,26 @@ class StaticAnalysis:
             except WorkerUnavailable as error:
                 logger.info("no explanation: %s", error)
         return found
+
+    async def memory(self, path: str) -> MemoryEstimate | None:
+        """What a step of the training in a document takes of memory; None where nobody can be asked now. What was found out
+        holds until the text is another."""
+        document, worker = self._client.documents.at(path), self._worker_of(path)
+        if document is None or worker is None or not self._workers.is_ready(worker):
+            return None
+        known = self._memory.get(path)
+        if known is not None and known[0] == document.text:
+            return known[1]
+        overlay = {other.path: other.text for other in self._client.documents if other.path != path}
+        roots = (*self._client.roots(), *self._lookups.folders)
+        with self._workers.use(worker):
+            try:
+                analysis = await worker.estimate(Asked(path, document.text, overlay, roots), BUDGET_S)
+            except WorkerUnavailable as error:
+                logger.info("no estimate: %s", error)
+                return None
+        self._memory[path] = document.text, analysis.memory
+        return analysis.memory
 
     def _still_holds(self, document: Document) -> bool:
         """Whether what was found before, which has moved along with the text, is all there is to say: a statement is being

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,13 @@ from torchsleuth.lsp import protocol
 from torchsleuth.lsp.convert import from_position, to_range
 from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.messages import message
-from torchsleuth.schema import Cause, Position, Sample, TensorFact, Values
+from torchsleuth.report.numbers import share, size
+from torchsleuth.schema import Cause, MemoryEstimate, Position, Sample, TensorFact, Values
+from torchsleuth.syntax.text import SourceText
 
+_BACKWARD = re.compile(r"\.\s*(backward)\s*\(")
+MOST_KINDS = 4
+"""Kinds of memory that a hover names."""
 _CODE_SECTIONS = frozenset({"Example", "Use instead"})
 
 
@@ -35,12 +41,43 @@ def register(server: TorchSleuthServer) -> None:
             if finding.diagnostic.start <= position <= finding.diagnostic.end
         }
         parts += [page for code in codes if (page := rule_text(code, markup))]
+        if calls_backward(document.source, position) and (memory := await server.analysis.memory(document.path)):
+            parts.append(memory_text(memory, markup))
         if not parts:
             return None
         where = None
         if facts:
             where = to_range(document.source, facts[0].start, facts[0].end, server.documents.encoding)
         return types.Hover(markup.content("\n\n---\n\n".join(parts)), where)
+
+
+def calls_backward(source: SourceText, position: Position) -> bool:
+    """Whether a position is in the name of a ``.backward()``."""
+    lines = source.text.split("\n")
+    line = lines[position.line - 1] if position.line <= len(lines) else ""
+    return any(
+        match.start(1) + 1 <= position.column <= match.end(1) + 1 for match in _BACKWARD.finditer(line.split("#")[0])
+    )
+
+
+def memory_text(found: MemoryEstimate, markup: Markup) -> str:
+    """The estimate in two or three lines: the peak, what it is made of, and what would take most from it."""
+    if found.size is None:
+        return markup.mild(message("memory.unknown", reason=found.reason))
+    phase = message(f"memory.phase.{found.phase}")
+    values = {"size": size(found.size), "phase": phase, "line": found.line}
+    if found.batch is None:
+        lines = [markup.strong(message("memory.peak", **values))]
+    else:
+        lines = [markup.strong(message("memory.peak.of", **values, batch=found.batch, device=found.device))]
+    sums = list(found.sums().items())[:MOST_KINDS]
+    kinds = (message("memory.sum", size=size(total), kind=message(f"memory.kind.{kind}")) for kind, total in sums)
+    lines.append(" · ".join(kinds))
+    for remedy in found.remedies[:1]:
+        change = "−" + share((found.size - remedy.size) / found.size)
+        about = {"size": size(remedy.size), "change": change, "about": remedy.about}
+        lines.append(markup.mild(message(f"memory.remedy.{remedy.name}", **about)))
+    return "\n\n".join(lines)
 
 
 @dataclass(frozen=True)

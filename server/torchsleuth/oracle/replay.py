@@ -21,6 +21,10 @@ from torchsleuth.tensors.spec import DictSpec, ListSpec, ModuleSpec, TensorSpec
 Build = Callable[[ModuleSpec], torch.nn.Module]
 _WIDE_RESULTS = frozenset({"mse_loss", "smooth_l1_loss", "binary_cross_entropy", "soft_margin_loss"})
 """Operators that sum up what is in the storage of their result: it has room for all the elements."""
+SMALLEST = 4096
+"""Elements from which on a parameter's state is kept in eight bits."""
+SCALED = 256
+"""Elements of a state in eight bits that share a scale."""
 _RECURRENT = "mkldnn_rnn_layer"
 _MOST_WORK = 1 << 31
 """Multiplications up to which a recurrent layer is asked for its workspace with tensors of the real size."""
@@ -175,6 +179,8 @@ class Replay:
         self._mode = mode
         self._session = Session(mode, symbolic=False)
         self._device = changes.device or program.device
+        self._apart = "cpu" not in (self._device, program.device)
+        """Whether what is on the CPU is not on the device that is counted."""
         self._counter = Counter(answer)
         self._layers: dict[int, torch.nn.Module] = {}
         self._optimizers: dict[int, torch.optim.Optimizer] = {}
@@ -202,7 +208,7 @@ class Replay:
         for step in steps:
             counter = self._counter
             counter.place = step.place
-            counter.elsewhere = self._device != "cpu" and step.device == "cpu"
+            counter.elsewhere = self._apart and step.device == "cpu"
             try:
                 getattr(self, f"_{step.kind}")(step, tensors)
             except (Unknown, _StopRecomputation):
@@ -216,7 +222,7 @@ class Replay:
     def _leaf(self, step: Step, tensors: dict[int, torch.Tensor]) -> None:
         made = self._empty(step.target)
         if step.args[0] == "parameter":
-            made = torch.nn.Parameter(made, bool(step.target.requires_grad))
+            made = torch.nn.Parameter(made, bool(step.target.requires_grad) and self.changes.trained is None)
         elif step.target.requires_grad:
             made.requires_grad_()
         self._counter.see(made, step.args[0])
@@ -237,7 +243,7 @@ class Replay:
                 made = made.detach().as_strided((), ()) if not spec.shape else self._empty(spec)
             elif spec.strides is None:
                 made = made.contiguous()
-            moved = self._device != "cpu" and (held.identity in self._elsewhere) != (step.device == "cpu")
+            moved = self._apart and (held.identity in self._elsewhere) != (step.device == "cpu")
             if moved and made is source:
                 made = source.clone()
         self._bind(step, step.results, made, tensors)
@@ -297,7 +303,7 @@ class Replay:
         self._bind(step, step.results, value, tensors)
 
     def _enter(self, step: Step, tensors: dict[int, torch.Tensor]) -> None:
-        """A module of the user's is called."""
+        """A module is called."""
 
     _leave = _enter
 
@@ -348,6 +354,9 @@ class Replay:
         optimizer = self._optimizers[step.target]
         self._autocast(None)
         self._counter.phase = "step"
+        if self.changes.small_state:
+            self._small_step(optimizer)
+            return
         # Its counters of steps are looked at: they are real numbers.
         with unset_fake_temporarily():
             optimizer.step()
@@ -356,6 +365,23 @@ class Replay:
             for value in state.values():
                 if isinstance(value, torch.Tensor):
                     self._counter.see(value, "optimizer")
+
+    def _small_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """A step of an optimizer that keeps its state in eight bits, with a scale for each block, as bitsandbytes does."""
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is None or optimizer.state[parameter]:
+                    continue
+                for number in range(_states(optimizer, group)):
+                    if parameter.numel() < SMALLEST:
+                        kept = [torch.empty_like(parameter)]
+                    else:
+                        scales = torch.empty(-(-parameter.numel() // SCALED))
+                        kept = [torch.empty_like(parameter, dtype=torch.uint8), scales]
+                    for place, value in enumerate(kept):
+                        self._counter.see(value, "optimizer")
+                        optimizer.state[parameter][f"{number}.{place}"] = value
+        self._counter.phase = "forward"
 
     def _zero_grad(self, step: Step, tensors: dict[int, torch.Tensor]) -> None:
         if not step.target:
@@ -386,9 +412,10 @@ class Replay:
         if layer.dtype is not None:
             modules.cast(module, getattr(torch, layer.dtype))
         module.train(layer.training)
+        grad = layer.requires_grad and self.changes.trained in (None, layer.identity)
         for parameter in module.parameters():
-            if parameter.requires_grad is not layer.requires_grad:
-                parameter.requires_grad_(layer.requires_grad)
+            if parameter.requires_grad is not grad:
+                parameter.requires_grad_(grad)
         return module
 
     def _bind(self, step: Step, tree: Any, value: Any, tensors: dict[int, torch.Tensor], fresh: bool = False) -> None:
@@ -431,6 +458,14 @@ class Replay:
             region = torch.autocast("cpu", getattr(torch, dtype))
             region.__enter__()
             self._cast = dtype, region
+
+
+def _states(optimizer: torch.optim.Optimizer, group: dict[str, Any]) -> int:
+    """How many tensors of the size of a parameter an optimizer of eight bits keeps of each."""
+    name = type(optimizer).__name__
+    if name in ("SGD", "RMSprop"):
+        return int(bool(group.get("momentum"))) if name == "SGD" else 1
+    return 2 if name in ("Adam", "AdamW") else 1
 
 
 def _has_foreach(cls: Any) -> bool:

@@ -6,7 +6,7 @@ The interpreter records it (`interp/tape.py`), and the oracle executes it with t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from torchsleuth.tensors.spec import TensorSpec
@@ -100,13 +100,14 @@ class Program:
 
 @dataclass(frozen=True)
 class Changes:
-    """What would be done otherwise. `foreach`: the option of the optimizers. `cast`: an autocast over the forward pass.
-    `checkpointed`: the classes of the user's modules whose calls are checkpointed, with the lines of their calls. `frozen`: all
-    layers but those that were called last."""
+    """What is done otherwise. `foreach`: the option of the optimizers. `cast`: an autocast over the forward pass. `small_state`:
+    the state of the optimizers is kept in eight bits. `trained`: the only layer that is trained. `device`: the kind that is counted
+    on."""
 
     foreach: bool | None = None
     cast: str | None = None
-    checkpointed: frozenset[str] = frozenset()
+    small_state: bool = False
+    trained: int | None = None
     device: str | None = None
 
 
@@ -129,6 +130,43 @@ class Peak:
     blocks: tuple[Block, ...]
 
 
+def checkpointed(program: Program, name: str) -> Program:
+    """The program with the calls of modules of a class done again in the backward pass."""
+    steps: list[Step] = []
+    inner: list[Step] | None = None
+    depth, began = 0, None
+    for step in program.steps:
+        mine = step.kind in ("enter", "leave") and step.target == name
+        if mine and step.kind == "enter":
+            depth += 1
+            if depth == 1 and step.grad:
+                inner, began = [], step
+        elif mine:
+            depth -= 1
+            if depth == 0 and inner is not None and began is not None:
+                steps.append(Step("checkpoint", began.place, False, steps=inner, casts=began.casts))
+                inner = None
+        elif inner is not None and step.kind not in ("make", "leaf", "optimizer"):
+            inner.append(replace(step, last=()))
+        else:
+            steps.append(replace(step, last=()))
+    for number, step in enumerate(steps):
+        if step.kind == "checkpoint" and step.results is None:
+            made = {one for part in step.steps for one in identities(part.results)}
+            later = {one for other in steps[number + 1 :] for one in (*other.used(), *other.holds)}
+            given = {one for part in step.steps for one in part.used()} - made
+            known = {one for other in steps[:number] for one in other.used()}
+            step.args = tuple(Held(one) for one in sorted(given & known) if one not in _members(step))
+            step.results = tuple(Held(one) for one in sorted(made & later))
+    note_last(steps)
+    return replace(program, steps=steps)
+
+
+def _members(step: Step) -> set[int]:
+    """The identities in a step that are of layers."""
+    return {part.target.identity for part in step.steps if isinstance(part.target, Layer)}
+
+
 def identities(tree: Any) -> Iterator[int]:
     """The identities of the tensors in a tree of arguments."""
     if isinstance(tree, Held):
@@ -138,6 +176,24 @@ def identities(tree: Any) -> Iterator[int]:
     if isinstance(items, tuple | list):
         for item in items:
             yield from identities(item)
+
+
+def note_last(steps: list[Step]) -> None:
+    """Note at each step the tensors that nothing needs behind it."""
+    final: dict[int, int] = {}
+    for number, step in enumerate(steps):
+        for identity in (*step.used(), *step.holds):
+            final[identity] = number
+        if step.steps:
+            outer = {one for part in (step.args, step.results) for one in identities(part)}
+            note_last(step.steps)
+            for inner in step.steps:
+                inner.last = tuple(one for one in inner.last if one not in outer)
+    ends: dict[int, list[int]] = {}
+    for identity, number in final.items():
+        ends.setdefault(number, []).append(identity)
+    for number, step in enumerate(steps):
+        step.last = tuple(ends.get(number, ()))
 
 
 __all__ = [
@@ -153,5 +209,7 @@ __all__ = [
     "Program",
     "Step",
     "TensorSpec",
+    "checkpointed",
     "identities",
+    "note_last",
 ]

@@ -110,6 +110,13 @@ class AsyncWorkerClient:
             )
         )
 
+    async def estimate(self, asked: Asked, budget_s: float) -> FileAnalysis:
+        """As `WorkerClient.estimate`, of the script as it is. Raises WorkerUnavailable."""
+        call = self._client.estimate
+        return await self._call(
+            partial(call, asked.path, asked.text, asked.overlay, asked.roots, budget_s=budget_s, patient=False)
+        )
+
     def interrupt(self) -> None:
         """Give up the analysis that runs now."""
         self._client.interrupt()

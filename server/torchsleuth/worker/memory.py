@@ -10,13 +10,19 @@ from dataclasses import dataclass, replace
 from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.schema import MemoryEstimate, MemoryPart, Remedy
-from torchsleuth.tensors.program import Changes, Gap, Peak, Program
+from torchsleuth.tensors.program import Changes, Gap, Peak, Program, Step, checkpointed
 
 Record = Callable[[str, Mapping[str, str], tuple[str, ...]], Program]
 MAX_TRIALS = 10
 """Sizes of a batch that are tried for the largest one that fits."""
 MAX_FACTOR = 1 << 16
 """The largest batch that is looked for, as a multiple of the one in the text."""
+MAX_BLOCKS = 3
+"""Classes of modules whose calls are tried as checkpoints."""
+WORTH = 0.98
+"""Part of the peak that a remedy has to leave at most to be told of."""
+_IN_EIGHT_BITS = frozenset({"Adam", "AdamW", "SGD", "RMSprop", "Adagrad"})
+"""Optimizers that there are with a state in eight bits."""
 _BATCH = re.compile(r"batch|^bs$|^b$|^n$", re.IGNORECASE)
 _SIZED = frozenset("randn rand zeros ones empty full randint normal DataLoader".split())
 
@@ -66,9 +72,51 @@ class Estimator:
             parts=tuple(MemoryPart(block.kind, *block.place, block.size) for block in peak.blocks),
             limit=asked.limit,
         )
+        if asked.remedies:
+            found = replace(found, remedies=tuple(self._remedies(peak, program, changes)))
         if asked.limit is not None:
             found = replace(found, fits=self._largest(peak, program, asked.limit, changes))
         return found
+
+    # -- remedies ----------------------------------------------------------------------------------
+
+    def _remedies(self, peak: Peak, program: Program, changes: Changes) -> list[Remedy]:
+        """What would take memory from the peak, the most first."""
+        found = []
+        for name, about, changed, how in self._possible(program, changes):
+            after = self._oracle.replay(changed, how)
+            if isinstance(after, Peak) and after.size < peak.size * WORTH:
+                found.append(Remedy(name, about, after.size))
+        if program.batch is not None and program.batch > 1:
+            size = self._peak(-(-program.batch // 2), changes)
+            if size is not None and size < peak.size * WORTH:
+                found.append(Remedy("accumulation", str(-(-program.batch // 2)), size))
+        best: dict[str, Remedy] = {}
+        for remedy in sorted(found, key=lambda one: one.size):
+            best.setdefault(remedy.name, remedy)
+        return list(best.values())
+
+    @staticmethod
+    def _possible(program: Program, changes: Changes) -> Iterator[tuple[str, str, Program, Changes]]:
+        """The remedies to try: their names, what they are about, and what is to be executed."""
+        before = program.steps[: next(n for n, step in enumerate(program.steps) if step.kind == "backward")]
+        if not any(step.casts for step in before):
+            yield "autocast", "bfloat16", program, replace(changes, cast="bfloat16")
+        names = [step.target for step in before if step.kind == "enter" and step.grad]
+        blocks = [name for name in dict.fromkeys(names[1:]) if name != names[0] and not _is_leaf(before, name)]
+        for name in sorted(blocks, key=names.count, reverse=True)[:MAX_BLOCKS]:
+            yield "checkpoint", name, checkpointed(program, name), changes
+        optimizers = {step.target[0].rpartition(".")[2] for step in program.steps if step.kind == "optimizer"}
+        if optimizers & _IN_EIGHT_BITS:
+            yield "eight_bits", ", ".join(sorted(optimizers)), program, replace(changes, small_state=True)
+        if (changes.device or program.device) != "cpu":
+            yield "foreach", "", program, replace(changes, foreach=False)
+        trained = [step for step in before if step.kind == "call" and step.target.requires_grad]
+        owned = {part.identity for step in program.steps if step.kind == "optimizer" for part in step.args}
+        last = [step for step in trained if step.target.identity in owned]
+        if last:
+            about = str(last[-1].place[1])
+            yield "freeze", about, program, replace(changes, trained=last[-1].target.identity)
 
     @staticmethod
     def _unknown(gap: Gap) -> MemoryEstimate:
@@ -136,6 +184,15 @@ class Estimator:
         if batch in sizes:
             batch += 1 if sizes[batch] <= limit and batch < most else -1
         return batch
+
+
+def _is_leaf(steps: list[Step], name: str) -> bool:
+    """Whether the calls of modules of a class are single steps: nothing is saved in between."""
+    for number, step in enumerate(steps):
+        if step.kind == "enter" and step.target == name:
+            rest = [one for one in steps[number + 1 : number + 6] if one.kind != "make"]
+            return len(rest) > 1 and rest[1].kind == "leave" and rest[1].target == name
+    return True
 
 
 def changed_batch(text: str, old: int, new: int) -> Iterator[str]:
