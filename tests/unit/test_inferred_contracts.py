@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ import torch.nn.functional as F
 """
 
 
+@lru_cache
 def contracts(text: str) -> dict[str, Contract]:
     answer = engine().contracts("model.py", HEAD + textwrap.dedent(text).lstrip("\n"))
     assert not answer.stats["internal_errors"], answer.stats["internal_errors"]

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from torchsleuth.interp.inferred import InferredContracts, Outcome, Part, Plan, Setting
+from torchsleuth.interp.inputs import argument_behind
 from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
@@ -26,9 +28,9 @@ FEWEST_SAMPLES = 3
 """Of those that work, as many at least stand behind a contract."""
 DRAWS = 600
 """Numbers that are drawn to find some that fulfil the conditions."""
-MOST_RUNS = 90
+MOST_RUNS = 160
 """Runs with numbers for one contract."""
-SECONDS = 12.0
+SECONDS = 20.0
 """Time of the processor for one contract."""
 TIMES = (2, 3)
 """How often loops go around of which the caller says that."""
@@ -158,6 +160,7 @@ class Inference:
     def _ranked(self, plan: Plan, outcome: Outcome) -> bool:
         """Plan with the ranks that a run has shown. Whether there are any."""
         changed = False
+        certain = self._certain_ranks(plan, outcome)
         for name in plan.tensors:
             if name in plan.shapes:
                 continue
@@ -168,11 +171,25 @@ class Inference:
                 usual = _NAMES.get(len(shape), ("?",) * len(shape))
                 names = [_plain_name(size, name) for size, name in zip(shape, usual)]
                 plan.shapes[name] = tuple(map(self.interp.fresh_size, names))
+            elif name in certain:
+                plan.shapes[name] = self._sizes(certain[name])
             elif demand is not None and demand.usual:
                 names = demand.names.split() if len(demand.names.split()) == demand.ranks[0] else []
                 plan.shapes[name] = self._sizes(demand.ranks[0], tuple(names))
             changed = changed or name in plan.shapes
         return changed
+
+    @staticmethod
+    def _certain_ranks(plan: Plan, outcome: Outcome) -> dict[str, int]:
+        """Inputs that come to a layer which is for one number of dimensions, by the layer's name."""
+        found: dict[str, int] = {}
+        places = {(plan.function.path, *key(argument)): name for name, argument in plan.tensors.items()}
+        for operation in outcome.stuck:
+            layer = re.fullmatch(r"torch\.nn\.\w*(?:Norm|Pool|Dropout|Shuffle)([123])d", operation.target)
+            tensor = argument_behind(operation.args[0]) if layer and operation.args else None
+            if layer and tensor is not None and tensor.argument in places:
+                found.setdefault(places[tensor.argument], int(layer[1]) + 2)
+        return found
 
     def _sizes(self, rank: int, names: tuple[str, ...] = ()) -> tuple[Size, ...]:
         names = names or _NAMES.get(rank) or tuple(f"d{axis}" for axis in range(rank))
@@ -267,14 +284,32 @@ class Inference:
         for name in lacking:
             plan.shapes.pop(name, None)
         if not working:
-            yield outcome, False
+            mixed = self._mixed(plan, lacking)
+            yield mixed or outcome, False
             return
         if {2, 3, 4} <= working.keys() and not known and _alike({rank: one for rank, (one, _) in working.items()}):
             plan.shapes.update(working[3][1])
             yield working[3][0], True
-        for found, names in working.values():
+        for found, names in sorted(working.values(), key=lambda one: not _keeps_batch(one[0], plan)):
             plan.shapes.update(names)
             yield found, False
+
+    def _mixed(self, plan: Plan, lacking: list[str]) -> Outcome | None:
+        """The first that works of inputs with different numbers of dimensions, of which most code takes two."""
+        if len(lacking) != 2 and not plan.shapes:
+            return None
+        for ranks in (
+            ((4, 2), (3, 2), (2, 3), (2, 1), (3, 4), (2, 4)) if len(lacking) == 2 else ((2,), (3,), (1,), (4,))
+        ):
+            if len(ranks) != len(lacking):
+                return None
+            plan.shapes.update({name: self._sizes(rank) for name, rank in zip(lacking, ranks)})
+            found = self._run(plan)
+            if found.works and found.result.whole:
+                return found
+        for name in lacking:
+            plan.shapes.pop(name, None)
+        return None
 
     # -- with numbers ----------------------------------------------------------------------------------------
 
@@ -293,7 +328,18 @@ class Inference:
                 break
             self._probe(found, examples, symbol)
         found.examples = len(examples)
+        self._free(found, outcome)
         self._simplify(found)
+
+    def _free(self, found: Found, outcome: Outcome) -> None:
+        """Integers that only say how often loops go around: where it makes no difference, they are any."""
+        for setting in found.plan.settings.values():
+            if setting.counted and setting.value == TIMES[0]:
+                setting.value = TIMES[1]
+                again = self._run(found.plan)
+                setting.value = TIMES[0]
+                same = again.works and again.inputs == outcome.inputs and _told(again.result) == _told(outcome.result)
+                setting.free = same and {*again.conditions} == {*outcome.conditions}
 
     def _spent(self) -> bool:
         return self._runs > MOST_RUNS or time.process_time() > self._deadline
@@ -322,7 +368,7 @@ class Inference:
             else:
                 failed += 1
                 failure = failure or outcome.failure
-            if len(examples) == SAMPLES or self._spent() or failed > 2 * SAMPLES:
+            if len(examples) == SAMPLES or self._spent() or failed > 5 * SAMPLES:
                 break
         return examples, failure
 
@@ -436,7 +482,13 @@ class Inference:
             return
         lows: list[tuple[Numbers, int]] = [(base.numbers, low)]
         for other in examples[1:]:
+            if len(lows) > FEWEST_SAMPLES:
+                break
             if other.numbers[symbol] % step == 0:
+                at, below = ({**other.numbers, symbol: value} for value in (low, low - step))
+                if self._allowed(found, at) and self._works(found, at) and self._works(found, below) is False:
+                    lows.append((other.numbers, low))
+                    continue
                 least = self._least(found, other, symbol, other.numbers[symbol], step)
                 lows += [] if least is None else [(other.numbers, least)]
         others = [one for one in base.numbers if one != symbol]
@@ -544,6 +596,20 @@ def _holes(outcome: Outcome) -> int:
     if not outcome.works:
         return 1000
     return sum(part.shape is None for part in outcome.result.tensors()) + (0 if outcome.result.whole else 1)
+
+
+def _keeps_batch(outcome: Outcome, plan: Plan) -> bool:
+    """Whether the first dimension of the inputs may be anything, and is that of the results: most code is for batches."""
+    firsts = [shape[0] for shape in outcome.inputs.values() if shape]
+    results = [part.shape[0] for part in outcome.result.tensors() if part.shape]
+    chosen = {setting.symbol for setting in plan.settings.values()}
+    free = bool(firsts) and dims.symbol(firsts[0]) not in {None, *chosen}
+    return free and all(one == firsts[0] for one in (*firsts, *results))
+
+
+def _told(part: Part) -> object:
+    """A value but for why parts of it are not known."""
+    return part.kind, part.shape, part.dtype, part.names, part.text, tuple(map(_told, part.parts))
 
 
 def _without_dtypes(part: Part) -> Part:

@@ -53,7 +53,7 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
 }
 _OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _NO_SIZES = re.compile(
-    r"bias|\w*bias|dropout\w*|drop\w*|p|\w*prob|\w*rate|eps\w*|norm\w*|act\w*|activation|\w*_act|device|dtype|\w*mode|\w*layer|"
+    r"bias|\w*bias|dropout\w*|drop\w*|p|\w*prob|(?!growth)\w*rate|eps\w*|norm\w*|act|act_\w*|activation\w*|\w*_act|device|dtype|\w*mode|\w*layer|"
     r"use_\w+|with_\w+|is_\w+|alpha|beta|gamma|momentum|slope|std|init\w*|block|lr|name|verbose|transform\w*|lambd\w*"
 )
 """Names of parameters that are not taken for integers."""
@@ -66,13 +66,15 @@ ASSUMED = "float32"
 @dataclass
 class Setting:
     """An integer that whoever calls chooses. `path`: how the caller calls it, with the name of the configuration that it is a
-    field of. `symbol` stands for it, `value` does where the engine needs a number. `default`: its own."""
+    field of. `symbol` stands for it, `value` does where the engine needs a number. `default`: its own. `counted`: it says how
+    often a loop goes around; `free`: that makes no difference."""
 
     path: str
     symbol: Symbol
     value: int | None = None
     default: Value = None
     counted: bool = False
+    free: bool = False
 
     @property
     def given(self) -> Size:
@@ -463,7 +465,38 @@ class InferredContracts(WrittenContracts):
                     with contextlib.suppress(ZeroDivisionError):
                         remainder = dims.modulo(self.resolved(whole), self.resolved(part))
                         self.inference.required.append(("==", remainder, 0))
-        return super().apply_module(module, call)
+        attended = self._attended(module, call) if self.inference is not None else None
+        return super().apply_module(module, call) if attended is None else attended
+
+    def _attended(self, module: LibraryModule, call: Any) -> Value | None:
+        """What attention and the layers of a transformer give, made with symbols; None for others."""
+        name = module.path.removeprefix("torch.nn.")
+        given = [self.resolved_spec(one.spec) for one in call.args if isinstance(one, Tensor)]
+        if name not in _ATTENDING or not given or len(given) < len(call.args) or given[0].shape is None:
+            return None
+        size = _argument(module, 0, "d_model" if name != "MultiheadAttention" else "embed_dim")
+        if not isinstance(self.resolved(size), Dim) and _is_plain(module):
+            return None
+        if any(one.shape is None or len(one.shape) != 3 for one in given) or not set(module.kwargs) <= _ATTENDING[name]:
+            return None
+        first = module.kwargs.get("batch_first", False)
+        shapes = [one.shape for one in given if one.shape is not None]
+        if not isinstance(first, bool) or len(module.args) > 2 + (name != "MultiheadAttention"):
+            return None
+        batch, length = (0, 1) if first else (1, 0)
+        for shape in shapes:
+            self.learn(Equality(shape[-1], size, soft=False))
+            self.learn(Equality(shape[batch], shapes[0][batch], soft=False))
+        operation = self.operation(module.path, call.args, call.kwargs, call.node, call.frame, module, call.written)
+        spec = given[0].with_(shape=(*shapes[0][:2], size), strides=None)
+        make = self._maker(operation, spec.device)
+        if name != "MultiheadAttention":
+            return make(spec)
+        if len(shapes) != 3 or call.kwargs.get("average_attn_weights", True) is not True:
+            return None
+        self.learn(Equality(shapes[1][length], shapes[2][length], soft=False))
+        weights = spec.with_(shape=(shapes[0][batch], shapes[0][length], shapes[1][length]))
+        return make(spec), None if call.kwargs.get("need_weights") is False else make(weights)
 
     def _undecided(self, operation: Operation, place: object) -> Value:
         if self.inference is not None:
@@ -478,6 +511,21 @@ class InferredContracts(WrittenContracts):
 
 
 _RAISE = 4
+_ATTENDING = {
+    "MultiheadAttention": frozenset({"embed_dim", "num_heads", "dropout", "bias", "batch_first"}),
+    "TransformerEncoderLayer": frozenset(
+        {"d_model", "nhead", "dim_feedforward", "dropout", "activation", "batch_first", "norm_first"}
+    ),
+}
+"""Layers whose results are known where they are made with symbols, and the options that make no difference."""
+
+
+def _is_plain(module: LibraryModule) -> bool:
+    return not any(isinstance(value, Dim) for value in (*module.args, *module.kwargs.values()))
+
+
+def _argument(module: LibraryModule, position: int, name: str) -> Value:
+    return module.kwargs.get(name, module.args[position] if position < len(module.args) else None)
 
 
 @dataclass(frozen=True)

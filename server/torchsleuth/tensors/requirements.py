@@ -100,7 +100,7 @@ def _atom_text(atom: Atom, alone: bool) -> str:
 
 def together(conditions: Iterable[Condition]) -> list[Condition]:
     """The conditions without what the others among them already say, and what several say of one size as one."""
-    found = list(conditions)
+    found = [part for condition in conditions for part in _apart(condition)]
     for _ in range(2):
         simple: list[Condition] = []
         for condition in found:
@@ -176,6 +176,8 @@ def required(operator: str, left: Size, right: Size) -> Condition | None:
         return None if compare(operator, difference, 0) else Condition(operator, left, right)
     if operator != "==":
         return Condition(operator, left, right)
+    left, right = _without_zero(left, right), _without_zero(right, left)
+    difference = _without_factors(dims.subtract(left, right))
     for smaller, greater in ((left, right), (right, left)):
         atom = _only_atom(smaller)
         if isinstance(atom, Call) and atom.operator == "min" and greater in atom.arguments:
@@ -184,9 +186,46 @@ def required(operator: str, left: Size, right: Size) -> Condition | None:
     whole = _without_factors(_divided(difference))
     atom = _only_atom(whole) or _only_atom(dims.negate(whole))
     if isinstance(atom, Call) and atom.operator == "%":
-        return Condition("==", dims.of(atom), 0)
+        return Condition("==", _remainder(*atom.arguments), 0)
     positive, negative = _sides(difference)
     return Condition("==", positive, negative)
+
+
+def _without_zero(size: Size, other: Size) -> Size:
+    """``max(size, 0)`` is the size itself where it equals something positive."""
+    atom = _only_atom(size)
+    if isinstance(atom, Call) and atom.operator == "max" and 0 in atom.arguments and (dims.least(other) or 0) > 0:
+        return atom.arguments[0] if atom.arguments[1] == 0 else atom.arguments[1]
+    return size
+
+
+def _remainder(dividend: Size, divisor: Size) -> Size:
+    """The remainder of two sizes without the positive factors that they share, which is zero where theirs is."""
+    if isinstance(dividend, Dim) and isinstance(divisor, Dim) and len(dividend.terms) == len(divisor.terms) == 1:
+        shared = [atom for atom, _ in dividend.terms[0][0] if atom in dict(divisor.terms[0][0])]
+        for atom in shared:
+            dividend, divisor = dims.floor_divide(dividend, dims.of(atom)), dims.floor_divide(divisor, dims.of(atom))
+    return dims.modulo(dividend, divisor)
+
+
+def _apart(condition: Condition) -> list[Condition]:
+    """``(H // w) * w * (W // w) * w == H * W`` says that each of the remainders is zero: no factor is greater than its own."""
+    difference = dims.subtract(condition.left, condition.right)
+    if condition.operator != "==" or isinstance(difference, int) or len(difference.terms) != 2:
+        return [condition]
+    floors = [
+        atom
+        for monomial, _ in difference.terms
+        for atom, _ in monomial
+        if isinstance(atom, Call) and atom.operator == "//"
+    ]
+    remainders = list(dict.fromkeys(dims.modulo(*atom.arguments) for atom in floors))
+    whole: Size = difference
+    for _ in floors:
+        whole = _divided(whole, remainders, everywhere=False)
+    if whole != 0 or len(remainders) < 2:
+        return [condition]
+    return [Condition("==", remainder, 0) for remainder in remainders]
 
 
 def _only_atom(size: Size) -> Atom | None:
@@ -285,6 +324,10 @@ def simplified(size: Size, conditions: Sequence[Condition]) -> Size:
         symbol = dims.symbol(dividend)
         if symbol is not None and isinstance(divisor, int) and symbol in dims.symbols(size):
             size = _of_multiples(size, symbol, divisor)
+    for condition in conditions:
+        found = dims.solve(dims.subtract(condition.left, condition.right)) if condition.operator == "==" else None
+        if found is not None:
+            size = dims.substitute(size, {found[0]: found[1]})
     size = _divided(_within(size, conditions), remainders, everywhere=False)
     return _folded(size)
 

@@ -59,7 +59,7 @@ def shown(found: Found, owner: ClassValue | None, function: Function, source: So
 
 def _setting(setting: Setting) -> ContractSetting:
     default = setting.default if isinstance(setting.default, int) and not isinstance(setting.default, bool) else None
-    return ContractSetting(setting.path, setting.value, default)
+    return ContractSetting(setting.path, None if setting.free else setting.value, default)
 
 
 def _value(part: Part, names: dict[Symbol, Size], leading: bool) -> ContractValue:
