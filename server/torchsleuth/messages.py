@@ -903,6 +903,7 @@ ENGLISH: dict[str, str] = {
     "optimizer.later": (
         "{what} is put into the model in line {line}, after the optimizer was given its parameters: it is never trained"
     ),
+    "optimizer.later.call": "called here",
     "optimizer.later.place": "this layer came after the optimizer",
     "optimizer.forgotten": (
         "{what} (line {line}) gets gradients, but no optimizer was given its parameters: it keeps its random values"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -69,7 +70,7 @@ class EntryPoints(DeclaredShapes):
         try:
             tree = parse(source)
             self.read_declarations(source, tree)
-            names = Names(__name__="__main__", __file__=source.path)
+            names = Names(__name__="__main__", __file__=os.path.abspath(source.path))
             frame = Frame(source, names, names)
             ran = self._protect(lambda: self.body(tree.body, frame))
             if not ran:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -168,7 +169,7 @@ class Importing(InferredContracts):
 
     def execute_module(self, source: SourceText, name: str) -> Namespace:
         """The namespace of a workspace module that is imported for the first time."""
-        names = Globals(__name__=name, __file__=source.path)
+        names = Globals(__name__=name, __file__=os.path.abspath(source.path))
         namespace = self.modules[source.path] = Namespace(name, names)
         frame = Frame(source, names, names)
         tree = parse(source)

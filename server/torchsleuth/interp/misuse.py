@@ -223,8 +223,13 @@ def assigned(interp: Interpreter, held: Value, value: Value, node: ast.AST, fram
 
 def misfits(interp: Interpreter, parameters: tuple[Parameter, ...] | None, callee: Value, call: Arguments) -> None:
     """A call that Python refuses, as the arguments do not fit the parameters."""
-    if parameters is not None and call.exact and signatures.is_written(call.node, len(call.args), call.kwargs):
+    if parameters is None or not call.exact:
+        return
+    written = signatures.is_written(call.node, len(call.args), call.kwargs)
+    if written or signatures.is_unpacked(call.node, call.kwargs):
         found = signatures.misfit(parameters, len(call.args), call.kwargs)
+        if not written and found is not None and found.kind != "unexpected":
+            return  # What is missing may have been left out of a dictionary for what wraps the callee.
         if found is not None and is_certain(interp, call.frame):
             report(interp, Misuse("misfit", interp.site(call.node, call.frame), (callee, found)))
 

@@ -113,3 +113,9 @@ def is_written(node: ast.AST | None, given: int, keywords: Iterable[str]) -> boo
     if not isinstance(node, ast.Call) or any(isinstance(argument, ast.Starred) for argument in node.args):
         return False
     return len(node.args) == given and {keyword.arg for keyword in node.keywords} == set(keywords)
+
+
+def is_unpacked(node: ast.AST | None, keywords: Iterable[str]) -> bool:
+    """Whether some of these keywords come out of a dictionary, and all others are written: ``SGD(parameters, **options)``."""
+    written = {keyword.arg for keyword in node.keywords} if isinstance(node, ast.Call) else set()
+    return None in written and written - {None} <= set(keywords)

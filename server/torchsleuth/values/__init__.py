@@ -66,12 +66,14 @@ class AnyIndex(int):
 @dataclass(frozen=True)
 class Bounds:
     """The lowest and the highest of the integers that a tensor holds: a tag, like "softmax". `anywhere`: each element can
-    be either of them, so that it is true of any part of the tensor. `whole`: every integer between them occurs, too."""
+    be either of them, so that it is true of any part of the tensor. `whole`: every integer between them occurs, too.
+    `rising`: they stand in order along the only axis that is longer than 1."""
 
     low: int
     high: int
     anywhere: bool = False
     whole: bool = False
+    rising: bool = False
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ _FLOATS = frozenset(
 )
 _INTS = frozenset("os.cpu_count time.time_ns os.getpid random.getrandbits".split())
 _STRINGS = frozenset(
-    "os.path.join os.path.dirname os.path.abspath os.path.basename os.getenv os.getcwd time.strftime os.path.expanduser".split()
+    "os.path.join os.path.dirname os.path.basename os.getenv os.getcwd time.strftime os.path.expanduser".split()
 )
 _NOTHING = frozenset(
     "random.seed os.makedirs warnings.filterwarnings warnings.warn logging.basicConfig time.sleep "
@@ -486,7 +486,9 @@ class ArgumentParser(Model):
         target = call.kwargs.get("dest") or (long.lstrip("-").replace("-", "_") if long else None)
         if isinstance(target, str):
             optional = long is not None and long.startswith("-")
-            self.interp.heap.set(self.value.slots, "fields", {**self.fields, target: _default(call, optional)})
+            self.interp.heap.set(
+                self.value.slots, "fields", {**self.fields, target: _default(self.interp, call, optional)}
+            )
             self._keep(call)
         return UNKNOWN
 
@@ -552,7 +554,7 @@ def _parsed_arguments(interp: Interpreter, parser: LibraryObject, call: Argument
     return _namespace("argparse.Namespace", made.items) if isinstance(made, DictValue) and made.items else None
 
 
-def _default(call: Arguments, optional: bool) -> Value:
+def _default(interp: Interpreter, call: Arguments, optional: bool) -> Value:
     """The value of an argument that is not given. `optional`: it is an option."""
     action = call.kwargs.get("action")
     if "default" not in call.kwargs:
@@ -560,7 +562,12 @@ def _default(call: Arguments, optional: bool) -> Value:
             return action == "store_false"
         return None if optional else UNKNOWN
     default = call.kwargs["default"]
-    return _converted(default, call.kwargs["type"]) if isinstance(default, str) and "type" in call.kwargs else default
+    if not isinstance(default, str) or "type" not in call.kwargs:
+        return default
+    kind = call.kwargs["type"]
+    if isinstance(kind, Native) and kind.path in _READ_AS:
+        return _converted(default, kind)
+    return interp.call(kind, replace(call, args=(default,), kwargs={}))
 
 
 @models(*numpy.GENERATORS)
@@ -571,13 +578,10 @@ class Generator(Model):
         return numpy.draw(self.interp, self.name, call)
 
 
-def _converted(default: str, kind: Value) -> Value:
+def _converted(default: str, kind: Native) -> Value:
     """A default that is a text, as the type of its option reads it."""
-    name = kind.path if isinstance(kind, Native) else ""
     try:
-        return {"builtins.int": int, "builtins.float": float, "builtins.str": str}.get(name, lambda text: UNKNOWN)(
-            default
-        )
+        return _READ_AS[kind.path](default)
     except ValueError:
         return UNKNOWN
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import PurePosixPath
 
 from torchsleuth.interp import misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import copies, parameters
-from torchsleuth.interp.models import Model, models
+from torchsleuth.interp.models import models
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
@@ -21,9 +20,7 @@ from torchsleuth.values import (
     Value,
     is_int,
     is_module,
-    is_unknown,
 )
-from torchsleuth.values.frames import Frame
 
 PATH = "pathlib.Path"
 OBJECTS = frozenset({PATH, "io.BytesIO", "tempfile.NamedTemporaryFile", "tempfile.TemporaryFile"})
@@ -102,23 +99,6 @@ def path_method(owner: LibraryObject, name: str, call: Arguments) -> Value:
     except ValueError:
         return UNKNOWN
     return made if isinstance(made, str) else LibraryObject(PATH, (str(made),), {}, None)
-
-
-@models(PATH, "pathlib.PurePath", "pathlib.PurePosixPath")
-class Path(Model):
-    """A path, by its parts."""
-
-    @classmethod
-    def made(cls, interp: Interpreter, call: Arguments) -> Value:
-        return LibraryObject(PATH, call.args, call.kwargs, interp.site(call.node, call.frame))
-
-    def get(self, node: ast.AST, frame: Frame) -> Value:
-        part = path_attribute(self.value, self.name)
-        return super().get(node, frame) if part is None else part
-
-    def run(self, call: Arguments) -> Value:
-        value = path_method(self.value, self.name, call)
-        return self.other(call) if is_unknown(value) else value
 
 
 def _key(interp: Interpreter, value: Value) -> object:

@@ -6,6 +6,7 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
@@ -58,7 +59,8 @@ def _of_randint(interp: Interpreter, call: Arguments, given: list[Value]) -> Bou
 def _of_arange(interp: Interpreter, call: Arguments, given: list[Value]) -> Bounds | None:
     if not 0 < len(given) < 3 or not all(map(_plain, given)):
         return None
-    return None if {"start", "end", "step"} & call.kwargs.keys() else _around(range(*given))
+    around = None if {"start", "end", "step"} & call.kwargs.keys() else _around(range(*given))
+    return None if around is None else replace(around, rising=True)
 
 
 _FACTORIES: dict[str, Callable[[Interpreter, Arguments, list[Value]], Bounds | None]] = {
@@ -381,12 +383,40 @@ def of_part(tags: Tags, name: str, args: tuple[Value, ...]) -> Tags:
     that is not known stands for all there are."""
     if name in ("getitem", "index_select") and any(_selects(one) for key in args[1:] for one in _each(key)):
         return frozenset(tag for tag in tags if not isinstance(tag, Bounds | Ends | Points))
+    if name == "getitem" and len(args) == 2 and isinstance(args[0], Tensor):
+        stretch = _stretch(tags, args[0].spec.shape, args[1])
+        if stretch is not None:
+            return frozenset({stretch})
+    if name in _TURNED:
+        tags = frozenset(replace(tag, rising=False) if isinstance(tag, Bounds) else tag for tag in tags)
     fixed = name in _PARTS or (name == "getitem" and len(args) > 1 and _is_fixed(args[1]))
 
     def is_lost(tag: object) -> bool:
         return isinstance(tag, Ends | Points) or (isinstance(tag, Bounds) and not tag.anywhere)
 
     return frozenset(tag for tag in tags if not (fixed and is_lost(tag)))
+
+
+_TURNED = frozenset("flip roll repeat tile repeat_interleave".split())
+
+
+def _stretch(tags: Tags, shape: tuple[Size, ...] | None, key: Value) -> Bounds | None:
+    """The numbers of a part of ``arange()``: ``position_ids[:, :length]``."""
+    around = next((tag for tag in tags if isinstance(tag, Bounds) and tag.rising), None)
+    long = [axis for axis, size in enumerate(shape or ()) if size != 1]
+    keys = [part for part in _each(key) if part is not None]
+    if around is None or len(long) != 1 or shape is None or shape[long[0]] != around.high - around.low + 1:
+        return None
+    if len(keys) > len(shape) or not all(isinstance(part, SliceValue) or _plain(part) for part in keys):
+        return None
+    part = keys[long[0]] if long[0] < len(keys) else SliceValue(None, None, None)
+    if not isinstance(part, SliceValue):
+        return None
+    ends = (part.start, part.stop, part.step)
+    if part.step not in (None, 1) or not all(end is None or _plain(end) for end in ends):
+        return None
+    left = range(around.low, around.high + 1)[slice(*ends)]
+    return Bounds(left[0], left[-1], rising=True) if left else None
 
 
 def _each(key: Value) -> tuple[Value, ...]:

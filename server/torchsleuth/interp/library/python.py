@@ -15,6 +15,7 @@ from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import (
     arrays,
     classes,
+    configuration,
     contexts,
     dictionaries,
     dispatching,
@@ -789,7 +790,12 @@ def _super(interp: Interpreter, call: Arguments) -> Value:
     return UNKNOWN
 
 
-for _name in ("open", "id", "hash", "dir", "eval", "exec", "memoryview", "bytearray"):
+@_model("open")
+def _open(interp: Interpreter, call: Arguments) -> Value:
+    return configuration.opened(interp, call.get(0, "file"), call.get(1, "mode", "r"), call) if call.exact else UNKNOWN
+
+
+for _name in ("id", "hash", "dir", "eval", "exec", "memoryview", "bytearray"):
     _BUILTINS.setdefault(_name, lambda interp, call: UNKNOWN)
 
 

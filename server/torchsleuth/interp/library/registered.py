@@ -3,6 +3,7 @@
 from torchsleuth.interp.library import (
     accelerate,
     clocks,
+    configuration,
     contexts,
     data,
     dispatching,
@@ -25,6 +26,7 @@ from torchsleuth.interp.library import (
 __all__ = [
     "accelerate",
     "clocks",
+    "configuration",
     "contexts",
     "data",
     "dispatching",

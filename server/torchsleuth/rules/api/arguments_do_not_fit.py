@@ -4,7 +4,8 @@ What it finds
     A parameter without default that is left out (`nn.Conv2d(3, 8)` without its kernel_size), a keyword that there is not
     (`nn.LSTM(8, 16, num_layer=2)`), too many arguments (`nn.Linear(8, 4)(x, y)`), or one that is given twice; of the
     installed PyTorch's layers, losses, optimizers, schedules, datasets, functionals and operators (`x.sum(dims=1)`,
-    `torch.randint(0, 10, 5)`), and of modules of one's own, made or called.
+    `torch.randint(0, 10, 5)`), and of modules of one's own, made or called. Keywords that come out of a dictionary, such as
+    the options in a configuration file beside the script, are looked at, too.
 Why it hurts
     TypeError as soon as the line is reached, often only after the data were loaded.
 Example
@@ -82,6 +83,8 @@ def _finding(analysis: Analysis, misuse: Misuse, call: ast.Call, callee: object,
         start = source.start_of(keyword)
         edit = Edit(source.path, start, replace(start, column=start.column + len(found.name)), near)
         fixes.append(Candidate(message("fix.replace", old=found.name, new=near), (edit,), safe=safe))
+    if found.kind == "unexpected" and keyword is None:
+        fixes += _left_out(source, call, found.name)
     if found.kind == "kinds":
         fixes += _sizes(source, call, found)
     unbound = _without_self(analysis, callee) if found.kind == "many" else None
@@ -99,6 +102,17 @@ def _finding(analysis: Analysis, misuse: Misuse, call: ast.Call, callee: object,
         ),
     )
     return Finding(source.span(keyword or call), text, _defined(analysis, callee, subject), fixes)
+
+
+def _left_out(source: SourceText, call: ast.Call, name: str) -> Iterator[Candidate]:
+    """A dictionary of arguments without one of its keys."""
+    unpacked = [keyword.value for keyword in call.keywords if keyword.arg is None]
+    if len(unpacked) == 1:
+        given = unpacked[0]
+        left = f'{{key: value for key, value in {source.segment(given)}.items() if key != "{name}"}}'
+        if isinstance(given, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
+            title = message("fix.remove_argument", argument=name)
+            yield Candidate(title, (edits.replace(source, given, left),), safe=False)
 
 
 def _sizes(source: SourceText, call: ast.Call, found: Misfit) -> Iterator[Candidate]:

@@ -27,7 +27,7 @@ References
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -39,6 +39,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import feeds, reads_gradients
 from torchsleuth.rules.evidence.loops import (
     blocks_of,
+    caller_of,
     common_loop,
     is_alone,
     name_in,
@@ -47,7 +48,7 @@ from torchsleuth.rules.evidence.loops import (
     trained_by,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
-from torchsleuth.schema import Edit
+from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import (
@@ -189,19 +190,41 @@ def _replaced(analysis: Analysis, item: _Missed) -> Finding | None:
     whole = any(inner is item.part for module in modules for inner in parts_of(module))
     if not whole or made is None or item.part.identity < optimizer.identity or optimizer.site is None:
         return None
-    if not _is_fresh(analysis, item.part):
+    if not _is_fresh(analysis, item.part, trained_parts(optimizer)):
         return None
     here = place_in(made, optimizer.site.scene.function) or made
     source = analysis.source_of(made.span.path)
-    places = (related(source, made.node, message("optimizer.later.place")),)
-    text = message("optimizer.later", what=_called(item.part), line=here.span.start.line)
-    candidates = chain(_moved(analysis, optimizer.site, here), _in_constructor(analysis, made, item.part))
+    places: tuple[Related, ...] = (related(source, made.node, message("optimizer.later.place")),)
+    first, second = _side_by_side(optimizer.site, made)
+    text = message("optimizer.later", what=_called(item.part), line=second.span.start.line)
+    if first is not optimizer.site:
+        # Both are made by functions: the order is that of their calls.
+        where = (first, second)
+        places += tuple(
+            related(analysis.source_of(one.span.path), one.node, message("optimizer.later.call")) for one in where
+        )
+    candidates = chain(_moved(analysis, first, second), _in_constructor(analysis, made, item.part))
     if any(step.subject is optimizer and step.index < item.backward.index for step in analysis.events("step")):
         # It was made in time for what it has trained so far: the fault is the replacement.
         maker = analysis.source_of(optimizer.site.span.path)
         places = (related(maker, optimizer.site.node, message("step.missing.optimizer")),)
         return Finding(here.span, text, places, candidates)
     return Finding(optimizer.site.span, text, places, candidates)
+
+
+def _side_by_side(one: Site, other: Site) -> tuple[Site, Site]:
+    """The calls in one function that led to two places; the second one in the function of the first if there are none."""
+    for first in _callers(one):
+        second = next((site for site in _callers(other) if site.scene.function is first.scene.function), None)
+        if second is not None and second.span.path == first.span.path:
+            return first, second
+    return one, place_in(other, one.scene.function) or other
+
+
+def _callers(site: Site | None) -> Iterator[Site]:
+    while site is not None:
+        yield site
+        site = caller_of(site)
 
 
 def _made_at(value: Value) -> Site | None:
@@ -409,8 +432,9 @@ def _trained_in(module: Value) -> Iterator[LibraryModule | Tensor]:
             yield part
 
 
-def _is_fresh(analysis: Analysis, part: LibraryModule | Tensor) -> bool:
-    """Whether the part was made with random values, and nothing else is known to set them."""
+def _is_fresh(analysis: Analysis, part: LibraryModule | Tensor, trained: Iterable[Value] = ()) -> bool:
+    """Whether the part was made with random values, and nothing else is known to set them, but a copy of what is trained:
+    of the layer in whose place it is put."""
     trace = analysis.trace
     holders = [event.subject for event in trace.events if event.kind == "forward"]
     holders += [item.owner for item in trace.attributes]
@@ -419,11 +443,14 @@ def _is_fresh(analysis: Analysis, part: LibraryModule | Tensor) -> bool:
         return False
     if isinstance(part, LibraryModule) and (part.slots["attributes"] or part.slots["tied"]):
         return False  # its weight may be that of another layer
-    if _set_by_hand(analysis, part):
+    if _set_by_hand(analysis, part, bool(trained)):
         return False
-    copies = (call.receiver for call in analysis.calls.get("Tensor.copy_", ()))
-    if any(isinstance(receiver, Tensor) and receiver.owner is part for receiver in copies):
-        return False
+    given = {id(one) for one in trained}
+    for call in analysis.calls.get("Tensor.copy_", ()):
+        copied = call.args[0] if call.args else None
+        replaces = isinstance(copied, Tensor) and id(copied.owner or copied) in given
+        if isinstance(call.receiver, Tensor) and call.receiver.owner is part and not replaces:
+            return False
     for call in (call for path in _LOADING for call in analysis.calls.get(path, ())):
         held = call.result if call.path == "copy.deepcopy" else call.receiver
         if any(inner is part for inner in _parts_anywhere(held)):
@@ -431,8 +458,9 @@ def _is_fresh(analysis: Analysis, part: LibraryModule | Tensor) -> bool:
     return True
 
 
-def _set_by_hand(analysis: Analysis, part: LibraryModule | Tensor) -> bool:
-    """Whether something writes the weights of a layer of this name, as for a fixed filter: ``blur.weight.data.fill_(1)``."""
+def _set_by_hand(analysis: Analysis, part: LibraryModule | Tensor, replaces: bool) -> bool:
+    """Whether something writes the weights of a layer of this name, as for a fixed filter: ``blur.weight.data.fill_(1)``.
+    `replaces`: it may have those of the layer that it replaces."""
     made = _made_at(part)
     statement = statement_of(analysis, made) if made is not None else None
     if made is None or not isinstance(statement, ast.Assign):
@@ -444,7 +472,10 @@ def _set_by_hand(analysis: Analysis, part: LibraryModule | Tensor) -> bool:
             written = node.targets if isinstance(node, ast.Assign) else [node.target]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             name = node.func.attr
-            written = [node.func.value] if name in _WRITING else node.args[:1] if name in _CONSTANT else []
+            taken = replaces and name == "copy_" and node.args and ".weight" in ast.unparse(node.args[0])
+            written = (
+                [node.func.value] if name in _WRITING and not taken else node.args[:1] if name in _CONSTANT else []
+            )
         if any(
             f".{ast.unparse(target)}.".find(f".{weight}.") >= 0 or f"{weight}[" in ast.unparse(target)
             for target in written

@@ -161,8 +161,9 @@ def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
     name, taken = scheduler.type_name, epochs * batches
     if name == "CosineAnnealingLR":
         length = scheduler.argument(1, "T_max")
-        if length == epochs and epochs not in (1, batches):
-            return message("scheduler.epochs.cosine", epochs=epochs, taken=taken)
+        all_epochs = epochs + _left_out(points[0])
+        if length == all_epochs and not {epochs, all_epochs} & {1, batches}:
+            return message("scheduler.epochs.cosine", epochs=length, taken=taken)
     if name in ("PolynomialLR", "LinearLR"):
         place, default = (1, 5) if name == "PolynomialLR" else (3, 5)
         length = scheduler.argument(place, "total_iters", default)
@@ -173,6 +174,15 @@ def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
     if left is not None and left < NOTHING and (_left(scheduler, epochs) or 0) >= NOTHING:
         return message("scheduler.epochs.gone", factor=f"{left:.0e}", taken=taken)
     return None
+
+
+def _left_out(epochs: LoopPoint) -> int:
+    """How many epochs are not gone through: ``range(1, epochs)`` is one short."""
+    over = epochs.node.iter if isinstance(epochs.node, ast.For) else None
+    if isinstance(over, ast.Call) and ast.unparse(over.func) == "range" and len(over.args) == 2:
+        first = over.args[0]
+        return int(isinstance(first, ast.Constant) and first.value == 1)
+    return 0
 
 
 def _left(scheduler: LibraryObject, steps: int) -> float | None:

@@ -82,7 +82,9 @@ def _switch(analysis: Analysis, event: Event) -> Event | None:
     events = analysis.trace.events
     if event.training is False:
         began = next((other for other in events[: event.index] if _trains_alike(other, event)), None)
-        between = events[began.index : event.index] if began is not None else []
+        if began is None:
+            return _evaluated_first(events, event)
+        between = events[began.index : event.index]
         modes = [other for other in between if other.kind in ("eval", "train") and _reaches(other, event)]
         stepped = any(other.kind in ("step", "backward") for other in between)
         return modes[-1] if modes and modes[-1].kind == "eval" and stepped else None
@@ -95,6 +97,18 @@ def _switch(analysis: Analysis, event: Event) -> Event | None:
             if not switch.certain and recurs(analysis, switch) and not restored:
                 return switch
     return None
+
+
+def _evaluated_first(events: list[Event], event: Event) -> Event | None:
+    """The eval() of an evaluation that the first step is behind, in the loop for which the model was put into training mode."""
+    modes = [other for other in events[: event.index] if other.kind in ("eval", "train") and _reaches(other, event)]
+    if len(modes) < 2 or modes[-1].kind != "eval" or modes[-2].kind != "train" or not modes[-2].certain:
+        return None
+    switch = modes[-1]
+    between = (other for other in events[switch.index : event.index] if other.kind == "forward")
+    evaluated = any(other.grad is False and made_alike(other.subject, event.subject) for other in between)
+    point = common_loop(event, switch)
+    return switch if evaluated and point is not None else None
 
 
 def _trains_alike(other: Event, event: Event) -> bool:
@@ -135,8 +149,8 @@ def _inserted(analysis: Analysis, event: Event, name: str | None) -> Iterator[Ca
     places = [*here[:1], *([here[-1].body[0]] if here and isinstance(here[-1], ast.For | ast.While) else [])]
     if event.training is True and here and isinstance(here[0], ast.For | ast.While):
         places.insert(0, here[0].body[0])
-    if not here and statement is not None:
-        places = [statement]
+    if statement is not None and (not here or event.training is False):
+        places.append(statement)
     title = message("fix.insert", text=f"{name}.train()")
     for place in places:
         if is_simple(place, analysis, path):

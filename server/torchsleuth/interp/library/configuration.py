@@ -1,0 +1,166 @@
+"""Paths, and the configuration files that lie beside the script: JSON, YAML and TOML are read as the data that they are.
+
+Only what stands in the folder of the file that reads it, or below a root of the workspace, is looked at, and nothing that the
+script itself writes. A file that is missing, large or not plain is unknown.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import dictionaries, files
+from torchsleuth.interp.models import Model, method, models
+from torchsleuth.syntax import plain_yaml
+from torchsleuth.syntax.files import Unreadable, read_bytes
+from torchsleuth.values import UNKNOWN, LibraryObject, Scalar, Value, is_unknown
+from torchsleuth.values.frames import Frame
+
+FILE = "io.TextIOWrapper"
+"""A configuration that was opened."""
+MAX_SIZE = 100_000
+_KINDS = (".json", ".yaml", ".yml", ".toml")
+
+
+def _toml(text: str) -> Any:
+    if sys.version_info >= (3, 11):
+        import tomllib
+
+        return tomllib.loads(text)
+    raise ValueError("nothing of Python's own reads TOML before 3.11")
+
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "json.load": json.loads,
+    "yaml.safe_load": plain_yaml.load,
+    "yaml.full_load": plain_yaml.load,
+    "yaml.load": plain_yaml.load,
+    "tomllib.load": _toml,
+    "tomli.load": _toml,
+    "toml.load": _toml,
+}
+
+
+def opened(interp: Interpreter, given: Value, mode: Value, call: Arguments) -> Value:
+    """``open(path)``: the file, if it is a configuration that lies there."""
+    path = given if isinstance(given, str) else files.path_text(given)
+    if path is None:
+        return UNKNOWN
+    if not isinstance(mode, str) or set(mode) & set("wax+"):
+        interp.heap.set(interp.files.slots, _written_key(path), True)
+        return UNKNOWN
+    return LibraryObject(FILE, (path,), {}, interp.site(call.node, call.frame)) if path.endswith(_KINDS) else UNKNOWN
+
+
+def text_of(interp: Interpreter, path: str, call: Arguments) -> str | None:
+    """The text of a configuration."""
+    if interp.files.slots.get(_written_key(path)):
+        return None
+    folder = os.path.dirname(os.path.abspath(interp.site(call.node, call.frame).span.path))
+    for top in (folder, *interp.workspace.roots):
+        file, inside = os.path.realpath(os.path.join(top, path)), (folder, *interp.workspace.roots)
+        if not file.endswith(_KINDS) or not any(_is_below(file, os.path.realpath(place)) for place in inside):
+            continue
+        try:
+            content = read_bytes(file)
+            return content.decode("utf-8") if len(content) <= MAX_SIZE else None
+        except (Unreadable, UnicodeDecodeError):
+            continue
+    return None
+
+
+def _is_below(file: str, folder: str) -> bool:
+    return os.path.dirname(folder) != folder and file.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def _written_key(path: str) -> tuple[str, str]:
+    return ("written", os.path.basename(path))
+
+
+@models("os.path.abspath", "os.path.realpath")
+def _absolute(interp: Interpreter, call: Arguments) -> Value:
+    """Paths are followed as they are written; where a relative one leads is not known."""
+    given = call.get(0, "path")
+    path = given if isinstance(given, str) else files.path_text(given)
+    return os.path.normpath(path) if path is not None and os.path.isabs(path) else Scalar("str")
+
+
+@models("io.open", "codecs.open")
+def _open(interp: Interpreter, call: Arguments) -> Value:
+    return opened(interp, call.get(0, "file"), call.get(1, "mode", "r"), call) if call.exact else UNKNOWN
+
+
+@models(*_READERS)
+def _read(interp: Interpreter, call: Arguments) -> Value:
+    given = call.args[0] if call.args and call.exact else None
+    text = given if isinstance(given, str) and call.path != "json.load" else None
+    if isinstance(given, LibraryObject) and given.path == FILE and isinstance(given.args[0], str):
+        text = text_of(interp, given.args[0], call)
+    elif text is not None and call.path == "toml.load":
+        text = text_of(interp, text, call)
+    if text is None or len(text) > MAX_SIZE:
+        return UNKNOWN
+    try:
+        return dictionaries.from_json(_READERS[call.path](text))
+    except (ValueError, RecursionError):
+        return UNKNOWN
+
+
+@models(FILE)
+class ConfigurationFile(Model):
+    """A configuration that was opened for reading."""
+
+    @method
+    def read(self, call: Arguments) -> Value:
+        path = self.value.args[0]
+        text = text_of(self.interp, path, call) if isinstance(path, str) and not call.args else None
+        return UNKNOWN if text is None else text
+
+    @method
+    def close(self, call: Arguments) -> Value:
+        return None
+
+
+def _path_method(interp: Interpreter, owner: LibraryObject, name: str, call: Arguments) -> Value:
+    """``path.open()`` and ``path.read_text()``, and what writes there."""
+    path = files.path_text(owner)
+    if path is None:
+        return UNKNOWN
+    if name in ("resolve", "absolute") and os.path.isabs(path):
+        return LibraryObject(files.PATH, (os.path.normpath(path),), {}, None)
+    if name in ("write_text", "write_bytes", "touch"):
+        interp.heap.set(interp.files.slots, _written_key(path), True)
+    if name == "open":
+        return opened(interp, owner, call.get(0, "mode", "r"), call)
+    if name == "read_text":
+        text = text_of(interp, path, call) if path.endswith(_KINDS) else None
+        return UNKNOWN if text is None else text
+    return UNKNOWN
+
+
+@models(files.PATH, "pathlib.PurePath", "pathlib.PurePosixPath")
+class Path(Model):
+    """A path, by its parts."""
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        return LibraryObject(files.PATH, call.args, call.kwargs, interp.site(call.node, call.frame))
+
+    def get(self, node: ast.AST, frame: Frame) -> Value:
+        part = files.path_attribute(self.value, self.name)
+        return super().get(node, frame) if part is None else part
+
+    def run(self, call: Arguments) -> Value:
+        value = files.path_method(self.value, self.name, call)
+        if is_unknown(value):
+            value = _path_method(self.interp, self.value, self.name, call)
+        return self.other(call) if is_unknown(value) else value
+
+
+__all__ = ["FILE", "opened", "text_of"]
