@@ -1364,7 +1364,7 @@ ENGLISH: dict[str, str] = {
     "error.no_cuda": "there is no such accelerator here: {error}",
     "error.device_name": "{g1} is no device type: CUDA devices are called cuda",
     "error.map_location": "the checkpoint was saved on a device that is not there: load it with map_location",
-    "error.memory": "the accelerator is out of memory ({g1} {g2} more){held}: use a smaller batch, no_grad in evaluation, checkpointing",
+    "error.memory": "out of memory, {g1} {g2} more were wanted{held}: use a smaller batch, no_grad in evaluation, checkpointing",
     "error.memory_cpu": "{wanted} more were wanted than there is memory{held}: look for an accidental broadcast{here}",
     "error.held": "`{name}` holds {size} in {count} tensors",
     "error.held.graph": "the graph behind `{name}` keeps {size} in {count} tensors for backward",
