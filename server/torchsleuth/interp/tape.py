@@ -194,7 +194,9 @@ class Tape:
             return
         self._add(interp, site, Step("step", _place(site), subject.identity))
         self._optimizers[subject.identity] += 1
-        counts = self._optimizers.values()
+        # One that has not stepped yet may do so later: a critic takes several steps before its generator takes one.
+        made = {one.identity for one in interp.trace.optimizers} | self._optimizers.keys()
+        counts = [self._optimizers.get(identity, 0) for identity in made]
         if self.trained and (min(counts) >= STEPS or max(counts) >= MOST_STEPS):
             raise Complete
 
