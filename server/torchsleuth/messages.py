@@ -189,6 +189,7 @@ ENGLISH: dict[str, str] = {
     "memory.unknown.autocast": "as it is not known whether an autocast is in effect on line {line}",
     "memory.unknown.content": "as it depends on the content of a tensor, on line {line}",
     "memory.unknown.replay": "as PyTorch does not tell it without data on line {line} ({name})",
+    "memory.unknown.recurrent": "as only cuDNN knows what the {name} on line {line} keeps for the backward pass",
     "memory.unknown.batch": "as the size of a batch is not found in the text",
     "cli.estimate.size": "a size such as 24GiB or 500MB, not {text}",
     # logs that others have written

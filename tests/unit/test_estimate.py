@@ -188,6 +188,16 @@ for step in range(3):
     assert found.size is None and found.reason and not found.parts
 
 
+def test_what_only_cudnn_knows_is_unknown(engine: Engine) -> None:
+    text = (
+        "import torch\nfrom torch import nn\nlstm = nn.LSTM(4, 8)\noptimizer = torch.optim.SGD(lstm.parameters(), 0.1)\n"
+        "loss = lstm(torch.randn(5, 2, 4))[0].sum()\nloss.backward()\noptimizer.step()\n"
+    )
+    assert estimate(engine, text).size is not None
+    found = estimate(engine, text, device="cuda")
+    assert found.size is None and "only cuDNN knows what the LSTM on line 5 keeps" in found.reason
+
+
 def test_parameters_that_are_not_known_make_it_unknown(engine: Engine) -> None:
     text = LINEAR.replace("{optimizer}", "Adam(choose(model))").replace(
         "import torch\n", "import torch\nfrom other import choose\n", 1

@@ -19,6 +19,8 @@ from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
 
 MOST_PARTS = 10
 """Lines of the largest contributors that are printed."""
+LEAST_SHARE = 0.005
+"""Of the peak, below which a line is not listed."""
 _SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<prefix>[kmgt]?)(?P<binary>i?)b?", re.IGNORECASE)
 _POWERS = "kmgt"
 
@@ -89,7 +91,7 @@ def _print(found: MemoryEstimate, names: PathNames) -> None:
         line(message("memory.peak.of", size=whole, phase=phase, line=found.line, **more))
     for kind, total in found.sums().items():
         line("    " + message("memory.sum", size=size(total).rjust(10), kind=message(f"memory.kind.{kind}")))
-    for part in found.parts[:MOST_PARTS]:
+    for part in (part for part in found.parts[:MOST_PARTS] if part.size >= LEAST_SHARE * found.size):
         place = f"{names.shown(part.path)}:{part.line}"
         line(message("memory.part", place=place, size=size(part.size), kind=message(f"memory.kind.{part.kind}")))
     if found.remedies:

@@ -257,7 +257,11 @@ class Replay:
             self._counter.see(buffer, "buffer")
 
     def _call(self, step: Step, tensors: dict[int, torch.Tensor]) -> None:
-        self._forward(step, tensors, self._layer(step.target, tensors))
+        layer = self._layer(step.target, tensors)
+        if self._device != "cpu" and any(isinstance(part, torch.nn.RNNBase) for part in layer.modules()):
+            # What cuDNN keeps for the backward pass is known to itself alone.
+            raise Unknown(Gap("recurrent", step.place, type(layer).__name__))
+        self._forward(step, tensors, layer)
 
     def _operator(self, step: Step, tensors: dict[int, torch.Tensor]) -> None:
         path, method = step.target, step.target.startswith("Tensor.")
