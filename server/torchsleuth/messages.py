@@ -839,6 +839,8 @@ ENGLISH: dict[str, str] = {
     "subset.transform": "{name} is a part of a data set and applies no {attribute}: that of the data set below still does",
     "subset.shared": "{name} is shared with another part, whose {attribute} this changes, too",
     "fix.own_dataset": "Give {name} a data set of its own",
+    "loader.unused": "this loader goes through {name}, as another one does, and {unused} is made for nothing",
+    "loader.unused.made": "{name} is made here, and never read",
     "loader.whole": "`dataset` of {name} is the whole data set that was split: this loader goes through the other part, too",
     "state.given": "{name} loads nothing here: state_dict() overwrites what it is given with the model's own weights",
     "sample.element": "this is a view of it, or the object itself",

@@ -1,8 +1,9 @@
-"""loader-of-whole: a loader of a part of a data set that is given the whole.
+"""loader-of-whole: a loader that goes through the data of another one.
 
 What it finds
     `DataLoader(val.dataset)` where `val` is a part that `random_split()` or `Subset` made, and the other part has a loader, too:
-    `.dataset` is the data set that was split.
+    `.dataset` is the data set that was split. Two loaders of one data set, next to another one of the same class that
+    nothing uses.
 Why it hurts
     The model is trained on what it is then evaluated on. Validation scores are those of the training data, and nothing fails.
 Example
@@ -12,7 +13,7 @@ Use instead
     train, val = random_split(data, [80, 20])
     loaders = DataLoader(train, 8, shuffle=True), DataLoader(val, 8)
 Fix safety
-    Safe: the loader goes through the part.
+    Safe: the loader goes through the part, or through the data set that was made for it.
 References
     torch.utils.data.Subset
 """
@@ -20,12 +21,13 @@ References
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, Value
@@ -34,7 +36,7 @@ CODE = "TS623"
 _LOADER = "torch.utils.data.DataLoader"
 
 
-def find(analysis: Analysis) -> Iterator[Finding]:
+def _of_splits(analysis: Analysis) -> Iterator[Finding]:
     reported: set[Span] = set()
     loaders = analysis.calls.get(_LOADER, ())
     for call in loaders:
@@ -51,6 +53,81 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             title = message("fix.replace", old=source.segment(written), new=name)
             fix = Candidate(title, (edits.replace(source, written, name),))
             yield Finding(source.span(written), message("loader.whole", name=f"`{name}`"), (), (fix,))
+
+
+def _unused(analysis: Analysis) -> Iterator[Finding]:
+    """Two loaders of one data set where another one was made and never used."""
+    reported: set[Span] = set()
+    loaders = [call for call in analysis.calls.get(_LOADER, ()) if isinstance(_named(call), ast.Name)]
+    for first, second in combinations(loaders, 2):
+        one, other, path = _named(first), _named(second), first.site.span.path
+        same = first.get(0, "dataset") is second.get(0, "dataset") and path == second.site.span.path
+        if not same or one is None or other is None or first.site.span == second.site.span:
+            continue
+        scope = _scope(analysis, path, other)
+        if one.id != other.id or scope is None or _scope(analysis, path, one) is not scope:
+            continue
+        for left in _never_read(scope, other.id):
+            call, given = _meant(analysis, path, ((first, one), (second, other)), left.id)
+            if call.site.span not in reported:
+                reported.add(call.site.span)
+                source = analysis.source_of(path)
+                title = message("fix.replace", old=given.id, new=left.id)
+                fix = Candidate(title, (edits.replace(source, given, left.id),))
+                text = message("loader.unused", name=f"`{given.id}`", unused=f"`{left.id}`")
+                places = (related(source, left, message("loader.unused.made", name=f"`{left.id}`")),)
+                yield Finding(source.span(given), text, places, (fix,))
+
+
+def _named(call: LibraryCall) -> ast.Name | None:
+    """What a loader is given, where that is a name."""
+    node = call.site.node
+    if not isinstance(node, ast.Call):
+        return None
+    given = node.args[0] if node.args else next((word.value for word in node.keywords if word.arg == "dataset"), None)
+    return given if isinstance(given, ast.Name) else None
+
+
+def _scope(analysis: Analysis, path: str, node: ast.Name) -> ast.AST | None:
+    """The function around a name; the file of a script, which nothing imports from."""
+    index = analysis.index(path)
+    same = index.same(node)
+    trail = index.trail(same) if same is not None else []
+    functions = [part for part in trail if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
+    if functions:
+        return functions[-1]
+    trains = any(
+        isinstance(part.func, ast.Attribute) and part.func.attr == "backward" for part in index.of_type(ast.Call)
+    )
+    return trail[0] if trail and trains else None
+
+
+def _never_read(scope: ast.AST, used: str) -> Iterator[ast.Name]:
+    """Names that are given an object of the same class as `used`, and never read."""
+    made = [
+        (node.targets[0], ast.unparse(node.value.func))
+        for node in ast.walk(scope)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Name)
+    ]
+    kinds = {kind for name, kind in made if name.id == used}
+    read = {part.id for part in ast.walk(scope) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    yield from (name for name, kind in made if len(kinds) == 1 and kind in kinds and name.id not in read)
+
+
+def _meant(
+    analysis: Analysis, path: str, loaders: Sequence[tuple[LibraryCall, ast.Name]], name: str
+) -> tuple[LibraryCall, ast.Name]:
+    """Of the loaders the one whose name is most like that of the data set that is not used; the last of them alike."""
+    source = analysis.source_of(path)
+
+    def likeness(item: tuple[LibraryCall, ast.Name]) -> int:
+        statement = next(
+            (part for part in reversed(analysis.index(path).trail(item[1])) if isinstance(part, ast.Assign)), None
+        )
+        words = set(source.segment(statement.targets[0]).lower().split("_")) if statement is not None else set()
+        return len(words & set(name.lower().split("_")))
+
+    return max(reversed(loaders), key=likeness)
 
 
 def _written(call: LibraryCall) -> ast.Attribute | None:
@@ -87,6 +164,11 @@ def _is_of(loader: LibraryCall, part: LibraryObject, whole: Value) -> bool:
     written = _written(loader)
     other = _part(loader, written) if written is not None else None
     return other is not None and other is not part and given is whole
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _of_splits(analysis)
+    yield from _unused(analysis)
 
 
 RULE = Rule(FAULTS[CODE], find)
