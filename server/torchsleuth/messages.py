@@ -1128,6 +1128,7 @@ ENGLISH: dict[str, str] = {
     "file.unreadable": "{path} cannot be read: {error}",
     "file.no_notebook": "{path} is no notebook that can be read: {error}",
     # command line
+    "cli.contract.none": "there is no module with a forward of its own, and no function of tensors",
     "cli.not_python": "{path}:{line}: not Python: {error}",
     "cli.incomplete": "{path}: {reason}",
     "analysis.time": "the time for one document is over; what was found so far is shown",

@@ -202,3 +202,16 @@ def test_fix_repairs_a_copy_and_leaves_the_original_alone(tmp_path: Path) -> Non
     assert done.stdout.splitlines()[-1].startswith("Status: SUCCESS | Errors Fixed: 1 | Files Modified: ")
     assert script.read_text() == text
     assert (tmp_path / "copy" / "train.py").read_text() == text.replace("8192", "16384")
+
+
+@pytest.mark.parametrize("command", ["contract", "estimate", "hints"])
+def test_a_file_that_is_not_python_is_said(tmp_path: Path, command: str) -> None:
+    (tmp_path / "broken.py").write_text("import torch\ndef f(:\n    x\n")
+    done = torchsleuth(command, str(tmp_path / "broken.py"))
+    assert done.returncode == 2 and "broken.py:2: not Python" in done.stderr
+
+
+def test_nothing_that_has_a_contract(tmp_path: Path) -> None:
+    (tmp_path / "plain.py").write_text("x = 1\n")
+    done = torchsleuth("contract", str(tmp_path))
+    assert done.returncode == 0 and "no module with a forward" in done.stderr

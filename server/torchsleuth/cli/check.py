@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from torchsleuth.cli.files import PathNames, python_files
+from torchsleuth.cli.files import PathNames, not_python, python_files
 from torchsleuth.cli.formats import github, sarif
 from torchsleuth.cli.output import Output, command, complain, data, line, note, patch
 from torchsleuth.cli.render import concise, print_diagnostic, source_reader, to_json
@@ -139,14 +138,11 @@ def _read(paths: list[Path], configurations: Configurations) -> _Files:
         seen.add(real)
         try:
             text = files.texts[str(file)] = read_source(file)
-            ast.parse(text)
         except Unreadable as error:
             unreadable(str(error))
-        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            # What does parse in it is analysed all the same.
-            line = getattr(error, "lineno", None) or 1
-            reason = getattr(error, "msg", None) or str(error)
-            unreadable(message("cli.not_python", path=file, line=line, error=reason))
+        else:
+            if (reason := not_python(file, text)) is not None:
+                unreadable(reason)  # what does parse in it is analysed all the same
     return files
 
 

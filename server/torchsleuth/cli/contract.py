@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from torchsleuth.cli.files import PathNames, python_files
+from torchsleuth.cli.files import PathNames, not_python, python_files
 from torchsleuth.cli.output import complain, data, line
 from torchsleuth.cli.render import to_json
 from torchsleuth.messages import message
@@ -25,11 +25,15 @@ def contract(paths: list[Path], output_format: str, python: str | None) -> int:
     try:
         for file in files:
             try:
-                analysis = worker.contracts(str(file), read_source(file), roots=(os.getcwd(),))
+                text = read_source(file)
             except Unreadable as error:
                 complain(str(error))
                 status = 2
                 continue
+            if (reason := not_python(file, text)) is not None:
+                complain(reason)
+                status = 2
+            analysis = worker.contracts(str(file), text, roots=(os.getcwd(),))
             if analysis.stats.get("incomplete"):
                 complain(message("cli.incomplete", path=file, reason=analysis.stats["incomplete"]))
             for internal_error in analysis.stats.get("internal_errors") or ():
@@ -45,6 +49,8 @@ def contract(paths: list[Path], output_format: str, python: str | None) -> int:
         worker.close()
     if output_format == "json":
         data(to_json(found))
+    elif not found and status == 0:
+        complain(message("cli.contract.none"))
     return status
 
 

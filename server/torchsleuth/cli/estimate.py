@@ -9,7 +9,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from torchsleuth.cli.files import PathNames, is_script
+from torchsleuth.cli.files import PathNames, is_script, not_python
 from torchsleuth.cli.output import complain, data, line
 from torchsleuth.messages import message
 from torchsleuth.report.numbers import share, size
@@ -48,8 +48,12 @@ def estimate(script: Path, options: Options) -> int:
             return 2
     worker = WorkerClient(options.python or sys.executable)
     try:
+        text = read_source(script)
+        if (reason := not_python(script, text)) is not None:
+            complain(reason)
+            return 2
         asked = {"batch": options.batch, "limit": limit, "device": options.device}
-        analysis = worker.estimate(str(script), read_source(script), roots=(os.getcwd(),), **asked)  # type: ignore[arg-type]
+        analysis = worker.estimate(str(script), text, roots=(os.getcwd(),), **asked)  # type: ignore[arg-type]
     except (Unreadable, WorkerUnavailable) as error:
         complain(str(error))
         return 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -25,6 +26,17 @@ def is_script(path: Path) -> bool:
         complain(str(error))
         return False
     return True
+
+
+def not_python(path: Path, text: str) -> str | None:
+    """Why a text does not parse, with its line; None where it does."""
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None) or 1
+        reason = getattr(error, "msg", None) or str(error)
+        return message("cli.not_python", path=path, line=line, error=reason)
+    return None
 
 
 def python_files(path: Path, excluded: Callable[[str], bool], unreadable: Callable[[str], None]) -> Iterator[Path]:
