@@ -1,8 +1,8 @@
 """parameter-rebound: an update of parameters that only changes what a name stands for.
 
 What it finds
-    A loop over the parameters of a module that assigns to the loop's own variable, and does nothing with it afterwards:
-    averages of weights, soft updates of target networks, steps of gradient descent by hand.
+    A loop over the parameters of a module, or over tensors side by side, that assigns to the loop's own variable, and does
+    nothing with it afterwards: averages of weights, soft updates of target networks, steps of gradient descent by hand.
 Why it hurts
     The name then stands for a new tensor, and the parameter keeps its values: nothing is updated, and nothing is raised.
 Example
@@ -29,6 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import own_blocks
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
 
 CODE = "TS528"
 _COMPUTING = frozenset(
@@ -48,12 +49,41 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         source = analysis.source_of(call.site.span.path)
         for name in _variables(loop):
             for assignment in _last_uses(analysis, call.site.span.path, loop, name):
-                text = message("parameter.rebound", name=f"`{name}`")
-                place = related(source, loop.target, message("parameter.rebound.loop", name=f"`{name}`"))
-                value = source.segment(assignment.value)
-                edit = edits.replace(source, assignment, f"{name}.data.copy_({value})")
-                fix = Candidate(message("fix.replace", old=f"{name} = …", new=f"{name}.data.copy_(…)"), (edit,))
-                yield Finding(source.span(assignment), text, (place,), (fix,))
+                yield _finding(source, loop, name, assignment)
+    for path in sorted({place[0] for place in analysis.trace.facts}):
+        for loop in analysis.index(path).of_type(ast.For):
+            for name, assignment in _taken_over(analysis, path, loop) if loop not in seen else ():
+                yield _finding(analysis.source_of(path), loop, name, assignment)
+
+
+def _finding(source: SourceText, loop: ast.For, name: str, assignment: ast.Assign) -> Finding:
+    text = message("parameter.rebound", name=f"`{name}`")
+    place = related(source, loop.target, message("parameter.rebound.loop", name=f"`{name}`"))
+    value = source.segment(assignment.value)
+    edit = edits.replace(source, assignment, f"{name}.data.copy_({value})")
+    fix = Candidate(message("fix.replace", old=f"{name} = …", new=f"{name}.data.copy_(…)"), (edit,))
+    return Finding(source.span(assignment), text, (place,), (fix,))
+
+
+def _taken_over(analysis: Analysis, path: str, loop: ast.For) -> Iterator[tuple[str, ast.Assign]]:
+    """``for a, b in zip(…): a = b`` of tensors, where nothing reads the name afterwards."""
+    if not isinstance(loop.iter, ast.Call) or ast.unparse(loop.iter.func) != "zip":
+        return
+    targets = {part.id: part for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
+    for statement in loop.body:
+        made = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+        if not isinstance(statement, ast.Assign) or not isinstance(made, ast.Name) or made.id not in targets:
+            continue
+        given = statement.value.value if isinstance(statement.value, ast.Attribute) else statement.value
+        other = isinstance(given, ast.Name) and given.id in targets and given.id != made.id
+        if other and _is_tensor(analysis, path, targets[made.id]) and not _is_read(analysis, path, statement, made.id):
+            yield made.id, statement
+
+
+def _is_tensor(analysis: Analysis, path: str, name: ast.Name) -> bool:
+    place = (path, name.lineno, name.col_offset, name.end_lineno or 0, name.end_col_offset or 0)
+    seen = analysis.trace.facts.get(place)
+    return seen is not None and bool(seen.specs or seen.shapeless)
 
 
 def loop_over(analysis: Analysis, call: LibraryCall) -> ast.For | None:
