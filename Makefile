@@ -30,7 +30,7 @@ format: $(INSTALLED)
 	$(BIN)/ruff check --fix .
 
 test-python: $(INSTALLED)
-	$(BIN)/python -m pytest tests -n auto
+	$(BIN)/python -m pytest tests -n auto --dist worksteal
 
 $(NODE): package.json package-lock.json
 	npm ci --no-audit --no-fund
