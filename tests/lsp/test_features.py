@@ -136,7 +136,7 @@ async def test_hover_tells_what_is_known_about_the_tensor(editor: Editor) -> Non
 
 
 async def test_hover_says_why_a_size_is_unknown(editor: Editor) -> None:
-    text = "import torch\nimport yaml\n\nwidth = yaml.safe_load('a')\ny = torch.nn.Linear(4, width)(torch.ones(2, 4))\n"
+    text = "import torch\nimport yaml\n\nwidth = yaml.safe_load('&a [*a')\ny = torch.nn.Linear(4, width)(torch.ones(2, 4))\n"
     uri = editor.open("why.py", text)
     await editor.diagnostics(uri)
     shown = await editor.hover(uri, 4, 0)
