@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 
 import pytest
 
@@ -99,3 +100,17 @@ def test_columns_in_each_encoding(encoding: Encoding, width: int) -> None:
         assert source.to_units(Position(1, column + 1), encoding) == (0, units)
         assert source.from_units(0, units, encoding) == Position(1, column + 1)
     assert source.from_units(0, 1000, encoding) == Position(1, len(text) + 1)
+
+
+def test_nothing_is_collected_in_the_middle_of_parsing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs then may parse, too, in another thread, and Python counts the depths of both together."""
+    enabled = []
+    parse_text = ast.parse
+
+    def parse_and_look(text: str) -> ast.Module:
+        enabled.append(gc.isenabled())
+        return parse_text(text)
+
+    monkeypatch.setattr(ast, "parse", parse_and_look)
+    parse(SourceText("a.py", "x = 1  # that nobody has parsed before\n"))
+    assert enabled == [False] and gc.isenabled()

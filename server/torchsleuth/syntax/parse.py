@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import gc
 import re
 import time
 import warnings
+from collections.abc import Iterator
 
 from torchsleuth.syntax.edits import indentation
 from torchsleuth.syntax.text import SourceText
@@ -144,9 +147,23 @@ def parses(text: str) -> bool:
 
 
 def _parse(text: str) -> ast.Module:
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _uncollected():
         warnings.simplefilter("ignore")
         return ast.parse(text)
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without collections of garbage. One of them may let another thread parse in the middle of this, and Python counts the
+    depth of all trees together: "AST constructor recursion depth mismatch"."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 def _blank(source: SourceText, line: int, error: SyntaxError, blanked: list[int]) -> str | None:
