@@ -31,6 +31,7 @@ from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     OTHERS,
     UNKNOWN,
+    Array,
     Bound,
     Builtin,
     Choice,
@@ -38,6 +39,7 @@ from torchsleuth.values import (
     DictValue,
     Function,
     Globals,
+    Image,
     Instance,
     LibraryModule,
     LibraryObject,
@@ -698,6 +700,8 @@ class Calls(Choices):
                 value = einops.run(self, module, call)
             elif call.args and packed.is_packed(call.args[0]):
                 value = packed.run(self, module, call)
+            elif module.path == "torch.nn.Identity" and call.args and isinstance(call.args[0], Array | Image):
+                value = call.args[0]
             else:
                 misuse.takes_array(self, module, call)
                 value = self.apply_module(module, call)

@@ -59,6 +59,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         parts = trained_parts(optimizer)
         if optimizer.identity in trace.escaped or not parts or any(other is optimizer for other in stepped):
             continue
+        if optimizer.site is None and not any(event.subject is optimizer for event in trace.events):
+            continue  # one that only stands for what a library gives back
         fills = [event for event in trace.events if _fills(trace.events, event, optimizer)]
         backward = fills[0] if fills else None
         if backward is not None and _moved_by_others(trace.events, backward, optimizer):
