@@ -76,3 +76,15 @@ def scores(q: Float[Tensor, "b s d"], k: Float[Tensor, "b s d"]) -> Float[Tensor
 """)
     shapes = {fact.binding: fact.shape for fact in found.facts if fact.binding}
     assert shapes["q"] == shapes["k"] == ("b", "s", "d")
+
+
+def test_a_size_that_the_body_broadcasts_to_a_number_is_that_number() -> None:
+    check("""
+        import torch
+        from jaxtyping import Float
+        from torch import Tensor
+
+        def project(a: Float[Tensor, "batch dim"]) -> Float[Tensor, "batch dim dim"]:
+            n = a[:, :, None] * a[:, None, :]
+            return n - torch.eye(3, dtype=a.dtype, device=a.device)
+    """)

@@ -402,6 +402,9 @@ class WrittenContracts(EntryPoints):
             return plain
         if plain and not all(name is not None and self.rigid[name] for name in names):
             return False
+        if not plain and fact.soft and any(isinstance(size, int) for size in (left, right)):
+            self.unify(left, right)  # a size that the body itself broadcasts to a number
+            return True
         if not plain:
             shared = set(dims.symbols(left)) & set(dims.symbols(right))
             if not shared or not differ_in_general(left, right, frozenset(self.rigid), contract.usual):
