@@ -88,3 +88,15 @@ def test_a_size_that_the_body_broadcasts_to_a_number_is_that_number() -> None:
             n = a[:, :, None] * a[:, None, :]
             return n - torch.eye(3, dtype=a.dtype, device=a.device)
     """)
+
+
+def test_a_function_that_calls_itself_has_other_sizes_there() -> None:
+    check("""
+        from jaxtyping import Float
+        from torch import Tensor
+
+        def refine(x: Float[Tensor, "batch height width"], passes: int) -> Float[Tensor, "batch height width"]:
+            if passes > 0:
+                refine(x[:, None, 0, :2].expand(-1, 4, -1), passes - 1)
+            return x * 2
+    """)

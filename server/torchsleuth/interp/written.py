@@ -353,7 +353,7 @@ class WrittenContracts(EntryPoints):
         if contract is None or function is None:
             return False
         if function.node is contract.function.node:
-            return True
+            return not _is_inside_of(frame.caller, contract.function)  # sizes are others where it calls itself
         made = isinstance(frame.receiver, Instance) and frame.receiver.cls is contract.owner
         return made and function.name == "__init__" and frame.caller is not None and frame.caller.function is None
 
@@ -454,6 +454,15 @@ def _stated(interp: WrittenContracts, part: object, contract: Contract) -> Size:
 
     size = declared_size(part, contract.sizes)  # type: ignore[arg-type]
     return interp.fresh_size("?") if size is None else size
+
+
+def _is_inside_of(frame: Frame | None, function: Function) -> bool:
+    """Whether a frame, or one that led to it, is that of a call of the function."""
+    while frame is not None:
+        if frame.function is not None and frame.function.node is function.node:
+            return True
+        frame = frame.caller
+    return False
 
 
 def _parameters(function: Function) -> list[ast.arg]:
