@@ -170,6 +170,10 @@ class Case:
                 return node, found
         return None
 
+    def is_below(self, part: str) -> bool:
+        """Whether frames of a part of PyTorch, such as ``torch/optim/``, lie below the user's failing line."""
+        return any(part in call["path"].replace("\\", "/") for call in self.crash["calls"])
+
     @property
     def holders(self) -> list[Json]:
         """What held memory when there was no more of it, see `runtime.holders`."""

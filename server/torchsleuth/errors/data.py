@@ -86,9 +86,7 @@ ENTRIES = (
         "TS603",
         r"object of type '(\w+)' has no len\(\)|Subclasses of Dataset should implement __getitem__",
         "error.dataset_methods",
-        applies=lambda case: any(
-            "torch/utils/data/" in call["path"].replace("\\", "/") for call in case.crash["calls"]
-        ),
+        applies=lambda case: case.is_below("torch/utils/data/"),
         example=_DATA
         + "class Rows(Dataset):\n    def __getitem__(self, index):\n        return index\nDataLoader(Rows(), shuffle=True)",
     ),

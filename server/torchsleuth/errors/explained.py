@@ -8,7 +8,15 @@ from typing import Any
 
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.entry import ErrorEntry
-from torchsleuth.errors.fixes import FixBuilder, add_argument, append, convert_argument, convert_receiver, replace
+from torchsleuth.errors.fixes import (
+    FixBuilder,
+    add_argument,
+    append,
+    convert_argument,
+    convert_receiver,
+    no_fix,
+    replace,
+)
 from torchsleuth.explanations import EXPLANATIONS
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
@@ -80,10 +88,6 @@ _FIXES: dict[str, FixBuilder] = {
 }
 
 
-def _optimizer_call(case: Case) -> bool:
-    return any("torch/optim/" in call["path"].replace("\\", "/") for call in case.crash["calls"])
-
-
 def _float_size(case: Case) -> bool:
     values: list[Any] = [case.frame.value(node) for node in case.frame.operands()]
     divided = any(isinstance(getattr(node, "op", None), ast.Div) for node in case.frame.operands())
@@ -103,7 +107,7 @@ _OPTION = "import torch.nn as nn\nlayer = nn.Linear(2, 2)\n"
 
 ENTRIES = (
     *(
-        ErrorEntry(item.code, item.expression, item.text, _FIXES.get(item.text, lambda case: iter(())), plain=True, example=item.example)
+        ErrorEntry(item.code, item.expression, item.text, _FIXES.get(item.text, no_fix), plain=True, example=item.example)
         for item in EXPLANATIONS
     ),
     ErrorEntry(
@@ -111,7 +115,7 @@ ENTRIES = (
         _NOT_A_NUMBER.format("str"),
         "explain.option_type",
         _numbers_of_optimizer,
-        applies=_optimizer_call,
+        applies=lambda case: case.is_below("torch/optim/"),
         example=_OPTION + "torch.optim.Adam(layer.parameters(), lr='1e-3')",
         plain=True,
     ),
@@ -119,7 +123,7 @@ ENTRIES = (
         "TS199",
         _NOT_A_NUMBER.format("tuple|list|NoneType|dict"),
         "explain.option_type",
-        applies=_optimizer_call,
+        applies=lambda case: case.is_below("torch/optim/"),
         example=_OPTION + "rate = 1e-3,\ntorch.optim.Adam(layer.parameters(), lr=rate)",
         plain=True,
     ),

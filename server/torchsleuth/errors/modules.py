@@ -96,10 +96,6 @@ def _parameters_fixes(case: Case) -> Iterator[Fix]:
         yield replace(case.frame, node, f"[{case.frame.text(node)}]")
 
 
-def _optimizer_call(case: Case) -> bool:
-    return any("torch/optim/" in call["path"].replace("\\", "/") for call in case.crash["calls"])
-
-
 def _layer_list_fixes(case: Case) -> Iterator[Fix]:
     """``self.layers = [nn.Linear(…), …]`` → ``nn.ModuleList([…])``."""
     for node in ast.walk(case.frame.tree):
@@ -225,7 +221,7 @@ ENTRIES = (
         r"'\w+' object is not iterable|params argument given to the optimizer should be an iterable",
         "error.optimizer_params",
         _parameters_fixes,
-        applies=_optimizer_call,
+        applies=lambda case: case.is_below("torch/optim/"),
         example=_CLASS + "fc = nn.Linear(2, 2)\ntorch.optim.SGD(fc, lr=0.1)",
     ),
     entry(

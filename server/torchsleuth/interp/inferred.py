@@ -15,7 +15,7 @@ from torchsleuth.interp.inputs import Demand, used_as_tensors
 from torchsleuth.interp.library import records
 from torchsleuth.interp.suppositions import Entry, Supposition
 from torchsleuth.interp.trace import Operation, Trace
-from torchsleuth.interp.written import WrittenContracts
+from torchsleuth.interp.written import WrittenContracts, default_of, parameters_of
 from torchsleuth.messages import message
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
@@ -576,26 +576,6 @@ def _attributes_of(function: Function, name: str, plan: Plan) -> set[str]:
     return found
 
 
-def parameters_of(function: Function, skip: int) -> Iterator[tuple[ast.arg, bool]]:
-    """The parameters, and whether each of them has a default."""
-    spec = function.node.args
-    positional = [*spec.posonlyargs, *spec.args]
-    first = len(positional) - len(spec.defaults)
-    for position, argument in enumerate(positional):
-        if position >= skip:
-            yield argument, position >= first
-    for argument, default in zip(spec.kwonlyargs, spec.kw_defaults):
-        yield argument, default is not None
-
-
-def default_of(function: Function, argument: ast.arg) -> Value:
-    spec = function.node.args
-    positional = [*spec.posonlyargs, *spec.args]
-    if argument in positional:
-        return function.defaults[positional.index(argument) - len(positional)]
-    return function.keyword_defaults.get(argument.arg)
-
-
 def _is_size(value: Value) -> bool:
     return is_int(value) and not isinstance(value, bool) and not is_unknown(value)
 
@@ -625,4 +605,4 @@ def _failure(trace: Trace) -> str | None:
     return message("contract.devices") if trace.conflicts else trace.incomplete
 
 
-__all__ = ["InferredContracts", "Outcome", "Part", "Plan", "Setting", "parameters_of"]
+__all__ = ["InferredContracts", "Outcome", "Part", "Plan", "Setting"]

@@ -108,7 +108,7 @@ class WrittenContracts(EntryPoints):
         parameters = [written.parameters.get(key(one)) for one in _parameters(function)]
         spreads = any(one is not None and one.spread is not None for one in parameters)
         optional = any(
-            one is not None and has_default for one, (_, has_default) in zip(parameters, _with_defaults(function, 0))
+            one is not None and has_default for one, (_, has_default) in zip(parameters, parameters_of(function, 0))
         )
         for spread in SPREADS if spreads else SPREADS[:1]:
             for complete in (False, True) if optional else (False,):
@@ -230,7 +230,7 @@ class WrittenContracts(EntryPoints):
         # The names of the shapes come first: integers of the same names are the same.
         skip = 1 if owner is not None and "staticmethod" not in kinds else 0
         values = OpenArguments()
-        for argument, has_default in list(_with_defaults(function, skip)):
+        for argument, has_default in list(parameters_of(function, skip)):
             value = self._contract_argument(contract, function, argument, has_default, written, frame)
             if value is not None:
                 values[argument.arg] = value
@@ -250,7 +250,7 @@ class WrittenContracts(EntryPoints):
         found = self.class_attribute(owner, "__init__")
         kwargs = OpenArguments()
         if isinstance(found, Function):
-            for argument, has_default in _with_defaults(found, 1):
+            for argument, has_default in parameters_of(found, 1):
                 value = self._contract_argument(contract, found, argument, has_default, written, frame)
                 if value is not None:
                     kwargs[argument.arg] = value
@@ -276,7 +276,7 @@ class WrittenContracts(EntryPoints):
         if annotation == "int" or (not annotation and named):
             if not has_default:
                 return self._contract_size(contract, argument.arg, place)
-            usual = _default_of(function, argument)
+            usual = default_of(function, argument)
             if named and isinstance(usual, int) and not isinstance(usual, bool) and usual > 0:
                 size = self._contract_size(contract, argument.arg, place)
                 contract.usual.update((symbol, usual) for symbol in dims.symbols(size))
@@ -470,8 +470,8 @@ def _parameters(function: Function) -> list[ast.arg]:
     return [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
 
 
-def _with_defaults(function: Function, skip: int) -> Iterator[tuple[ast.arg, bool]]:
-    """The parameters, and whether each of them has a default; those with declared shapes as they stand."""
+def parameters_of(function: Function, skip: int) -> Iterator[tuple[ast.arg, bool]]:
+    """The parameters from a place on, and whether each of them has a default."""
     spec = function.node.args
     positional = [*spec.posonlyargs, *spec.args]
     first = len(positional) - len(spec.defaults)
@@ -482,7 +482,8 @@ def _with_defaults(function: Function, skip: int) -> Iterator[tuple[ast.arg, boo
         yield argument, default is not None
 
 
-def _default_of(function: Function, argument: ast.arg) -> Value:
+def default_of(function: Function, argument: ast.arg) -> Value:
+    """The default of a parameter that has one."""
     spec = function.node.args
     positional = [*spec.posonlyargs, *spec.args]
     if argument in positional:

@@ -79,12 +79,17 @@ def _unused(analysis: Analysis) -> Iterator[Finding]:
                 yield Finding(source.span(given), text, places, (fix,))
 
 
-def _named(call: LibraryCall) -> ast.Name | None:
-    """What a loader is given, where that is a name."""
+def _given(call: LibraryCall) -> ast.expr | None:
+    """The expression of the data set of a loader."""
     node = call.site.node
     if not isinstance(node, ast.Call):
         return None
-    given = node.args[0] if node.args else next((word.value for word in node.keywords if word.arg == "dataset"), None)
+    return node.args[0] if node.args else next((word.value for word in node.keywords if word.arg == "dataset"), None)
+
+
+def _named(call: LibraryCall) -> ast.Name | None:
+    """What a loader is given, where that is a name."""
+    given = _given(call)
     return given if isinstance(given, ast.Name) else None
 
 
@@ -132,10 +137,7 @@ def _meant(
 
 def _written(call: LibraryCall) -> ast.Attribute | None:
     """``part.dataset``, where that is what a loader is given."""
-    node = call.site.node
-    if not isinstance(node, ast.Call):
-        return None
-    given = node.args[0] if node.args else next((word.value for word in node.keywords if word.arg == "dataset"), None)
+    given = _given(call)
     return given if isinstance(given, ast.Attribute) and given.attr == "dataset" else None
 
 
