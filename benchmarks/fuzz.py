@@ -35,7 +35,7 @@ from torchsleuth.schema import FileAnalysis, Position
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
-from torchsleuth.worker.engine import DOCUMENT_SECONDS
+from torchsleuth.worker.times import Times
 
 ROOT = Path(__file__).parents[1]
 HANG_SECONDS = 60.0
@@ -457,7 +457,7 @@ def main() -> int:
     print(", ".join(f"{kind}: {counts[kind]}" for kind in (*kinds, "incomplete", "findings", "fixes")))
     quantiles = ", ".join(f"p{share * 100:.3g} {tally.quantile(share):.2f}" for share in (0.5, 0.95, 0.99, 1.0))
     print(
-        f"processor seconds: {quantiles} (a document may take {DOCUMENT_SECONDS:.0f}); memory: {tally.megabytes} MB at most"
+        f"processor seconds: {quantiles} (a document may take {Times.document:.0f}); memory: {tally.megabytes} MB at most"
     )
     return int(any(counts[kind] for kind in kinds))
 

@@ -8,7 +8,6 @@ import random
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +18,7 @@ from benchmarks import bombs, fuzz
 from tests.check import analyze, engine
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp import interpreter as execution
-from torchsleuth.interp.budget import Budget, OutOfTime
+from torchsleuth.interp.budget import OutOfTime
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.relevance import irrelevant
 from torchsleuth.oracle import limits
@@ -32,6 +31,7 @@ from torchsleuth.tensors.spec import ListSpec, ModuleSpec, TensorSpec, Undecided
 from torchsleuth.worker import engine as engine_module
 from torchsleuth.worker.bounded import Bounded
 from torchsleuth.worker.engine import Engine
+from torchsleuth.worker.times import Times
 
 WRONG = "y = nn.Linear(8, 4)(torch.zeros(2, 9))\n"
 """One error, TS101."""
@@ -54,13 +54,9 @@ def codes(found: FileAnalysis) -> list[str]:
 
 
 @pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> Engine:
+def quick() -> Engine:
     """An engine that gives documents less time, so that those which use it up do not hold up the tests."""
-    monkeypatch.setattr(engine_module, "Budget", partial(Budget, seconds=0.5))
-    monkeypatch.setattr(engine_module, "GRACE_SECONDS", 0.5)
-    monkeypatch.setattr(engine_module, "RULES_SECONDS", 1.0)
-    monkeypatch.setattr(engine_module, "DOCUMENT_SECONDS", 3.0)
-    return Engine(engine().oracle)
+    return Engine(engine().oracle, times=Times(execution=0.5, grace=0.5, rules=1.0, document=3.0))
 
 
 def few(documents: dict[str, str], groups: int) -> list[list[tuple[str, str]]]:
@@ -261,8 +257,8 @@ def test_a_rule_that_takes_too_long_costs_no_other(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(
         RULES, "TS000", replace(RULES["TS101"], fault=replace(FAULTS["TS101"], code="TS000"), find=find)
     )
-    monkeypatch.setattr(engine_module, "RULE_SECONDS", 0.2)
-    found = engine().analyze("script.py", IMPORTS + WRONG, verify=False)
+    brief = Engine(engine().oracle, times=Times(rule=0.2))
+    found = brief.analyze("script.py", IMPORTS + WRONG, verify=False)
     assert sorted(codes(found)) == ["TS000", "TS101"]
     assert found.stats["incomplete"] == "these rules took too long: TS000" and not found.stats["internal_errors"]
 
@@ -274,10 +270,10 @@ def test_candidates_without_an_end_leave_what_was_verified(monkeypatch: pytest.M
         for finding in RULES["TS101"].find(analysis):
             yield replace(finding, candidates=itertools.chain(finding.candidates, _endless()))
 
-    monkeypatch.setattr(engine_module, "DOCUMENT_SECONDS", 1.0)
+    brief = Engine(engine().oracle, times=Times(document=1.0))
     rules = {"TS101": replace(RULES["TS101"], find=find)}
     monkeypatch.setattr(engine_module, "RULES", rules)
-    found = engine().analyze("script.py", IMPORTS + WRONG, codes=["TS101"])
+    found = brief.analyze("script.py", IMPORTS + WRONG, codes=["TS101"])
     assert codes(found) == ["TS101"] == [whole.code] and not found.stats["unverified"]
 
 

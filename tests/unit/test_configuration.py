@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.check import PATIENT
 from torchsleuth.syntax import plain_yaml
 from torchsleuth.worker.engine import Engine
 
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    return Engine()
+    return Engine(times=PATIENT)
 
 
 def codes(engine: Engine, folder: Path, text: str) -> list[str]:

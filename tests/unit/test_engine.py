@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.check import analyze, check, engine
+from tests.check import PATIENT, analyze, check, engine
 from torchsleuth.interp.interpreter import Execution
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.rules.shapes import matmul_shape_mismatch
@@ -224,7 +224,7 @@ def test_fixes_that_were_not_waited_for_can_be_asked_for_later() -> None:
 
 def test_an_analysis_whose_fixes_nobody_waits_for_is_not_kept() -> None:
     text = "import torch\n\ntorch.nn.Linear(8, 4)(torch.zeros(2, 3))\n"
-    kept = Engine(engine().oracle)
+    kept = Engine(engine().oracle, times=PATIENT)
     traces: list[weakref.ref[object]] = []
     interpret = kept.interpret
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.check import PATIENT
 from tests.unit.test_cli import torchsleuth
 from torchsleuth.cli.estimate import size_of
 from torchsleuth.oracle.oracle import Oracle
@@ -20,7 +21,7 @@ F = 4
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    return Engine(Oracle())
+    return Engine(Oracle(), times=PATIENT)
 
 
 def estimate(engine: Engine, text: str, **asked: object) -> MemoryEstimate:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.check import PATIENT
 from tests.unit.test_cli import torchsleuth
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.schema import Explanation, FileAnalysis
@@ -42,7 +43,7 @@ def evaluate(model, loader):
 
 @pytest.fixture(scope="module")
 def engine() -> Engine:
-    return Engine(Oracle())
+    return Engine(Oracle(), times=PATIENT)
 
 
 def explained(engine: Engine, line: int, text: str = SCRIPT) -> dict[str, Explanation]:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import hostile
+from tests.check import PATIENT
 from torchsleuth.worker.client import WorkerClient
 from torchsleuth.worker.engine import Engine
 
@@ -222,7 +223,7 @@ def test_a_refusal_is_an_internal_error_of_the_operator(monkeypatch: pytest.Monk
         return found
 
     monkeypatch.setattr("torchsleuth.wall.refusals", refusals)
-    engine, text = Engine(), "import torch\nx = torch.zeros(3, 4, 5)\n"
+    engine, text = Engine(times=PATIENT), "import torch\nx = torch.zeros(3, 4, 5)\n"
     first, second = engine.analyze("refused.py", text), engine.analyze("refused.py", text)
     assert first.stats["internal_errors"] == ["torch.zeros: subprocess.Popen touch was refused"] and not first.facts
     assert not second.stats["internal_errors"] and second.facts[0].shape == (3, 4, 5)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.check import PATIENT
 from torchsleuth.oracle import gate
 from torchsleuth.oracle.execution import Witness
 from torchsleuth.oracle.fake import Unsupported
@@ -109,7 +110,7 @@ class Evil:
 def test_what_does_more_than_compute_is_never_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "evil.pt").write_bytes(pickle.dumps(Evil()))
-    analysis = Engine().analyze("effects.py", EFFECTS)
+    analysis = Engine(times=PATIENT).analyze("effects.py", EFFECTS)
     assert [item.code for item in analysis.diagnostics] == [] and not analysis.stats["internal_errors"]
     assert [path.name for path in tmp_path.iterdir()] == ["evil.pt"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.check import PATH, check
+from tests.check import PATH, PATIENT, check
 from torchsleuth.oracle import names, published
 from torchsleuth.worker.engine import Engine
 
@@ -44,7 +44,7 @@ from torchvision import models
 
 def shapes(text: str) -> dict[str, tuple[object, ...] | None]:
     """What is known of the variables that a script assigns."""
-    found = Engine().analyze(PATH, HEAD + text)
+    found = Engine(times=PATIENT).analyze(PATH, HEAD + text)
     assert not found.diagnostics and not found.stats["internal_errors"], found
     return {fact.expression: fact.shape for fact in found.facts}
 
@@ -323,7 +323,7 @@ def test_pretrained_models_whose_configuration_is_there() -> None:
 
 
 def test_a_package_that_takes_long_to_import_is_known_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine, text = Engine(), HEAD + "y = models.small_net()(torch.randn(2, 3, 16, 16))\n"
+    engine, text = Engine(times=PATIENT), HEAD + "y = models.small_net()(torch.randn(2, 3, 16, 16))\n"
     begun, go_on = threading.Event(), threading.Event()
 
     def slowly(package: str) -> None:
@@ -343,7 +343,9 @@ def test_a_package_that_takes_long_to_import_is_known_later(monkeypatch: pytest.
 
 def test_without_the_package_nothing_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torchvision", None)
-    found = Engine().analyze(PATH, HEAD + "y = models.small_net()(torch.randn(2, 1, 4, 4))\nz = y + torch.randn(3)\n")
+    found = Engine(times=PATIENT).analyze(
+        PATH, HEAD + "y = models.small_net()(torch.randn(2, 1, 4, 4))\nz = y + torch.randn(3)\n"
+    )
     assert not found.diagnostics and "y" not in {fact.expression for fact in found.facts}
 
 

@@ -35,30 +35,12 @@ from torchsleuth.worker.contracts import shown as shown_contract
 from torchsleuth.worker.explain import chain, explanations
 from torchsleuth.worker.memory import Asked, Estimator
 from torchsleuth.worker.progress import Progress
+from torchsleuth.worker.times import Times
 
-DOCUMENT_SECONDS = 20.0
-"""Time of the processor for one document in all. The analysis has `Budget.seconds` of it to execute the document, and
-RULES_SECONDS for the rules; what is left is for fixes."""
-GRACE_SECONDS = 2.0
-"""The same, beyond that of the execution, after which it is interrupted: it looks at the clock itself, but not everywhere."""
-BEHIND_SECONDS = 2.0
-"""The same for what is seen behind layers that do not fit."""
-CONTRACT_SECONDS = 240.0
-"""The same for the contracts of a document."""
 CONTRACT_STEPS = 50_000_000
-"""Nodes evaluated for them."""
-RULES_SECONDS = 4.0
-"""The same for all the rules together."""
-RULE_SECONDS = 2.0
-"""The same for one rule."""
-VERIFY_SECONDS = 4.0
-"""Time of the processor after which only the first candidate of each finding is tried; unverified ones are never offered."""
-FIRST_SECONDS = 20.0
-"""Time of the processor after which no candidate is tried."""
-RECORDING_SECONDS = 60.0
-"""Time of the processor in which the training of a document is executed for its memory."""
+"""Nodes evaluated for the contracts of a document."""
 RECORDING_STEPS = 4_000_000
-"""Nodes evaluated for that."""
+"""Nodes evaluated for the memory of a document."""
 MAX_INTERNAL_ERRORS = 20
 """Internal errors that are told of one analysis."""
 MAX_UNREPAIRED = 8
@@ -68,9 +50,12 @@ MAX_UNREPAIRED = 8
 class Engine:
     """Holds the oracle, whose memo is shared by all documents and kept across edits."""
 
-    def __init__(self, oracle: Oracle | None = None, progress: Progress | None = None) -> None:
+    def __init__(
+        self, oracle: Oracle | None = None, progress: Progress | None = None, times: Times | None = None
+    ) -> None:
         self.oracle = oracle or Oracle()
         self.progress = progress or Progress()
+        self.times = times or Times()
         self._repairs: dict[str, Repairs] = {}
         """Those used last are the last."""
         self._bounded = Bounded()
@@ -125,7 +110,7 @@ class Engine:
         self._repairs.pop(path, None)
         if stats["unverified"]:
             trials = self._trials(analysis, found, groups, path, files, roots, rules)
-            left = DOCUMENT_SECONDS - (time.process_time() - began)
+            left = self.times.document - (time.process_time() - began)
             self._repairs[path] = Repairs(result, files, trials, analysis.trace.internal_errors, self._bounded, left)
             if len(self._repairs) > MAX_UNREPAIRED:
                 del self._repairs[next(iter(self._repairs))]
@@ -182,10 +167,14 @@ class Engine:
     def _explain(
         self, path: str, files: Mapping[str, str], roots: tuple[str, ...], first: int, last: float
     ) -> FileAnalysis:
-        source, budget, watch = SourceText(path, files[path]), Budget(), Watch(path, first, last)
+        source, budget, watch = (
+            SourceText(path, files[path]),
+            Budget(seconds=self.times.execution),
+            Watch(path, first, last),
+        )
         interpreter = Execution(self.oracle, Workspace(files, roots), budget, self.progress)
         interpreter.watch = watch
-        with self._bounded.limit(budget.seconds + GRACE_SECONDS):
+        with self._bounded.limit(budget.seconds + self.times.grace):
             trace = interpreter.run_document(source)
         trace.internal_errors += self.oracle.told()
         stats = {
@@ -210,11 +199,11 @@ class Engine:
         self, path: str, files: Mapping[str, str], roots: tuple[str, ...], first: int, last: float
     ) -> FileAnalysis:
         source = SourceText(path, files[path])
-        budget = Budget(seconds=CONTRACT_SECONDS, steps=CONTRACT_STEPS)
+        budget = Budget(seconds=self.times.contracts, steps=CONTRACT_STEPS)
         interpreter = Execution(self.oracle, Workspace(files, roots), budget, self.progress)
         found: list[Contract] = []
         try:
-            with self._bounded.limit(budget.seconds + GRACE_SECONDS):
+            with self._bounded.limit(budget.seconds + self.times.grace):
                 inference = Inference(interpreter, source)
                 for owner, function in interpreter.entries_of(source):
                     begins = (owner or function).node.lineno
@@ -256,10 +245,10 @@ class Engine:
 
     def _record(self, path: str, files: Mapping[str, str], roots: tuple[str, ...]) -> Program:
         """The training of a document up to the second step of its optimizers."""
-        budget = Budget(seconds=RECORDING_SECONDS, steps=RECORDING_STEPS)
+        budget = Budget(seconds=self.times.recording, steps=RECORDING_STEPS)
         interpreter = Execution(self.oracle, Workspace(files, roots), budget, self.progress)
         interpreter.tape = tape = Tape()
-        with contextlib.suppress(Complete), self._bounded.limit(budget.seconds + GRACE_SECONDS):
+        with contextlib.suppress(Complete), self._bounded.limit(budget.seconds + self.times.grace):
             interpreter.run_document(SourceText(path, files[path]))
         return tape.finish()
 
@@ -283,9 +272,9 @@ class Engine:
         nothing = irrelevant(source, workspace)
         if nothing is not None:
             return Analysis(source, nothing, workspace, self.oracle.version)
-        budget = Budget()
+        budget = Budget(seconds=self.times.execution)
         interpreter = Execution(self.oracle, workspace, budget, self.progress)
-        with self._bounded.limit(budget.seconds + GRACE_SECONDS):
+        with self._bounded.limit(budget.seconds + self.times.grace):
             trace: Trace = interpreter.run_document(source)
         trace.internal_errors += self.oracle.told()
         return Analysis(source, trace, workspace, self.oracle.version)
@@ -310,12 +299,12 @@ class Engine:
         misfits = any(fitting_operand(one.operation) for one in trace.failures)
         if trace.incomplete or trace.overdue or not (misfits or observed):
             return {}
-        budget = Budget(seconds=BEHIND_SECONDS)
+        budget = Budget(seconds=self.times.behind)
         interpreter = Execution(self.oracle, Workspace(files, roots), budget, self.progress)
         interpreter.fitting = True
         interpreter.observed = observed or Observations()
         try:
-            with self._bounded.limit(budget.seconds + GRACE_SECONDS):
+            with self._bounded.limit(budget.seconds + self.times.grace):
                 supposed = interpreter.run_document(SourceText(path, files[path]))
         except OutOfTime:
             return {}
@@ -325,7 +314,7 @@ class Engine:
 
     def _diagnose(self, analysis: Analysis, rules: Sequence[Rule]) -> list[Found]:
         found: dict[tuple[str, str, int, int], Found] = {}
-        trace, end = analysis.trace, time.process_time() + RULES_SECONDS
+        trace, end = analysis.trace, time.process_time() + self.times.rules
         slow: list[str] = []
         for rule in rules:
             if rule.of_absence and trace.incomplete:
@@ -335,7 +324,7 @@ class Engine:
                 analysis.trace.internal_errors.append(f"{code}: {type(error).__name__}: {error}")
 
             try:
-                with self._bounded.limit(min(RULE_SECONDS, end - time.process_time())):
+                with self._bounded.limit(min(self.times.rule, end - time.process_time())):
                     for finding in self._findings(rule, analysis):
                         at = finding.at
                         severity = finding.severity or rule.fault.severity
@@ -377,7 +366,7 @@ class Engine:
         """One diagnostic for each cause, with the fixes verified so far, after each trial."""
         fixes: dict[Diagnostic, tuple[Fix, ...]] = {}
         before = Checked(tuple(found), analysis)
-        spent, allowed = 0.0, VERIFY_SECONDS
+        spent, allowed = 0.0, self.times.candidates
         shared: dict[Diagnostic, list[Fix]] = {}
 
         def recheck(texts: Mapping[str, str]) -> Checked | None:
@@ -395,10 +384,10 @@ class Engine:
             return tuple(shown(group).with_fixes(fixes.get(group[0], ())) for group in groups)
 
         for diagnostic, candidates in sorted(found, key=lambda pair: SEVERITIES.index(pair[0].severity)):
-            allowed = max(VERIFY_SECONDS, min(spent, FIRST_SECONDS))
+            allowed = max(self.times.candidates, min(spent, self.times.fixes))
             trials = verified_fixes(diagnostic, candidates, before, recheck, shared)
             fixes[diagnostic] = yield from _paused(trials, so_far)
-        allowed = VERIFY_SECONDS
+        allowed = self.times.candidates
         fixes = yield from _paused(together(fixes, before, recheck), so_far)
         for group in groups:
             fixes[group[0]] = yield from _paused(for_cause(group, fixes, shared, before, recheck), so_far)
