@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { startEditor } from "./editor.mjs";
 import { until } from "./waiting.mjs";
 
-const LIMIT_MS = 180_000;
+const LIMIT_MS = 600_000;
 let editor;
 
 before(async () => {

@@ -1,6 +1,6 @@
 // Waiting for what a scenario expects, instead of for a time.
 
-const PATIENCE_MS = Number(process.env.TORCHSLEUTH_EDITOR_WAIT ?? 60_000);
+const PATIENCE_MS = Number(process.env.TORCHSLEUTH_EDITOR_WAIT ?? 150_000);
 const POLL_MS = 50;
 
 /** The first value of `probe` that `accept` likes. Fails, with the last value, when none comes. */

@@ -16,7 +16,7 @@ from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
 from torchsleuth.worker.wire import SYNTAX
 
-PATIENCE_S = 40.0
+PATIENCE_S = 300.0
 """Only so that a broken server fails a test instead of hanging it."""
 SERVER = str(Path(__file__).resolve().parents[2] / "server")
 
