@@ -388,7 +388,7 @@ EXPLANATIONS = (
 
 
 def explained(error: str) -> str | None:
-    """What an error of PyTorch's means, None where it says so itself."""
+    """The meaning of an error of PyTorch's, None where it says so itself."""
     for item in EXPLANATIONS:
         found = _compiled(item.expression).search(error)
         if found is not None:

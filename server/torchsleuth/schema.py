@@ -396,7 +396,7 @@ class ContractSetting:
 
 @dataclass(frozen=True)
 class Contract:
-    """What a module or a function asks of its inputs and what it gives back, for whatever numbers its names stand for.
+    """The demands of a module or a function on its inputs, and its results, for whatever numbers its names stand for.
 
     `owner`: the class, None for a function. `start`, `end`: of the name of what was looked at, `class_start`: of the class.
     `conditions`: what has to hold. `training`: what has to hold besides, in training mode. `open`: what is not certain, in
@@ -542,7 +542,7 @@ class FileAnalysis:
     stats: Json = field(default_factory=dict)
     """Timings in milliseconds, counts, and `incomplete`: why the analysis stopped early, or None."""
     memory: MemoryEstimate | None = None
-    """What a step of its training takes, where that was asked for."""
+    """The memory of a step of its training, where that was asked for."""
     explanations: tuple[Explanation, ...] = ()
     """Of the expressions that were asked about, in the order of the text, the outer before the inner ones."""
     contracts: tuple[Contract, ...] = ()

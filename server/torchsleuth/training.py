@@ -257,7 +257,7 @@ class BatchSample:
 
 @dataclass(frozen=True)
 class Batches:
-    """What goes into training: `role` is ``input``, ``first`` (what enters the first layer that has weights), ``target`` or
+    """A tensor that goes into training: `role` is ``input``, ``first`` (what enters the first layer that has weights), ``target`` or
     ``prediction``; `place`: the call that gets it; `loss`: the kind of the loss that a target or prediction is for."""
 
     role: str

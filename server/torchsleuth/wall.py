@@ -29,7 +29,7 @@ _FAMILIES = frozenset(
     "_posixsubprocess _winapi ctypes dbm fcntl ftplib http imaplib msvcrt nntplib os pdb poplib pty resource setopencodehook "
     "shutil signal smtplib socket sqlite3 subprocess syslog telnetlib tempfile urllib webbrowser winreg".split()
 )
-"""What all events of these modules begin with is refused but for `_HARMLESS` and `_CHECKED`."""
+"""Events that begin with one of these modules are refused but for `_HARMLESS` and `_CHECKED`."""
 _REFUSED = frozenset(
     "builtins.breakpoint builtins.input code.__new__ cpython.run_command cpython.run_file cpython.run_interactivehook "
     "cpython.run_module cpython.run_startup cpython.run_stdin pickle.find_class sys.addaudithook sys.setprofile sys.settrace "
@@ -42,7 +42,7 @@ _IMPORTED = ("torch", "numpy", "sympy", "jedi", "parso")
 """Packages whose own code may come from wherever they were imported from."""
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _CHANGES = frozenset("os.mkdir os.rename os.remove os.chmod os.truncate os.utime os.rmdir".split())
-"""What changes files and folders, by paths that are the first arguments; allowed in the store's folder."""
+"""Events that change files and folders, by paths that are the first arguments; allowed in the store's folder."""
 
 
 class Refused(PermissionError):

@@ -21,12 +21,12 @@ from torchsleuth.training import Training
 MAX_BYTES = 64 << 20
 """Of a report."""
 _LIMITS = {"slower": 0.1, "memory": 0.1, "loss": 0.05}
-"""What may be worse, and by how much where nothing is said."""
+"""The figures that may be worse, and by how much where nothing is said."""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What the second run may be worse in, and by which part."""
+    """The figures in which the second run may be worse, and by which part."""
 
     what: str
     limit: float

@@ -54,7 +54,7 @@ def probe(
 
 
 def _to_standard_error(job: Run) -> None:
-    """What the script prints does not come between the lines of the document."""
+    """Output of the script does not come between the lines of the document."""
 
     def pass_on(text: str) -> None:
         sys.stderr.write(text)

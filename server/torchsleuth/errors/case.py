@@ -176,7 +176,7 @@ class Case:
 
     @property
     def holders(self) -> list[Json]:
-        """What held memory when there was no more of it, see `runtime.holders`."""
+        """The holders of memory when there was no more of it, see `runtime.holders`."""
         return list(self.crash.get("holders") or ())
 
     @property

@@ -156,7 +156,7 @@ class _Followed:
                     return
 
     def _given(self, value: ast.expr, frame: CrashFrame) -> Iterator[tuple[SourceText, ast.AST]]:
-        """What a parameter of the constructor was given where the class is called in the same file."""
+        """The argument for a parameter of the constructor where the class is called in the same file."""
         around = _class_around(frame)
         if not isinstance(value, ast.Name) or around is None:
             return
@@ -205,7 +205,7 @@ def _defined(tree: ast.Module, name: str) -> ast.AST | None:
 
 
 def _results(function: ast.AST) -> Iterator[ast.AST]:
-    """What a function returns or yields last."""
+    """The expression that a function returns or yields last."""
     found = [node for node in ast.walk(function) if isinstance(node, ast.Return | ast.Yield) and node.value is not None]
     yield from found[-1:]
 

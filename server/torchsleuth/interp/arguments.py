@@ -23,7 +23,7 @@ class Arguments:
     written: bool = True
     """Whether the arguments are those that stand in the call: not so for the later parts of a Sequential."""
     callee: Native | None = None
-    """What is called, where it is a library's."""
+    """The callee, where it is a library's."""
 
     @property
     def path(self) -> str:

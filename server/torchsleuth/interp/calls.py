@@ -97,7 +97,7 @@ def _is_users(callee: Value) -> bool:
 
 
 _QUESTIONS = frozenset({"builtins.len", "builtins.isinstance", "builtins.bool"})
-"""What tells something of its argument, and changes nothing."""
+"""Functions that tell something of their argument, and change nothing."""
 
 
 class Calls(Choices):
@@ -782,7 +782,7 @@ class Calls(Choices):
 
 
 def _key_of(function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    """What a function under ``lru_cache`` finds its result by, None where it does not keep it."""
+    """The key by which a function under ``lru_cache`` finds its result, None where it does not keep it."""
     plain = (str, int, float, bool, type(None))
     if (
         function.memo is None
@@ -795,7 +795,7 @@ def _key_of(function: Function, args: tuple[Value, ...], kwargs: dict[str, Value
 
 
 def _bound_to(instance: Instance, method: Function) -> tuple[Value, ...]:
-    """What a method is given in front of its arguments."""
+    """The arguments that a method is given in front of those written."""
     return () if method.kind == "staticmethod" else (instance.cls if method.kind == "classmethod" else instance,)
 
 

@@ -61,7 +61,7 @@ _CHANNELS = (16, 32, 48, 24, 64, 96, 8, 3, 1)
 
 @dataclass
 class Found:
-    """What was found out about an entry. `leading`: its inputs may have any number of dimensions in front of the last one.
+    """The findings about an entry. `leading`: its inputs may have any number of dimensions in front of the last one.
     `training`: the conditions that hold in training mode only. `open`: what keeps the contract from being certain, as identifiers of
     messages with what they are about."""
 

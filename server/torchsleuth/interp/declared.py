@@ -66,11 +66,11 @@ class DeclaredShapes(Expressions):
         return False
 
     def contract_sizes(self, frame: Frame) -> Mapping[str, Size]:
-        """What the names of the contract stand for which is being checked there."""
+        """The sizes behind the names of the contract which is being checked there."""
         return _NO_NAMES
 
     def contract_spreads(self, frame: Frame) -> Mapping[str, tuple[Size, ...]]:
-        """What stands for names of several dimensions, such as ``*batch``."""
+        """The dimensions behind names of several, such as ``*batch``."""
         return {}
 
     def is_noted(self, node: ast.AST, declared: Declared, frame: Frame) -> bool:

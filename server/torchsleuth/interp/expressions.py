@@ -108,7 +108,7 @@ _OF_SIZES: dict[str, Callable[[Size, Size], Size]] = {
 }
 _WORDS: dict[type[ast.boolop], str] = {ast.And: "and", ast.Or: "or"}
 _PURE = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
-"""What an expression is made of that does nothing."""
+"""The nodes of an expression that does nothing."""
 
 
 class Expressions(Calls):
@@ -451,7 +451,7 @@ class Expressions(Calls):
 
     @staticmethod
     def _held(value: Value) -> Value:
-        """What an object is by its builtin base, such as a member of an IntEnum; any other value as it is."""
+        """The builtin value behind an object, such as a member of an IntEnum; any other value as it is."""
         held = special.contents(value)
         return records.plain(value) if held is None else held
 

@@ -83,7 +83,7 @@ class Setting:
 
 @dataclass
 class Plan:
-    """What an entry is run with. `configurations`: by parameter of the constructor the class and the fields."""
+    """The arguments of an entry. `configurations`: by parameter of the constructor the class and the fields."""
 
     owner: ClassValue | None
     function: Function
@@ -146,7 +146,7 @@ class Outcome:
 
 @dataclass
 class _Running:
-    """What is collected while an entry is run. `concrete`: all that the caller chooses are numbers."""
+    """The record of a run of an entry. `concrete`: all that the caller chooses are numbers."""
 
     plan: Plan
     concrete: bool
@@ -199,7 +199,7 @@ class InferredContracts(WrittenContracts):
         return found
 
     def plan(self, owner: ClassValue | None, function: Function) -> Plan:
-        """What to run an entry with, before anything is known of it."""
+        """The first arguments of an entry, before anything is known of it."""
         plan = Plan(owner, function, tensors=self._tensors_of(function, owner))
         if owner is not None:
             made = self.class_attribute(owner, "__init__")
@@ -337,7 +337,7 @@ class InferredContracts(WrittenContracts):
 
     @staticmethod
     def _by_name(name: str) -> Value:
-        """What stands for a parameter of which only the name is known."""
+        """The value for a parameter of which only the name is known."""
         return Scalar("float") if re.fullmatch(r"dropout|drop|p|\w*_(prob|rate|p|dropout|drop)|eps", name) else UNKNOWN
 
     def _number(self, setting: Setting, numbers: Mapping[Symbol, int]) -> Size:
@@ -469,7 +469,7 @@ class InferredContracts(WrittenContracts):
         return super().apply_module(module, call) if attended is None else attended
 
     def _attended(self, module: LibraryModule, call: Any) -> Value | None:
-        """What attention and the layers of a transformer give, made with symbols; None for others."""
+        """The result of attention and of the layers of a transformer, made with symbols; None for others."""
         name = module.path.removeprefix("torch.nn.")
         given = [self.resolved_spec(one.spec) for one in call.args if isinstance(one, Tensor)]
         if name not in _ATTENDING or not given or len(given) < len(call.args) or given[0].shape is None:
@@ -597,7 +597,7 @@ def _comparisons(test: ast.expr, holds: bool) -> Iterator[tuple[str, ast.expr, a
 
 
 def _failure(trace: Trace) -> str | None:
-    """What went wrong in a run, None where nothing did."""
+    """The first failure of a run, None where there was none."""
     if trace.failures:
         return trace.failures[0].failure.message
     if trace.unpackings:

@@ -62,13 +62,13 @@ class Interpreter(ABC):
     budget: Budget
     """How much work there may be."""
     trace: Trace
-    """What was seen."""
+    """The record of what was seen."""
     parts: Parts
     """The functions and statements that are being followed."""
     heap: Heap
     """The state that forks and joins."""
     substitution: Slots
-    """What is known by now of symbols."""
+    """Facts about symbols that are known by now."""
     rigid: dict[Symbol, bool]
     """The sizes that a written contract names, and whether a shape does, not only an integer of that name."""
     steps: int
@@ -106,12 +106,12 @@ class Interpreter(ABC):
     undecided_raises: int
     """Branches that raised under undecided conditions so far."""
     tested: Fact | None
-    """What the test that was evaluated last says."""
+    """The conclusions from the test that was evaluated last."""
     running: Frame
     tape: Any = None
     """The `Tape` that what is executed is recorded on, None where nothing is."""
     held: Callable[[Tensor], Any] | None = None
-    """What describes tensors in the place of their specs while a call is recorded."""
+    """The description of tensors that takes the place of their specs while a call is recorded."""
     entering: bool
     """The frame whose statement is being executed."""
     catching: Catching
@@ -127,7 +127,7 @@ class Interpreter(ABC):
     hooked: bool
     """Whether something was hooked into all modules."""
     pending: dict[Any, Callable[[], Any]]
-    """What is done once the module that is being called has returned."""
+    """The actions for when the module that is being called has returned."""
     collating: int
     """Above 0 while the samples of a batch are put together."""
     draws: dict[Symbol, tuple[int, int]]
@@ -175,7 +175,7 @@ class Interpreter(ABC):
     failures_seen: set[Any]
     """Faults that are recorded already."""
     files: Ref
-    """What was written to files."""
+    """The values that were written to files."""
     kept: list[Value]
     """Values that have to stay alive, for something is known by their identity."""
     classes: list[ClassValue]
@@ -183,7 +183,7 @@ class Interpreter(ABC):
     functions: list[Function]
     """All functions that were defined."""
     outcomes: tuple[Value, ...] = ()
-    """What the paths of the function that returned last gave, before they were joined."""
+    """The results of the paths of the function that returned last, before they were joined."""
     as_needed: bool = False
     """Whether statements of imported modules are executed only when what they bind is needed."""
 

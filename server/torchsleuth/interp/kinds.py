@@ -40,7 +40,7 @@ _REFUSED: dict[str, frozenset[str]] = {
     "list": frozenset({"next", "call"}),
     "str": frozenset({"call"}),
 }
-"""What Python refuses to do with values of each kind."""
+"""The operations that Python refuses with values of each kind."""
 _SEQUENCES = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.ParameterList"})
 _ELEMENTS = ("__getitem__", "__iter__", "__len__", "__next__", "__getattr__")
 _CHANGING = frozenset({"requires_grad_", "cuda", "cpu", "half", "float", "double", "share_memory"})

@@ -26,7 +26,7 @@ from torchsleuth.values import UNKNOWN, Bound, LibraryObject, Value
 from torchsleuth.values.frames import Frame
 
 FunctionModel = Callable[[Interpreter, Arguments], Value]
-"""What a call of a function gives, and what it does to the state."""
+"""A model of a function: the result of a call, and its effects on the state."""
 Method = Callable[[Any, Arguments], Value]
 Attribute = Callable[[Any, ast.AST, Frame], Value]
 _FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])

@@ -59,7 +59,7 @@ MAX_JOINT = 1 << 15
 """Answers that are remembered for calls that are asked about in several ways."""
 
 Target = str | ModuleSpec | layers.FunctionalForm
-"""What the oracle is asked to apply."""
+"""The operator or module that the oracle is asked to apply."""
 
 
 class Questions(Autograd):

@@ -1,4 +1,4 @@
-"""What the parameters of functions are that nothing calls, by what is done with them, and values that stand for them.
+"""The roles of parameters of functions that nothing calls, by what is done with them, and values that stand for them.
 
 A role needs evidence of use: a name alone is none, and evidence for two roles means that nothing is known.
 """
@@ -34,7 +34,7 @@ from torchsleuth.values.graph import node_of
 
 
 class Role(Enum):
-    """What a parameter is."""
+    """The role of a parameter."""
 
     MODULE = "module"
     LOSS = "loss"
@@ -42,9 +42,9 @@ class Role(Enum):
     SCHEDULER = "scheduler"
     SCALER = "scaler"
     MEASURE = "measure"
-    """What compares the output of a module with a target, and goes no further."""
+    """A function that compares the output of a module with a target, and goes no further."""
     ENGINE = "engine"
-    """What has a ``backward`` of its own, such as an accelerator."""
+    """An object with a ``backward`` of its own, such as an accelerator."""
 
 
 _OF_MODULES = frozenset("train eval parameters named_parameters modules named_modules requires_grad_".split())
@@ -210,7 +210,7 @@ def _batches(uses: Uses, modules: Iterable[Key]) -> Iterable[ast.AST]:
 
 
 def annotations_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[Key, str]:
-    """What is written beside the parameters of a function."""
+    """The annotations of the parameters of a function."""
     spec = function.args
     everything = (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)
     return {part.arg: ast.unparse(part.annotation) for part in everything if part.annotation is not None}
@@ -317,7 +317,7 @@ class StandIns:
     # -- results -----------------------------------------------------------------------------------
 
     def _result(self, call: Arguments, weights: LibraryModule) -> Value:
-        """What a module gives: a tensor of its graph, or, where the function reads them, attributes or entries that are."""
+        """The result of a module: a tensor of its graph, or, where the function reads them, attributes or entries that are."""
         parts = _unpacked(call)
         if parts is not None:
             return self._filled(parts, self._computed("Module", call, weights))
@@ -342,7 +342,7 @@ class StandIns:
         return self._interp.same_graph(tensor, tensor.copy())
 
     def _reduced(self, call: Arguments) -> Value:
-        """What a loss gives."""
+        """The result of a loss."""
         self._interp.event("loss", UNKNOWN, call.node, call.frame)
         return self._computed(UNKNOWN_LOSS, call, None)
 

@@ -16,7 +16,7 @@ COUNTS = {
     **dict.fromkeys("unique unique_consecutive".split(), "unique"),
     **dict.fromkeys(("bincount", "one_hot"), "classes"),
 }
-"""What the sizes are called that operators take from their operands' values."""
+"""The names of sizes that operators take from their operands' values."""
 LONGEST_NAME = 20
 
 

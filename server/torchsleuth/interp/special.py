@@ -35,7 +35,7 @@ def method(interp: Interpreter, owner: Value, name: str) -> Value:
 
 
 def call(interp: Interpreter, owner: Value, name: str, args: tuple[Value, ...], frame: Frame) -> Value:
-    """What a special method gives, ABSENT where there is none or it declines, UNKNOWN where that is not known."""
+    """The result of a special method, ABSENT where there is none or it declines, UNKNOWN where that is not known."""
     found = method(interp, owner, name)
     if not isinstance(found, Function):
         return found if found is ABSENT or is_unknown(found) else UNKNOWN
@@ -44,7 +44,7 @@ def call(interp: Interpreter, owner: Value, name: str, args: tuple[Value, ...], 
 
 
 def contents(value: Value) -> ListValue | DictValue | str | int | float | None:
-    """What an object of a class derived from list, dict, str or int holds."""
+    """The contents of an object of a class derived from list, dict, str or int."""
     held = value.slots.get(CONTENTS) if isinstance(value, Instance) else None
     return held if isinstance(held, ListValue | DictValue | str | int | float) else None
 
@@ -95,7 +95,7 @@ _ROOTS = ("lt", "gt", "le", "ge")
 
 
 def _ordered(interp: Interpreter, name: str, owner: Value, other: Value, frame: Frame) -> Value:
-    """What ``functools.total_ordering`` adds: the comparison by the one that the class defines."""
+    """The addition of ``functools.total_ordering``: the comparison by the one that the class defines."""
     if not isinstance(owner, Instance) or not owner.cls.slots.get(TOTAL) or name not in _ROOTS:
         return ABSENT
     root = next((one for one in _ROOTS if method(interp, owner, f"__{one}__") is not ABSENT), None)
@@ -152,7 +152,7 @@ def _message(error: LibraryObject, how: str) -> Value:
 
 
 def of_class(interp: Interpreter, cls: ClassValue, name: str, args: tuple[Value, ...], frame: Frame) -> Value:
-    """What a class method of a class gives that Python calls by itself, such as ``__class_getitem__``."""
+    """The result of a class method that Python calls by itself, such as ``__class_getitem__``."""
     found = interp.class_attribute(cls, name)
     function = found.function if isinstance(found, Bound) else found
     if not isinstance(function, Function):

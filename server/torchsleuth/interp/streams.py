@@ -24,7 +24,7 @@ Steps = Generator[Value, Value, Any]
 
 
 class Lost(Exception):
-    """What an iterator gives next is not known."""
+    """The next element of an iterator is not known."""
 
 
 class Stream(ListValue):
@@ -36,7 +36,7 @@ class Stream(ListValue):
         self.drawn = 0
         self.lost = False
         self.result: Value = None
-        """What the generator returned."""
+        """The value that the generator returned."""
         self.slots["drawn"] = 0
         self.slots["ended"] = False
         self.once = Ref(spent=None)
@@ -72,7 +72,7 @@ class Stream(ListValue):
             yield value
 
     def whole(self, interp: Interpreter) -> Iteration:
-        """What a loop over it sees, all at once."""
+        """All elements that a loop over it sees."""
         found: list[Value] = []
         try:
             for value in self.elements_from_here(interp):

@@ -42,7 +42,7 @@ MOST_ITERATIONS = 64
 """Iterations of a training loop that are executed one by one while the steps are waited for."""
 _EVENTS = frozenset({"backward", "step", "zero_grad"})
 _ANY_RATE = 0.01
-"""What stands for a learning rate that is not known: no memory depends on it."""
+"""The number for a learning rate that is not known: no memory depends on it."""
 
 
 class Complete(BaseException):
@@ -146,7 +146,7 @@ class Tape:
             self._put(interp, Step(kind, _place(interp.site(call.node, call.frame)), name))
 
     def begun(self) -> None:
-        """What follows is done in a checkpoint."""
+        """The beginning of a checkpoint."""
         self._into.append([])
 
     def ended(self, interp: Interpreter, args: tuple[Value, ...], value: Value, site: Site, reentrant: bool) -> None:
@@ -164,7 +164,7 @@ class Tape:
         self._add(interp, site, step)
 
     def finish(self) -> Program:
-        """What was recorded, with the moments at which tensors are dropped."""
+        """The recorded program, with the moments at which tensors are dropped."""
         program = self.program
         if program.gap is None and program.backward is None:
             program.gap = self._gaps[0] if self._gaps else Gap("no_step", ("", 0))

@@ -368,4 +368,4 @@ class Trace:
     incomplete: str | None = None
     """Why the document was not executed to its end: what it does not show may still be done in it."""
     overdue: str | None = None
-    """What the time for the document was not enough for, be it only for what is supposed, or for a rule."""
+    """A sentence about the part that the time for the document was not enough for, be it only for what is supposed, or for a rule."""

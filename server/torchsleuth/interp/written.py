@@ -56,7 +56,7 @@ _EXACT = frozenset("float16 float32 float64 int8 int16 int32 int64 uint8 complex
 
 @dataclass
 class Contract:
-    """What is written about a function, in one run of it.
+    """The declarations of a function, in one run of it.
 
     `sizes`: its names, as symbols. `declared`: the names in its shapes; the others are integers that it, or the constructor
     of its object, takes. `usual`: the defaults of such integers. `spread`: the number of dimensions that stand for ``*batch``,
@@ -191,7 +191,7 @@ class WrittenContracts(EntryPoints):
         return lambda argument: self.site(argument, own)
 
     def _in_general(self, sighting: DeclaredSighting, contract: Contract, rigid: frozenset[Symbol]) -> DeclaredSighting:
-        """What is seen of a shape, with sizes only where they differ from those that are declared."""
+        """A shape as it is seen, with sizes only where they differ from those that are declared."""
         expected, shape = sighting.expected, sighting.shape
         if expected is None or shape is None:
             return sighting
@@ -266,7 +266,7 @@ class WrittenContracts(EntryPoints):
         written: Declarations,
         frame: Frame,
     ) -> Value | None:
-        """What stands for an argument; None where it is left out."""
+        """The value for an argument; None where it is left out."""
         place = (function.path, *key(argument))
         declared = written.parameters.get(key(argument)) if function.path == contract.function.path else None
         if declared is not None:

@@ -272,7 +272,7 @@ class StaticAnalysis:
                 progress.end()
 
     async def of_files(self, paths: Sequence[str]) -> list[Diagnostic]:
-        """What there is to say of files as they are on disk, with verified fixes. Nothing where there is no analysis."""
+        """The findings in files as they are on disk, with verified fixes. Nothing where there is no analysis."""
         worker = self._worker_of(paths[0]) if paths else None
         found: list[Diagnostic] = []
         if worker is None:
@@ -293,7 +293,7 @@ class StaticAnalysis:
         return found
 
     async def memory(self, path: str) -> MemoryEstimate | None:
-        """What a step of the training in a document takes of memory; None where nobody can be asked now. What was found out
+        """The memory that a step of the training in a document takes; None where nobody can be asked now. What was found out
         holds until the text is another."""
         document, worker = self._client.documents.at(path), self._worker_of(path)
         if document is None or worker is None or not self._workers.is_ready(worker):

@@ -110,7 +110,7 @@ def note_to_lsp(note: Note, documents: Documents) -> types.Diagnostic:
 
 
 def _tags(diagnostic: Diagnostic) -> list[types.DiagnosticTag] | None:
-    """What the editor strikes through."""
+    """The tags by which the editor strikes a text through."""
     fault = FAULTS.get(diagnostic.code)
     return [types.DiagnosticTag.Deprecated] if fault is not None and fault.deprecated else None
 

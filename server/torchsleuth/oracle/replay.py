@@ -31,7 +31,7 @@ _MOST_WORK = 1 << 31
 
 
 class Unknown(Exception):
-    """What is not known, and where."""
+    """A part that is not known, and its place."""
 
     def __init__(self, gap: Gap) -> None:
         super().__init__(gap.reason)
@@ -66,7 +66,7 @@ class Counter(TorchDispatchMode):
         self._made: list[tuple[int, str, Place]] = []
         """Of each storage its bytes, the phase it was made in, and the place."""
         self.kinds: dict[int, str] = {}
-        """What is known of storages by their numbers."""
+        """Storages by their numbers."""
 
     def __torch_dispatch__(
         self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None

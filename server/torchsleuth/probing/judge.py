@@ -1,4 +1,4 @@
-"""What the measurements of each probe say: one function for each kind."""
+"""Judgements of the measurements of each probe: one function for each kind."""
 
 from __future__ import annotations
 

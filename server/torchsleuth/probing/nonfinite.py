@@ -17,7 +17,7 @@ _ADVICE = {
     "mul": "overflow", "mm": "overflow", "addmm": "overflow",
     "sum": "overflow", "bmm": "overflow",
 }  # fmt: skip
-"""What helps, by operator."""
+"""Remedies by operator."""
 GREW = 1e3
 """Times the first loss that the last finite one has to be for a training that diverges."""
 _STEEP = ("Sqrt", "Norm", "Pow", "Rsqrt", "Log", "Div", "Reciprocal", "Acos", "Asin", "Std")

@@ -36,7 +36,7 @@ NOT_RECORDED = ("shapes", "values", "training")
 
 @dataclass
 class Request:
-    """What is asked. `steps` None: those that the kind takes. `timeout` in seconds. `start` is called with each run before it is
+    """A request for a probe. `steps` None: those that the kind takes. `timeout` in seconds. `start` is called with each run before it is
     executed, so that it can be cancelled; it may set what becomes of its output."""
 
     kind: str

@@ -72,7 +72,7 @@ _UNITS: dict[str, Callable[[float], str]] = {
 
 @dataclass(frozen=True)
 class Broken:
-    """What held in every step of a healthy run, and no longer holds."""
+    """An invariant of a healthy run that no longer holds."""
 
     text: str
     place: Place | None = None
@@ -128,7 +128,7 @@ def _elements(training: Training) -> float | None:
 
 
 def broken(healthy: Training, now: Training) -> tuple[Broken, ...]:
-    """What held in every step of a healthy run and does not in another one, the most harmful first."""
+    """The invariants of a healthy run that do not hold in another one, the most harmful first."""
     return tuple(found for look in _HELD for found in look(healthy, now))
 
 
@@ -154,7 +154,7 @@ _PARAMETERS: dict[str, _Holds] = {
         any(sample.moved for sample in item.samples) and all(sample.moved is not False for sample in item.samples)
     ),
 }
-"""What may hold of a parameter in every step that was looked at."""
+"""Candidates for invariants of a parameter, over all steps that were looked at."""
 
 
 def _parameters(healthy: Training, now: Training) -> Iterator[Broken]:

@@ -19,7 +19,7 @@ from torchsleuth.training import Place, Training
 
 @dataclass(frozen=True)
 class Comparison:
-    """What has changed. `healthy`: the run that `broken` is about."""
+    """The differences between two runs. `healthy`: the run that `broken` is about."""
 
     before: Kept
     now: Kept

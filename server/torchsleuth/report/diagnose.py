@@ -1,4 +1,4 @@
-"""What can be said of a training by its log alone: of its losses, learning rates, gradient norms and scale."""
+"""Findings about a training by its log alone: its losses, learning rates, gradient norms and scale."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Sign:
 
 
 def signs(logs: Logs) -> tuple[Sign, ...]:
-    """What a log shows, the most harmful first. One cause is said once: what a loss that is not finite leads to is not."""
+    """The findings of a log, the most harmful first. One cause is said once: what a loss that is not finite leads to is not."""
     losses = {name: points for name, points in logs.items() if _LOSS.search(name) and not _SCALE.search(name)}
     training = {name: points for name, points in losses.items() if not _VALIDATION.search(name)}
     validation = {name: points for name, points in losses.items() if _VALIDATION.search(name)}

@@ -1,4 +1,4 @@
-"""What the page shows of a run, as data: its verdict, findings, check-list, plots, modules and environment, in words and numbers.
+"""The contents of a run's page, as data: its verdict, findings, check-list, plots, modules and environment, in words and numbers.
 
 The page itself (`extension/page`) only lays this out. It shows nothing of the environment's variables.
 """
@@ -249,7 +249,7 @@ def _environment(report: RunReport) -> list[list[str]]:
 
 
 def plots(training: Training) -> list[Json]:
-    """What is drawn over the steps."""
+    """A plot over the steps."""
     return [plot for plot in _plots(training) if plot is not None]
 
 

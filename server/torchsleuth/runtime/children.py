@@ -183,7 +183,7 @@ class ChildStream:
 
 
 def _name() -> str | None:
-    """What multiprocessing calls this process."""
+    """The name that multiprocessing gives this process."""
     module = sys.modules.get("multiprocessing.process")
     process = module.current_process() if module is not None else None
     return None if process is None or process.name == "MainProcess" else str(process.name)

@@ -281,7 +281,7 @@ def _expressions(tree: ast.AST, line: int, span: Span | None) -> Iterator[ast.ex
 
 
 def _header(tree: ast.AST, span: Span) -> Span:
-    """What a loop goes through, or what is tested, where the place of an error is the whole statement."""
+    """The iterable of a loop or the condition of a test, where the place of an error is the whole statement."""
     for node in ast.walk(tree):
         if isinstance(node, ast.For | ast.AsyncFor) and span_of(node) == span:
             return span_of(node.iter)

@@ -37,7 +37,7 @@ FIRST_LAYERS = {
     "MmBackward0": ("self", 0),
     "LinearBackward0": ("input", 0),
 }
-"""What a layer saves of its input, and the number of that operand."""
+"""The part of its input that a layer saves, and the number of that operand."""
 _FACTORS = ("MulBackward0", "DivBackward0")
 
 

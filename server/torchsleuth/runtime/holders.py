@@ -1,4 +1,4 @@
-"""What holds memory when there is no more of it: the names of the user's frames, with the bytes that they keep alive.
+"""Holders of memory when there is no more of it: the names of the user's frames, with the bytes that they keep alive.
 
 Read once, from a script that has failed already. Each storage counts for the name that is found first: modules, then
 optimizers, then what is left, and the graph behind a tensor after all of these.
@@ -100,7 +100,7 @@ def _tensors(value: Any, left: list[int]) -> Iterator[Any]:
 
 
 def _behind(value: Any) -> Iterator[Any]:
-    """What the graphs behind a tensor, or behind those of a list, keep for backward."""
+    """The bytes that the graphs behind a tensor, or behind those of a list, keep for backward."""
     parts = list(value)[:MAX_NAMES] if type(value) in (list, tuple) else [value]
     for part in parts:
         root = part.grad_fn if is_tensor(part) else None

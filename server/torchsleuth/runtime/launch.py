@@ -279,7 +279,7 @@ class Launch:
             self.report(error, error.__traceback__)
 
     def _outlive_builtins(self) -> None:
-        """What is deleted when the interpreter ends may still run rewritten code, after the builtins of ours are gone."""
+        """Objects that are deleted when the interpreter ends may still run rewritten code, after the builtins of ours are gone."""
         nothing: Any = {}
         names: dict[str, Any] = {
             RECORDER: nothing.get,
@@ -345,7 +345,7 @@ def _runs_compiled() -> bool:
 
 
 _RECORD: Any = functools.partial(unrecorded)
-"""What rewritten code calls: in C, so that no profiler sees it, and exchanged by its state, so that a call whose arguments are
+"""The function that rewritten code calls: in C, so that no profiler sees it, and exchanged by its state, so that a call whose arguments are
 being evaluated is changed too."""
 
 
@@ -416,7 +416,7 @@ def begin(
 
 
 def _as_in_a_kernel(main: dict[str, Any], path: str, source: bytes) -> None:
-    """What a notebook finds: its own folder, no file of the program, ``display``, and figures that open no window."""
+    """The surroundings of a notebook: its own folder, no file of the program, ``display``, and figures that open no window."""
     os.chdir(os.path.dirname(path))
     main["__loader__"] = BuiltinImporter
     del main["__file__"], main["__cached__"]

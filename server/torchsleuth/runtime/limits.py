@@ -1,4 +1,4 @@
-"""What a run was asked to do less of: steps, samples, observations.
+"""Limits of a run: fewer steps, samples, observations.
 
 These change what the script does, which is what they are for; without them nothing here runs.
 """
@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 VARIABLE = "TORCHSLEUTH_LIMITS"
 """Environment variable with the limits as JSON; removed before the user's code starts."""
 KINDS = ("shapes", "values", "training", "constructors")
-"""What a run records: tensors of expressions, and samples of what is in them; whether training works; where modules are
+"""The kinds of observations of a run: tensors of expressions, and samples of what is in them; whether training works; where modules are
 constructed."""
 SMOKE_SAMPLES, SMOKE_TRAINING, SMOKE_EVALUATION = 2, 3, 2
 

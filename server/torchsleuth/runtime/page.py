@@ -61,7 +61,7 @@ def shared(folder: str | None) -> MutableSequence[int]:
 
 
 def read(folder: str) -> Iterator[Page]:
-    """What each process of a run has left, or is at."""
+    """The state of each process of a run: how it ended, or where it is."""
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIX))
     except OSError:

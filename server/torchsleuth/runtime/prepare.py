@@ -119,7 +119,7 @@ def _report(channel: Channel, path: str, source: bytes, error: SyntaxError) -> N
 def _module_code(
     module: str | None, alter_argv: bool, channel: Channel, flags: list[str], arguments: list[str]
 ) -> types.CodeType:
-    """What the interpreter calls for ``-m`` and for folders, `runpy._run_module_as_main`, as the code of a main program: with
+    """The function that the interpreter calls for ``-m`` and for folders, `runpy._run_module_as_main`, as the code of a main program: with
     its name, file and lines, so that the frames are the same."""
     function = runpy._run_module_as_main  # type: ignore[attr-defined]
     with open(os.path.join(os.path.dirname(os.__file__), "runpy.py"), encoding="utf-8") as file:

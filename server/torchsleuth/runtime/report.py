@@ -52,11 +52,11 @@ class RunReport:
     crashes: tuple[tuple[Diagnostic, str], ...] = field(default=(), repr=False)
     """The diagnostics as they are before they say where they were: in a thread, in a process, at a sample."""
     recorded: Training | None = field(default=None, repr=False)
-    """What the recorder saw of the training in the script's own process."""
+    """The record of the training in the script's own process."""
     ranks: Json | None = None
     """The ranks of a distributed training, compared; see `together.merged_ranks`."""
     versions: Json | None = None
-    """What it ran on: {python, executable, platform, processors, threads?, cuda?, devices?, libraries: {name: version}}."""
+    """The environment: {python, executable, platform, processors, threads?, cuda?, devices?, libraries: {name: version}}."""
 
     @property
     def crashed_files(self) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ def _lines_json(lines: tuple[RunLine, ...]) -> Json:
 
 
 _TAKEN: dict[str, Callable[[Collector, Json], None]] = {}
-"""What is done with each kind of event."""
+"""The method for each kind of event."""
 _TAKEN_OF_PROCESS: dict[str, Callable[[Collector, Json, Json], None]] = {}
 """The same for those of processes that the script has started, where it is something else."""
 _Taking = TypeVar("_Taking", bound=Callable[..., None])
@@ -225,7 +225,7 @@ class Collector:
         process.setdefault("ranks", []).append(_without_kind(event))
 
     def look_together(self, folder: str, project: Project, exit_code: int, stopped: float | None) -> None:
-        """What the processes of a run have left in its folder, compared. `stopped`: after how many seconds without progress
+        """The reports that the processes of a run left in its folder, compared. `stopped`: after how many seconds without progress
         the run was stopped."""
         pages = list(page.read(folder))
         stacks = list(where.read(folder))

@@ -303,7 +303,7 @@ class Run:
 
 
 def collected(folder: str) -> RunReport:
-    """What processes have left in a folder that ``TORCHSLEUTH_RUN`` named, without a run of ours around them."""
+    """The report of processes that left theirs in a folder that ``TORCHSLEUTH_RUN`` named, without a run of ours around them."""
     collector = Collector()
     for events in read_events(folder):
         collector.add_process(events)

@@ -22,7 +22,7 @@ APART = 1e-3
 SKEW = 1.5
 """How many times as long one rank works by itself as another one."""
 SKEW_SHARE = 0.1
-"""What that has to be of a step, at least."""
+"""The least part of a step that this has to be."""
 _COLLECTIVE = ("torch/distributed/", "torch/nn/parallel/distributed.py", "torch/autograd/graph.py")
 
 
@@ -149,7 +149,7 @@ def summary(merged: Json) -> str:
 
 
 def rank_findings(merged: Json | None) -> Iterator[Json]:
-    """What the ranks, compared, show."""
+    """The findings of a comparison of the ranks."""
     if merged is None:
         return
     apart, unequal = merged["apart"], merged["unequal"]

@@ -44,7 +44,7 @@ _KINDS = ("data", "forward", "backward", "optimizer", "evaluation", "other")
 
 
 class _Loss:
-    """What one backward() is called on."""
+    """The tensors that one backward() is called on."""
 
     def __init__(self, key: places.Key | None) -> None:
         self.key = key
@@ -477,7 +477,7 @@ class TrainingRecorder:
         return numbers
 
     def _look_at_first_layer(self, graph: graphs.Graph, step: int) -> Any:
-        """What enters the first layer that has weights, where the script made it without a gradient."""
+        """The input of the first layer that has weights, where the script made it without a gradient."""
         empty: tuple[Any, Any] | None = None
         for node in reversed(graph.nodes[-40:]):
             name, index = graphs.FIRST_LAYERS.get(node.name, ("", 0))

@@ -33,7 +33,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Told:
-    """What a message tells of the error that it is about: its type, its own message, and its places, the outermost first."""
+    """The error that a message is about: its type, its own message, and its places, the outermost first."""
 
     type: str
     message: str
@@ -62,7 +62,7 @@ def innermost(error: BaseException, is_origin: Callable[[BaseException], bool]) 
 
 
 def told(error: BaseException, message: str, forward: str | None = None) -> Told | None:
-    """What the message of an error, or the text that came with it from another process, says about the real one. `forward`:
+    """The real error according to the message of another one, or to the text that came with it from another process. `forward`:
     the stack of the operation whose gradient it is about."""
     if forward is not None:
         return Told(type(error).__name__, message, tuple(_places(forward)), False)

@@ -1,4 +1,4 @@
-"""What a run ran on: Python, the libraries it has imported, the machine."""
+"""The environment of a run: Python, the libraries it has imported, the machine."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class NotPlainYaml(ValueError):
 
 
 def load(text: str) -> Any:
-    """What ``yaml.safe_load`` makes of a text. Raises NotPlainYaml."""
+    """The value that ``yaml.safe_load`` makes of a text. Raises NotPlainYaml."""
     lines: list[tuple[int, str]] = []
     for raw in text.splitlines():
         line = _without_comment(raw)
@@ -106,7 +106,7 @@ def _map(lines: list[tuple[int, str]], at: int, indentation: int, depth: int) ->
 
 
 def _nested(lines: list[tuple[int, str]], at: int, least: int, depth: int) -> tuple[Any, int]:
-    """What stands below a key or a dash; None where nothing does."""
+    """The value below a key or a dash; None where there is none."""
     if at < len(lines) and lines[at][0] >= least:
         return _block(lines, at, depth + 1)
     return None, at

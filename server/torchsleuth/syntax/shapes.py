@@ -132,7 +132,7 @@ def declarations(source: SourceText, tree: ast.Module) -> Declarations:
 def _read_function(
     node: ast.FunctionDef | ast.AsyncFunctionDef, reader: _Annotations, found: Declarations, comments: bool
 ) -> None:
-    """What is declared of the parameters and of the result of a function: annotations before comments before docstrings."""
+    """Declarations of the parameters and of the result of a function: annotations before comments before docstrings."""
     if reader.heads:
         for argument in _arguments(node.args):
             declared = reader.read(argument.annotation)
@@ -390,7 +390,7 @@ def _docstring(
 
 
 def _entries(text: str, names: frozenset[str]) -> Iterator[tuple[str, int, int]]:
-    """What a docstring says of each parameter, and of the result (``return``): where the description begins and ends."""
+    """The description of each parameter in a docstring, and of the result (``return``): where the description begins and ends."""
     current: tuple[str, int] | None = None
     section, offset, indent = "", 0, 0
     for line in text.splitlines(keepends=True):
@@ -505,7 +505,7 @@ class _Annotations:
         return None
 
     def read_result(self, node: ast.expr | None, depth: int = 0) -> Written | None:
-        """What an annotation declares of a result, which may be a tuple of tensors."""
+        """The declaration of a result by its annotation, which may be a tuple of tensors."""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node = self._unquoted(node)
         if isinstance(node, ast.Name) and depth < 4:

@@ -1,4 +1,4 @@
-"""What is done with the parameters of functions, and with attributes of ``self``: which methods of theirs are called, what
+"""Uses of the parameters of functions, and of attributes of ``self``: which methods of theirs are called, what
 they are called with, and where the results go."""
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ class Is:
 
 @dataclass(frozen=True)
 class Result:
-    """What a call of a key gave, or what was computed from that."""
+    """The result of a call of a key, or a value computed from that."""
 
     key: Key
 
 
 @dataclass(frozen=True)
 class Item:
-    """What a loop over a key sees. `loop`: where."""
+    """The elements of a loop over a key. `loop`: where."""
 
     key: Key
     loop: ast.AST
@@ -52,7 +52,7 @@ Functions = Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef]
 
 @dataclass
 class Uses:
-    """What is done with each key.
+    """The uses of each key.
 
     `methods`: methods of its that are called, with the number of their arguments. `read`: its other attributes. `called`:
     labels of the arguments of each call of it. `feeds`: keys that are called with its results. `differentiated`: keys whose
@@ -99,7 +99,7 @@ class Reader:
     def _run(
         self, function: ast.FunctionDef | ast.AsyncFunctionDef, names: dict[str, Labels], receiver: str | None
     ) -> Labels:
-        """What the function may return. Its body is read twice: what one iteration leaves is there in the next."""
+        """The values that the function may return. Its body is read twice: what one iteration leaves is there in the next."""
         before, self._receiver = self._receiver, receiver
         self._stack.append(function)
         self._returned.append(NOTHING)

@@ -11,7 +11,7 @@ from torchsleuth.tensors.dims import Dim, Size, Symbol
 
 _SAMPLES = 48
 _MULTIPLE = 3 * 2**10
-"""What most numbers divide that are written where a size is divided."""
+"""A number that most of those divide which are written where a size is divided."""
 _MOST_EQUAL = 0.05
 """Two sizes that are equal for a larger share of the samples are taken to be equal under a condition that the code relies
 on, such as one size being a multiple of another."""

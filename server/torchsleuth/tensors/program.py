@@ -100,7 +100,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Changes:
-    """What is done otherwise. `foreach`: the option of the optimizers. `cast`: an autocast over the forward pass. `small_state`:
+    """A variant of a program. `foreach`: the option of the optimizers. `cast`: an autocast over the forward pass. `small_state`:
     the state of the optimizers is kept in eight bits. `trained`: the only layer that is trained. `device`: the kind that is counted
     on."""
 

@@ -1,1 +1,1 @@
-"""What the record of a training says went wrong in it, though it did not crash: one cause each, the most harmful first."""
+"""Faults that the record of a training shows, though it did not crash: one cause each, the most harmful first."""

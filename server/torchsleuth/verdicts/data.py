@@ -1,4 +1,4 @@
-"""What is wrong with the data that goes into a training: inputs, labels, their relation, loaders."""
+"""Faults in the data that goes into a training: inputs, labels, their relation, loaders."""
 
 from __future__ import annotations
 

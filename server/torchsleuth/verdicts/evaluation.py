@@ -1,4 +1,4 @@
-"""What is wrong with the evaluation between the steps of a training: its mode, its graphs, and what it shows."""
+"""Faults of the evaluation between the steps of a training: its mode, its graphs, and what it shows."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _same_network(evidence: Evidence, root: Module) -> Iterator[Finding]:
 
 
 def _receiver(evidence: Evidence, site: Call) -> str:
-    """What is called at a place, as it is written."""
+    """The callee at a place, as it is written."""
     return evidence.text(site.place).partition("(")[0]
 
 

@@ -1,4 +1,4 @@
-"""What verdicts read: the record of a training with what follows from it, and the texts of the user's files."""
+"""The evidence for verdicts: the record of a training with what follows from it, and the texts of the user's files."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _of_gradients(evidence: Evidence) -> Iterator[Finding]:
-    """What is wrong with the steps of each optimizer: no gradients, those of older steps, no steps."""
+    """Faults in the steps of each optimizer: no gradients, those of older steps, no steps."""
     for optimizer in evidence.training.optimizers:
         steps, values = optimizer.steps, {"type": optimizer.type, "steps": optimizer.steps}
         if optimizer.closure:

@@ -14,7 +14,7 @@ LEAST = 0.005
 
 
 def summary(training: Training, found: Sequence[Diagnostic]) -> str:
-    """What it was, and the worst of what was found; the findings are in the order of their harm."""
+    """One line about a run and its worst finding; the findings are in the order of their harm."""
     values = {"steps": training.steps, "loss": _losses(training), "time": _time(training)}
     grave = [diagnostic for diagnostic in found if diagnostic.severity != "hint"]
     if not grave:

@@ -188,7 +188,7 @@ class WorkerClient:
         budget_s: float = 600.0,
         patient: bool = True,
     ) -> FileAnalysis:
-        """What a step of the training takes of memory: `FileAnalysis.memory`. `batch`: the size of a batch, where it is to be
+        """The memory that a step of the training takes: `FileAnalysis.memory`. `batch`: the size of a batch, where it is to be
         another one than in the text. `limit`: bytes of the device, for which the largest batch is looked for. `device`: its
         kind, None for that of the script. Otherwise as `analyze`."""
         parameters: Message = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots}

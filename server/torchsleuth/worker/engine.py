@@ -230,7 +230,7 @@ class Engine:
         device: str | None = None,
         remedies: bool = True,
     ) -> FileAnalysis:
-        """What a step of the training in a document takes of memory. `batch`: the size of a batch, where it is to be another one
+        """The memory that a step of the training in a document takes. `batch`: the size of a batch, where it is to be another one
         than in the text; `limit`: the memory that the largest batch is to fit in; `device`: its kind; `remedies`: also what
         would save memory."""
 

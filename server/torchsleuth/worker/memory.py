@@ -29,7 +29,7 @@ _SIZED = frozenset("randn rand zeros ones empty full randint normal DataLoader".
 
 @dataclass(frozen=True)
 class Asked:
-    """What is to be found out. `batch`: the size of a batch; `limit`: bytes that the largest is to fit in; `device`: the kind
+    """A request for an estimate. `batch`: the size of a batch; `limit`: bytes that the largest is to fit in; `device`: the kind
     that is counted on; `remedies`: also what would save memory."""
 
     batch: int | None = None
@@ -81,7 +81,7 @@ class Estimator:
     # -- remedies ----------------------------------------------------------------------------------
 
     def _remedies(self, peak: Peak, program: Program, changes: Changes) -> list[Remedy]:
-        """What would take memory from the peak, the most first."""
+        """Remedies that would take memory from the peak, the most effective first."""
         found = []
         for name, about, changed, how in self._possible(program, changes):
             after = self._oracle.replay(changed, how)

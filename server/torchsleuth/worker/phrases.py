@@ -1,4 +1,4 @@
-"""What is said of a contract beside its shapes, on the command line and in the editor alike."""
+"""Sentences about a contract beside its shapes, on the command line and in the editor alike."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class Times:
     grace: float = 2.0
     """Beyond that of an execution, after which it is interrupted: it looks at the clock itself, but not everywhere."""
     behind: float = 2.0
-    """What is seen behind layers that do not fit."""
+    """The analysis behind layers that do not fit."""
     contracts: float = 240.0
     """The contracts of a document."""
     recording: float = 60.0

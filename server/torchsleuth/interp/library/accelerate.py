@@ -16,7 +16,7 @@ _ACCUMULATES = ("gradient_accumulation_steps", "gradient_accumulation_plugin")
 
 @models("accelerate.Accelerator")
 class Accelerator(Model):
-    """What a script hands its model, optimizer and loaders over to. On which device they are then is not known."""
+    """The object that a script hands its model, optimizer and loaders over to. On which device they are then is not known."""
 
     @method
     def prepare(self, call: Arguments) -> Value:

@@ -69,7 +69,7 @@ def completed(interp: Interpreter, cls: ClassValue, keywords: dict[str, Value], 
 
 
 def _through_metaclass(interp: Interpreter, cls: ClassValue, metaclass: ClassValue, frame: Frame) -> None:
-    """What ``__new__`` and ``__init__`` of a metaclass make of the names of a class; all are unknown where that is not known."""
+    """The names of a class after ``__new__`` and ``__init__`` of its metaclass; all are unknown where that is not known."""
     maker = interp.class_attribute(metaclass, "__new__")
     names = DictValue(dict(cls.slots))
     if isinstance(maker, Function):
@@ -148,7 +148,7 @@ def _container_base(cls: ClassValue) -> str | None:
 
 
 def begin(interp: Interpreter, instance: Instance, args: tuple[Value, ...]) -> None:
-    """What ``__new__`` of the builtin base of a class puts into a new object."""
+    """The contents that ``__new__`` of the builtin base of a class gives a new object."""
     base = _container_base(instance.cls)
     if base in _DICTS:
         instance.slots[special.CONTENTS] = DictValue({}, _DICTS[base], 0 if base.endswith("Counter") else None)
@@ -366,7 +366,7 @@ _OF_CLASS: dict[str, Callable[[Interpreter, ClassValue], Value]] = {
 
 
 def of_super(interp: Interpreter, receiver: Value, cls: ClassValue, name: str) -> Value:
-    """What ``super()`` finds in the builtin base of a class; ABSENT for other names."""
+    """The attribute that ``super()`` finds in the builtin base of a class; ABSENT for other names."""
     if name == "__init_subclass__":
         return Builtin(name, lambda call: None)
     if name == "__setattr__" and isinstance(receiver, Instance) and not receiver.is_module:

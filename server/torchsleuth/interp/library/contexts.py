@@ -25,7 +25,7 @@ _NO_ERROR = (None, None, None)
 
 @models(STACK)
 class Stack(Model):
-    """What is put on a stack is called when it is left, the last first."""
+    """A callback on a stack is called when that is left, the last first."""
 
     @classmethod
     def made(cls, interp: Interpreter, call: Arguments) -> Value:
@@ -72,7 +72,7 @@ def unwind(interp: Interpreter, receiver: LibraryObject, call: Arguments) -> Non
 
 
 def enter(interp: Interpreter, manager: Value, call: Arguments) -> tuple[Value, Value]:
-    """What entering a manager gives, and what has to be called to leave it."""
+    """The result of entering a manager, and the function that leaves it."""
     if isinstance(manager, Instance):
         entered = special.call(interp, manager, "__enter__", (), call.frame)
         leave = Builtin("__exit__", lambda inner: special.call(interp, manager, "__exit__", _NO_ERROR, inner.frame))

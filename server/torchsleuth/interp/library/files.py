@@ -24,7 +24,7 @@ from torchsleuth.values import (
 
 PATH = "pathlib.Path"
 OBJECTS = frozenset({PATH, "io.BytesIO", "tempfile.NamedTemporaryFile", "tempfile.TemporaryFile"})
-"""What is a file, or says where one is."""
+"""The classes of what is a file, or says where one is."""
 PICKLED = "torch.load.object"
 """The path of an object in a file that is no tensor, number, string or container of these: what it is, is its argument."""
 

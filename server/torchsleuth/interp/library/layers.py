@@ -84,7 +84,7 @@ class _Constructor:
 
 
 def recurrent_result(interp: Interpreter, module: LibraryModule, spec: TensorSpec) -> Result | None:
-    """What a recurrent layer of symbolic sizes gives for a sequence; None where that is not known."""
+    """The result of a recurrent layer of symbolic sizes for a sequence; None where that is not known."""
     if module.path not in hierarchy.RECURRENT or module.slots["attributes"] or spec.rank not in (2, 3):
         return None
     shape = spec.shape or ()

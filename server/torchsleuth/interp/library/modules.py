@@ -49,7 +49,7 @@ from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import Cut
 
 WRAPPED = frozenset({"module", "_orig_mod"})
-"""What DistributedDataParallel and torch.compile, which are seen through, call the module that they wrap."""
+"""The attributes under which DistributedDataParallel and torch.compile, which are seen through, hold the module that they wrap."""
 MAX_APPLIED = 64
 """Modules that the function given to ``apply`` is called with."""
 _SETTABLE = frozenset({"name", "training"})

@@ -54,7 +54,7 @@ _CALLED = (Function, Bound, Builtin, Partial, ClassValue, Native)
 
 
 class NotPlain(Exception):
-    """What is asked of a value cannot be told."""
+    """The answer to a question about a value cannot be told."""
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ class Bridge:
     # -- up --------------------------------------------------------------------------------------
 
     def lift(self, made: Any) -> Value:
-        """What came out, as a value."""
+        """The result, as a value."""
         if isinstance(made, Held | _HeldTuple):
             return made.value
         kind = type(made)
@@ -363,7 +363,7 @@ def attempt(interp: Interpreter, bridge: Bridge) -> Iterator[None]:
 
 
 def tried(interp: Interpreter, call: Arguments, run: Callable[[Bridge], Any]) -> Value:
-    """What `run` makes with a bridge, lifted; ABSENT where that cannot be told."""
+    """The result of `run` with a bridge, lifted; ABSENT where that cannot be told."""
     bridge = Bridge(interp, call)
     mark = interp.heap.mark()
     try:

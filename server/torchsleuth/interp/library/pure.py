@@ -292,7 +292,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
 
 
 def function(interp: Interpreter, path: str, call: Arguments) -> Value:
-    """What a function gives that only computes; ABSENT where it is none, or where that is not known."""
+    """The result of a function that only computes; ABSENT where it is none, or where that is not known."""
     model = FUNCTIONS.get(path)
     if model is None or not call.exact or any(isinstance(one, Tensor) for one in call.args):
         return ABSENT
@@ -352,7 +352,7 @@ def zipped(interp: Interpreter, call: Arguments) -> Value:
 
 
 def method(interp: Interpreter, receiver: Value, name: str, call: Arguments) -> Value:
-    """What a method gives, with what it changes done; ABSENT where that is not known."""
+    """The result of a method, whose effects are applied; ABSENT where that is not known."""
     kind = receiver.type_name if isinstance(receiver, ListValue | DictValue) else type(receiver).__name__
     if isinstance(receiver, ListValue) and (receiver.once is not None or kind not in METHODS):
         return ABSENT

@@ -976,7 +976,7 @@ def suppressed(manager: Value) -> tuple[Value, ...] | None:
 
 
 def left(interp: Interpreter, manager: Value, node: ast.AST, frame: Frame) -> None:
-    """What a context manager does at the end of its body."""
+    """The end of the body of a context manager."""
 
     if isinstance(manager, LibraryObject) and manager.path == contexts.STACK:
         contexts.unwind(interp, manager, Arguments((), {}, node, frame))

@@ -314,7 +314,7 @@ _FLAGS = ("enum.Flag", "enum.IntFlag")
 
 
 def _following(cls: ClassValue, name: str, last: Value, is_flag: bool) -> Value:
-    """What ``auto()`` stands for."""
+    """The value of ``auto()``."""
     if any(isinstance(base, Native) and base.path == "enum.StrEnum" for base in cls.mro()):
         return name.lower()
     if not isinstance(last, int) or "_generate_next_value_" in cls.slots:

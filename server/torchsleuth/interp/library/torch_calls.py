@@ -57,7 +57,7 @@ _LOSSES = (
     "triplet_margin_with_distance_loss"
 ).split()
 _JOINING = frozenset("stack hstack vstack cat concat concatenate pad_sequence pad".split())
-"""What gives a tensor that is computed from those it is given."""
+"""Calls whose result is computed from the tensors that they are given."""
 _AVAILABLE = {
     "torch.cuda.is_available": "cuda",
     "torch.backends.mps.is_available": "mps",

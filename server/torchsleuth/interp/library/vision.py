@@ -220,7 +220,7 @@ _REFUSED: dict[str, frozenset[str | None]] = {
     "PILToTensor": frozenset({"tensor", "array"}),
     "ToPILImage": frozenset({"image"}),
 }
-"""What each transform raises for."""
+"""The inputs that each transform raises for."""
 _REFUSED_BY_V2: dict[str, frozenset[str | None]] = {
     **dict.fromkeys(_WANTS_IMAGE, frozenset({"array"})),
     "Normalize": frozenset({"image"}),

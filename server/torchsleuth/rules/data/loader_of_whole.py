@@ -88,7 +88,7 @@ def _given(call: LibraryCall) -> ast.expr | None:
 
 
 def _named(call: LibraryCall) -> ast.Name | None:
-    """What a loader is given, where that is a name."""
+    """The data set of a loader, where that is a name."""
     given = _given(call)
     return given if isinstance(given, ast.Name) else None
 

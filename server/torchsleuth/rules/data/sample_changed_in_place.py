@@ -110,7 +110,7 @@ def _is_element(node: ast.expr, receiver: str, index: str) -> bool:
 
 
 def _changed(statement: ast.stmt) -> ast.expr | None:
-    """What a statement changes in place, or may."""
+    """The expressions that a statement changes in place, or may."""
     if isinstance(statement, ast.AugAssign):
         return statement.target
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
@@ -140,7 +140,7 @@ def _is_key(node: ast.expr) -> bool:
 
 
 def _element(node: ast.Subscript, dataset: Instance) -> Value:
-    """What stands for an element of what the data set holds; None where it is no view and no object of its own."""
+    """The expression of an element that the data set holds; None where it is no view and no object of its own."""
     held = dataset.slots.get(node.value.attr) if isinstance(node.value, ast.Attribute) else None
     if isinstance(held, Tensor):
         return held if held.spec.shape else None

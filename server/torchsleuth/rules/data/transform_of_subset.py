@@ -35,7 +35,7 @@ from torchsleuth.values import Instance, LibraryObject, Value
 
 CODE = "TS622"
 _TRANSFORMS = frozenset({"transform", "transforms", "target_transform"})
-"""What the data sets of torchvision apply."""
+"""The transforms that the data sets of torchvision apply."""
 _OF_SUBSETS = frozenset({"dataset", "indices"})
 
 

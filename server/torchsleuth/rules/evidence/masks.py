@@ -57,7 +57,7 @@ class Masks:
         self._analysis = analysis
 
     def meaning(self, mask: Tensor, depth: int = _MAX_STEPS) -> Meaning | None:
-        """What is True in a mask, None where that is not known."""
+        """The meaning of True in a mask, None where that is not known."""
         origin = mask.origin
         if origin is None or depth == 0 or mask.identity in self._written:
             return None
@@ -93,7 +93,7 @@ class Masks:
         return self._inverted(origin, depth) if from_one and len(origin.sources) == 1 else None
 
     def _combined(self, origin: Origin, both: bool, depth: int) -> Meaning | None:
-        """What two masks say together, where that is to be kept which both keep, or left out which either leaves out."""
+        """The meaning of two masks together, where that is to be kept which both keep, or left out which either leaves out."""
         found = [self.meaning(source, depth - 1) for source in origin.sources]
         if len(found) != 2 or found[0] is None or found[1] is None:
             return None

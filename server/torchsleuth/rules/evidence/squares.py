@@ -28,7 +28,7 @@ _STEPS_BEFORE = 3
 
 
 class Uses:
-    """What is computed from what."""
+    """The operations that each tensor goes into."""
 
     def __init__(self, analysis: Analysis) -> None:
         self._found: defaultdict[int, list[Operation]] = defaultdict(list)

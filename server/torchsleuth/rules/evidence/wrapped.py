@@ -21,7 +21,7 @@ _INNER = {
     "torch.nn.parallel.DistributedDataParallel": "module",
     "torch.compile": "_orig_mod",
 }
-"""What wraps a module, and the attribute that the module is then, with which the names in a state begin."""
+"""Wrappers of a module, and the attribute that the module is then, with which the names in a state begin."""
 _OWN = frozenset({"state_dict", "load_state_dict"})
 
 
@@ -108,7 +108,7 @@ def _wrapper(analysis: Analysis, wraps: list[LibraryCall], state: LibraryObject)
 
 
 def _targets(analysis: Analysis, wrap: LibraryCall, statement: ast.Assign) -> list[str]:
-    """What a wrapper is bound to, as it is."""
+    """The targets that a wrapper is bound to, as it is."""
     source = analysis.source_of(wrap.site.span.path)
     plain = statement.value in (wrap.site.node, analysis.index(source.path).same(wrap.site.node))
     return [source.segment(target) for target in statement.targets] if plain else []

@@ -273,7 +273,7 @@ def _finding(analysis: Analysis, sighting: DeclaredSighting, wrong: list[int]) -
 
 
 def _text(source: SourceText, sighting: DeclaredSighting, wrong: list[int], value: str) -> str:
-    """What is wrong with a value beside which a shape is written."""
+    """The contradiction between a value and the shape that is written beside it."""
     declared, shape = sighting.declared, sighting.shape or ()
     texts = {
         "kind": message(f"declared.{declared.kind}"),

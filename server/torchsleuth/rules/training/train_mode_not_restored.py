@@ -70,7 +70,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _dependent(analysis: Analysis, module: Value) -> str | None:
-    """What of a module depends on its mode. One that nobody passes has such layers: otherwise, nobody would switch it."""
+    """The part of a module that depends on its mode. One that nobody passes has such layers: otherwise, nobody would switch it."""
     layer = next(mode_dependent(analysis, module), None)
     if layer is None:
         return message("train.missing.any") if stands_for_any(module) else None

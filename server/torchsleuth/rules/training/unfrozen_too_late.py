@@ -60,7 +60,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _filtered(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
-    """What an optimizer is given, where it is what requires grad of it."""
+    """The parameters that an optimizer is given, where they are those that require grad."""
     node = call.site.node
     given = node.args[0] if isinstance(node, ast.Call) and node.args else None
     if isinstance(given, ast.Name):

@@ -1,4 +1,4 @@
-"""What a probe has of the process that it works in: places, the stream of events, and the end of the script."""
+"""A probe's access to the process that it works in: places, the stream of events, and the end of the script."""
 
 from __future__ import annotations
 

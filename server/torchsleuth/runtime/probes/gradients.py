@@ -186,7 +186,7 @@ class Probe:
         }
 
     def _error(self, kind: Any, arguments: list[Any], inputs: list[int], outputs: list[Any]) -> str | None:
-        """What gradcheck says; None where it agrees."""
+        """The objection of gradcheck; None where it agrees."""
         torch = self._torch
         exact = all(item.dtype in (torch.float64, torch.complex128) for item in outputs)
         tolerance = {} if exact else {"eps": 1e-2, "atol": 1e-2, "rtol": 1e-2}

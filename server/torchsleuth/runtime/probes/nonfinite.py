@@ -152,7 +152,7 @@ class Probe:
             self._births[_storage(made)] = self._birth(function, node, operands, before, made)
 
     def _birth(self, function: Any, node: Any, operands: Any, before: Any, made: Any) -> Birth:
-        """What a result that is not finite comes from: the birth of an operand, or a new one."""
+        """The origin of a result that is not finite: the birth of an operand, or a new one."""
         name = function.overloadpacket.__name__
         if name.startswith(_UNINITIALISED):
             return self._new(UNSET, name, node, before, made)

@@ -31,7 +31,7 @@ class Pinned:
         self._nodes: dict[int, ast.Subscript | None] = {}
         self._trees: dict[str, dict[Span, ast.Subscript]] = {}
         self._seen: dict[int, list[tuple[Any, Any]]] = {}
-        """What is indexed, and what came of it, in the first step."""
+        """The indexed tensor and the result, in the first step."""
         self._times: dict[int, int] = {}
         """How often each place was evaluated in the step that goes on."""
         self._first = True
