@@ -18,7 +18,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 HEADROOM_BYTES = 8 << 30
 """Address space that the process may use beyond what it has when it is closed."""
@@ -78,7 +78,7 @@ def close(store: Path | None) -> None:
     with contextlib.suppress(OSError):
         tempfile.gettempdir()
     _limit_resources()
-    sys.addaudithook(_hook(_resolved([] if store is None else [store]), installed_folders()))
+    sys.addaudithook(_Guard(_resolved([] if store is None else [store]), installed_folders()))
 
 
 def installed_folders() -> tuple[str, ...]:
@@ -119,84 +119,95 @@ def _resolved(paths: Iterable[str | Path]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _hook(stores: tuple[str, ...], installed: tuple[str, ...]) -> Callable[[str, tuple[Any, ...]], None]:
-    own_group = os.getpgrp() if sys.platform != "win32" else -1
+class _Guard:
+    """The audit hook. Events are judged once by their name; those that may be harmless, each time by their arguments.
 
-    def refuse(event: str, *told: object) -> None:
-        what = " ".join([event, *(str(part)[:200] for part in told)])
-        _refusals.append(what)
-        raise Refused(what)
+    `stores`: folders in which it may write; `installed`: folders whose code it may run, each with a separator at its end.
+    """
 
-    def on_open(event: str, arguments: tuple[Any, ...]) -> None:
+    __slots__ = ("_checked", "_installed", "_own_group", "_refused", "_stores")
+
+    def __init__(self, stores: tuple[str, ...], installed: tuple[str, ...]) -> None:
+        self._stores = stores
+        self._installed = installed
+        self._own_group = os.getpgrp() if sys.platform != "win32" else -1
+        self._refused: dict[str, bool] = {}
+        self._checked: dict[str, Callable[[str, tuple[Any, ...]], None]] = {
+            "open": self._open,
+            "exec": self._exec,
+            "import": self._import,
+            "ctypes.dlopen": self._load_library,
+            "sqlite3.connect": self._connect,
+            "sqlite3.connect/handle": self._connect,
+            "os.killpg": self._kill,
+            **dict.fromkeys(_CHANGES, self._change),
+        }
+
+    def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "builtins.id":
+            return
+        check = self._checked.get(event)
+        if check is not None:
+            check(event, arguments)
+            return
+        refused = self._refused.get(event)
+        if refused is None:
+            family = event.partition(".")[0]
+            refused = event in _REFUSED or (family in _FAMILIES and event not in _HARMLESS)
+            self._refused[event] = refused
+        if refused:
+            _refuse(event, *_told(arguments))
+
+    def _open(self, event: str, arguments: tuple[Any, ...]) -> None:
         path, mode, flags = (*arguments, None, None, None)[:3]
         writes = bool(isinstance(flags, int) and flags & _WRITING)
         writes = writes or (isinstance(mode, str) and any(letter in mode for letter in "wax+"))
         # A number is a descriptor that is open already.
-        if writes and not isinstance(path, int) and not _below(path, stores) and path != os.devnull:
-            refuse(event, path)
+        if writes and not isinstance(path, int) and not _below(path, self._stores) and path != os.devnull:
+            _refuse(event, path)
 
-    def on_exec(event: str, arguments: tuple[Any, ...]) -> None:
+    def _exec(self, event: str, arguments: tuple[Any, ...]) -> None:
         name = getattr(arguments[0], "co_filename", "") if arguments else ""
         # Generated code (dataclasses, named tuples, sympy) has a name in brackets, frozen modules too.
-        if not (name.startswith("<") and name.endswith(">")) and not _below(name, installed):
-            refuse(event, name)
+        if not (name.startswith("<") and name.endswith(">")) and not _below(name, self._installed):
+            _refuse(event, name)
 
-    def on_import(event: str, arguments: tuple[Any, ...]) -> None:
+    def _import(self, event: str, arguments: tuple[Any, ...]) -> None:
         # Only libraries of machine code come with their file here; the code of the others is executed.
         file = arguments[1] if len(arguments) > 1 else None
-        if file and not _below(file, installed):
-            refuse(event, arguments[0], file)
+        if file and not _below(file, self._installed):
+            _refuse(event, arguments[0], file)
 
-    def on_library(event: str, arguments: tuple[Any, ...]) -> None:
+    def _load_library(self, event: str, arguments: tuple[Any, ...]) -> None:
         name = arguments[0] if arguments else None
         if isinstance(name, str) and os.path.basename(name) == name and getattr(_this_thread, "imports", False):
             return
-        if name is not None and not _below(name, installed):
-            refuse(event, name)
+        if name is not None and not _below(name, self._installed):
+            _refuse(event, name)
 
-    def on_change(event: str, arguments: tuple[Any, ...]) -> None:
+    def _change(self, event: str, arguments: tuple[Any, ...]) -> None:
         paths = arguments[:2] if event == "os.rename" else arguments[:1]
         # The folder itself may be made.
-        if not all(isinstance(path, str | os.PathLike) and _below(os.path.join(path, "_"), stores) for path in paths):
-            refuse(event, *paths)
+        inside = (
+            isinstance(path, str | os.PathLike) and _below(os.path.join(path, "_"), self._stores) for path in paths
+        )
+        if not all(inside):
+            _refuse(event, *paths)
 
-    def on_database(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "sqlite3.connect" and not _below(arguments[0], stores):
-            refuse(event, *arguments[:1])
+    def _connect(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "sqlite3.connect" and not _below(arguments[0], self._stores):
+            _refuse(event, *arguments[:1])
 
-    def on_killing(event: str, arguments: tuple[Any, ...]) -> None:
+    def _kill(self, event: str, arguments: tuple[Any, ...]) -> None:
         """The process may end its own group."""
-        if arguments != (own_group, signal.SIGKILL) or own_group != os.getpid():
-            refuse(event)
+        if arguments != (self._own_group, signal.SIGKILL) or self._own_group != os.getpid():
+            _refuse(event)
 
-    checked: dict[str, Callable[[str, tuple[Any, ...]], None]] = {
-        "open": on_open,
-        "exec": on_exec,
-        "import": on_import,
-        "ctypes.dlopen": on_library,
-        "sqlite3.connect": on_database,
-        "sqlite3.connect/handle": on_database,
-        "os.killpg": on_killing,
-        **dict.fromkeys(_CHANGES, on_change),
-    }
-    refused: dict[str, bool] = {}
 
-    def hook(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "builtins.id":
-            return
-        check = checked.get(event)
-        if check is not None:
-            check(event, arguments)
-            return
-        verdict = refused.get(event)
-        if verdict is None:
-            family = event.partition(".")[0]
-            verdict = event in _REFUSED or (family in _FAMILIES and event not in _HARMLESS)
-            refused[event] = verdict
-        if verdict:
-            refuse(event, *_told(arguments))
-
-    return hook
+def _refuse(event: str, *told: object) -> NoReturn:
+    what = " ".join([event, *(str(part)[:200] for part in told)])
+    _refusals.append(what)
+    raise Refused(what)
 
 
 def _told(arguments: Sequence[object]) -> list[object]:

@@ -214,25 +214,7 @@ class Calls(Choices):
             self._fits(callee, callee, call)
             return self.call_function(callee, call.args, call.kwargs, node, call.frame)
         if isinstance(callee, Bound):
-            if node is not None and is_module(callee.receiver):
-                name = callee.function if isinstance(callee.function, str) else callee.function.name
-                site = self.site(node, call.frame)
-                self.trace.method_calls.append(MethodCall(name, site, callee.receiver, callee.function))
-            if isinstance(callee.function, Function):
-                if node is not None and callee.function.name in LOOP_METHODS:
-                    self.trace.own_calls.add(call.frame.source.span(node))
-                self._fits(callee, callee.function, call)
-                args = (callee.receiver, *call.args)
-                return self.call_function(callee.function, args, call.kwargs, node, call.frame)
-            path = _method_path(callee.receiver, callee.function)
-            told = path.startswith("torch.optim.") and callee.function == "step"  # by rules of their own
-            opaque = isinstance(callee.receiver, Instance) and callee.receiver.cls.opaque
-            if not told and not opaque:
-                parameters = self.oracle.signature(path)
-                misuse.misfits(self, parameters and parameters[1:], callee, call)
-            value = operations.of(self, callee.receiver).method(callee.function, call)
-            self._record_call(path, callee.receiver, call, value)
-            return value
+            return self._call_bound(callee, call)
         if isinstance(callee, Builtin):
             return callee.call(call)
         if isinstance(callee, Partial):
@@ -247,6 +229,33 @@ class Calls(Choices):
             return self.instantiate(callee, call.args, call.kwargs, node, call.frame)
         if isinstance(callee, Instance):
             return self._call_instance(callee, call)
+        return self._call_foreign(callee, call)
+
+    def _call_bound(self, callee: Bound, call: Arguments) -> Value:
+        """A method: of a class of the user's, or of any other value."""
+        node = call.node if isinstance(call.node, ast.Call) else None
+        if node is not None and is_module(callee.receiver):
+            name = callee.function if isinstance(callee.function, str) else callee.function.name
+            site = self.site(node, call.frame)
+            self.trace.method_calls.append(MethodCall(name, site, callee.receiver, callee.function))
+        if isinstance(callee.function, Function):
+            if node is not None and callee.function.name in LOOP_METHODS:
+                self.trace.own_calls.add(call.frame.source.span(node))
+            self._fits(callee, callee.function, call)
+            return self.call_function(callee.function, (callee.receiver, *call.args), call.kwargs, node, call.frame)
+        path = _method_path(callee.receiver, callee.function)
+        told = path.startswith("torch.optim.") and callee.function == "step"  # by rules of their own
+        opaque = isinstance(callee.receiver, Instance) and callee.receiver.cls.opaque
+        if not told and not opaque:
+            parameters = self.oracle.signature(path)
+            misuse.misfits(self, parameters and parameters[1:], callee, call)
+        value = operations.of(self, callee.receiver).method(callee.function, call)
+        self._record_call(path, callee.receiver, call, value)
+        return value
+
+    def _call_foreign(self, callee: Value, call: Arguments) -> Value:
+        """A function or module of a library, or a callee that is not known."""
+        node = call.node if isinstance(call.node, ast.Call) else None
         misuse.calls(self, callee, node, call.frame)
         kinds.uses(self, callee, "call", node and node.func, call.frame)
         if isinstance(callee, LibraryModule):
@@ -261,17 +270,15 @@ class Calls(Choices):
             value = dispatch.call_native(self, callee, call)
             self._record_call(callee.path, None, call, value)
             return value
-        if is_unknown(callee) and node is not None and isinstance(node.func, ast.Attribute) and not call.args:
-            if node.func.attr in LOOP_METHODS:
-                self.event(node.func.attr, UNKNOWN, node, call.frame)
-        if is_unknown(callee) and node is not None and isinstance(node.func, ast.Attribute):
-            if node.func.attr == "requires_grad_":
-                self.unknown_set()
+        method = node.func.attr if node is not None and isinstance(node.func, ast.Attribute) else None
+        if is_unknown(callee) and node is not None and method in LOOP_METHODS and not call.args:
+            self.event(method, UNKNOWN, node, call.frame)
+        if is_unknown(callee) and method == "requires_grad_":
+            self.unknown_set()
         value = operations.of(self, callee).called(call)
         if is_unknown(value):
             self.escape((*call.args, *call.kwargs.values()))
-            called = node.func if node is not None else None
-            if not isinstance(called, ast.Attribute) or called.attr not in _LOOKING_ON:
+            if method not in _LOOKING_ON:
                 self.may_move((*call.args, *call.kwargs.values()))
         return value
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import traceback
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 from torchsleuth.interp import demands, kinds, limits, misuse, operations, reasons, special, unset
@@ -22,6 +21,7 @@ from torchsleuth.interp.arithmetic import (
 )
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.calls import Calls
+from torchsleuth.interp.comprehension import Comprehension
 from torchsleuth.interp.exceptions import Thrown, throw
 from torchsleuth.interp.exceptions import made as raised
 from torchsleuth.interp.iteration import Iteration
@@ -38,7 +38,6 @@ from torchsleuth.interp.library import (
 )
 from torchsleuth.interp.library.plain import ABSENT
 from torchsleuth.interp.reasons import Watch
-from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import DType, Native
@@ -69,8 +68,7 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.conditions import Condition, Fact, compared
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.join import MAX_KINDS, MISSING, alike, options, renewed
-from torchsleuth.values.names import Names
+from torchsleuth.values.join import MISSING, options, renewed
 
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add",
@@ -107,8 +105,6 @@ _OF_SIZES: dict[str, Callable[[Size, Size], Size]] = {
     "mod": dims.modulo,
 }
 _WORDS: dict[type[ast.boolop], str] = {ast.And: "and", ast.Or: "or"}
-_PURE = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
-"""The nodes of an expression that does nothing."""
 
 
 class Expressions(Calls):
@@ -696,13 +692,13 @@ class Expressions(Calls):
     # -- comprehensions ----------------------------------------------------------------------------
 
     def on_ListComp(self, node: ast.ListComp, frame: Frame) -> Value:
-        return ListValue(self._comprehend(node, node.elt, frame))
+        return ListValue(Comprehension(self, node, node.elt, frame).elements())
 
     def on_SetComp(self, node: ast.SetComp, frame: Frame) -> Value:
-        return python.make_set(self, self._comprehend(node, node.elt, frame))
+        return python.make_set(self, Comprehension(self, node, node.elt, frame).elements())
 
     def on_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
-        made = ListValue(self._comprehend(node, node.elt, frame), "generator")
+        made = ListValue(Comprehension(self, node, node.elt, frame).elements(), "generator")
         made.once, made.made = misuse.once(), self.site(node, frame)
         made.reads = self._read_later(node, frame)
         return made
@@ -722,100 +718,11 @@ class Expressions(Calls):
 
     def on_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
         pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
-        items = self._comprehend(node, pair, frame)
+        items = Comprehension(self, node, pair, frame).elements()
         if items is None:
             return DictValue(None)
         pairs = Iteration(items, exact=not isinstance(items, Several))
         return DictValue(dictionaries.of_pairs(self, pairs, node, frame))
-
-    def _comprehend(
-        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, element: ast.expr, frame: Frame
-    ) -> tuple[Value, ...] | None:
-        """The elements, or some that stand for them where their number is not known; None if nothing is known of them."""
-        inner = Frame(
-            frame.source,
-            Names(),
-            frame.globals,
-            (frame.names, *frame.closure) if frame.names is not frame.globals else frame.closure,
-            frame.function,
-            frame.receiver,
-            frame.caller,
-            frame.call,
-            frame.depth,
-            self.heap.mark(),
-        )
-        inner.loops, inner.around = frame.loops, frame
-        span = frame.source.span(node)
-        results: list[Value] = []
-        exact = True
-        count: Size | None = None
-
-        def run(position: int) -> None:
-            nonlocal exact, count
-            if position == len(node.generators):
-                results.append(self.eval(element, inner))
-                return
-            generator = node.generators[position]
-            scope = frame if position == 0 else inner
-            sequence = self.eval(generator.iter, scope)
-            misuse.consume(self, sequence, generator.iter, scope)
-            parts = parameters.listed(self, sequence) or ()
-            kinds.goes_through(self, sequence, parts, generator.target, generator.iter, scope)
-            iteration = self.iterate(sequence, generator.iter, scope)
-            if len(node.generators) == 1 and not generator.ifs and not iteration.over_loader:
-                count = iteration.count
-            if not iteration.exact and not _hands_on(element):
-                listed = parameters.listed(self, sequence)
-                iteration = iteration if listed is None else Iteration(listed, exact=True)
-            if node in self.batch_loops:
-                iteration = replace(iteration, over_loader=True)
-            items = list(iteration.items)
-            if not iteration.exact or len(items) > MAX_SEQUENCE:
-                exact, items = False, items[:MAX_KINDS]
-            execution, begun = next(self.loop_executions), len(self.trace.events)
-            before = len(results)
-            plain = not generator.ifs and position == len(node.generators) - 1
-            same = iteration.alike and plain
-            seen: dict[str, Value] | None = {} if plain and position == 0 and _depends_on_names_alone(element) else None
-            for number, item in enumerate(items):
-                if number == 2 and same and exact and _alike_so_far(results[before:]):
-                    second = results[-1]
-                    results.extend(second.copy() for _ in items[2:])
-                    break
-                if seen is not None and type(item) is str and item in seen:
-                    results.append(seen[item])
-                    continue
-                uncertain, assumed = self.uncertain, self.heap.conditions.assumed
-                assumed_before = dict(assumed)
-                self.loop_points.append(LoopPoint(node, span, execution, number, iteration.over_loader))
-                try:
-                    self.assign(generator.target, renewed(item), inner)
-                    tests = [self.eval(test, inner) for test in generator.ifs]
-                    verdicts, facts = [self.truth(test) for test in tests], list(map(self.heap.conditions.of, tests))
-                    if None in verdicts:
-                        exact = False
-                        self.uncertain += 1
-                        for fact in facts:
-                            self.assume(fact)
-                    if False not in verdicts:
-                        run(position + 1)
-                finally:
-                    for condition in [key for key in assumed if key not in assumed_before]:
-                        self.heap.set(assumed, condition, MISSING)
-                    self.loop_points.pop()
-                    self.uncertain = uncertain
-                if seen is not None and type(item) is str and type(results[-1]) in (int, str, float, bool):
-                    seen[item] = results[-1]
-                trains = any(event.kind in ("backward", "step") for event in self.trace.events[begun:])
-                if trains and len(items) == 1 and not iteration.exact:
-                    items.append(item)  # it changes the state, as a loop does: once more from there
-
-        run(0)
-        if exact:
-            return tuple(results)
-        if not results or UNKNOWN in results:
-            return None
-        return Several.counted(self.heap.several(tuple(results)), count)
 
     # -- attributes --------------------------------------------------------------------------------
 
@@ -868,29 +775,3 @@ class Expressions(Calls):
         """The elements that a loop over the value sees."""
         misuse.needs_result(self, value, node, frame)
         return operations.of(self, value).iterate(node, frame)
-
-
-def _alike_so_far(results: Sequence[Value]) -> bool:
-    """Whether two results are tensors that differ in nothing, and that no gradient flows through."""
-    if len(results) != 2 or not all(isinstance(result, Tensor) for result in results):
-        return False
-    first, second = results
-    return first is not second and first.slots["node"] is None and alike(first, second)
-
-
-def _depends_on_names_alone(element: ast.expr) -> bool:
-    """Whether an expression gives the same whenever its names have the same values, and does nothing else."""
-    for part in ast.walk(element):
-        if isinstance(part, ast.Call):
-            called = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
-            if called not in ("get", "index", "ord", "int", "str", "len", "lower", "upper"):
-                return False
-        elif not isinstance(part, _PURE):
-            return False
-    return True
-
-
-def _hands_on(element: ast.expr) -> bool:
-    """Whether a comprehension collects what it runs over as it is."""
-    parts = element.elts if isinstance(element, ast.Tuple) else [element]
-    return all(isinstance(part, ast.Name) for part in parts)

@@ -489,6 +489,10 @@ class Interpreter(ABC):
         """Whether a condition holds: True, False, or None where it is not known."""
 
     @abstractmethod
+    def assume(self, fact: Fact | None, outcome: bool = True) -> None:
+        """From here on a fact is the case, or with a false `outcome`, is not."""
+
+    @abstractmethod
     def sequence(self, value: Value, node: ast.AST, frame: Frame) -> tuple[Value, ...] | None:
         """All elements in order, or None where they are not all known."""
 

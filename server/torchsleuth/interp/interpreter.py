@@ -511,23 +511,8 @@ class Execution(Importing):
                     completion = self.block(node.body, frame)
                 finally:
                     self.loop_points.pop()
-                if completion in (NORMAL, CONTINUE):
-                    self._join_with(state.iteration, state.continues)
-                    completion = NORMAL
-                elif state.continues:
-                    left = self.heap.rollback(state.iteration)
-                    if completion == BREAK:
-                        self.heap.apply(left)
-                        state.breaks.append(self.heap.delta(state.start))
-                        self.heap.rollback(state.iteration)
-                    elif completion == RETURN:
-                        self.heap.apply(left)
-                        frame.returns.append((frame.returned, self.heap.delta(frame.start)))
-                        self.heap.rollback(state.iteration)
-                    self.heap.join(state.continues)
-                    completion = NORMAL
-                else:
-                    left_early = True
+                completion, left_early = self._end_iteration(completion, frame, state)
+                if left_early:
                     break
                 if number == 0 or (number < FORGOTTEN_AFTER and not iteration.exact):
                     after.append(self.heap.delta(state.start))
@@ -539,13 +524,13 @@ class Execution(Importing):
                 if number == 1 and iteration.exact and exits and len(iteration.items) > EXITS_UNROLLED:
                     # How many iterations there are depends on the data.
                     after.append(self.heap.delta(state.start))
-                    iteration = Iteration(iteration.items, exact=False, over_loader=iteration.over_loader)
+                    iteration = iteration.uncounted()
                     state.limit = 2
                 if number == 0 and iteration.exact and not self._affordable(len(iteration.items), steps_before):
-                    iteration = Iteration(iteration.items, exact=False, over_loader=iteration.over_loader)
+                    iteration = iteration.uncounted()
                     state.limit = 2
             if state.lost:
-                iteration = Iteration(iteration.items, exact=False, over_loader=iteration.over_loader)
+                iteration = iteration.uncounted()
             counted = iteration.exact or state.ended or (left_early and state.decided)
             if not counted and not left_early and after and completion == NORMAL:
                 self._widen(node, frame, iteration, state, after, span, execution)
@@ -563,6 +548,25 @@ class Execution(Importing):
         if completion == NORMAL and not left_early and node.orelse:
             return self.block(node.orelse, frame)
         return completion
+
+    def _end_iteration(self, completion: int, frame: Frame, state: LoopState) -> tuple[int, bool]:
+        """How an iteration ends whose paths have come together, and whether that leaves the loop."""
+        if completion in (NORMAL, CONTINUE):
+            self._join_with(state.iteration, state.continues)
+            return NORMAL, False
+        if not state.continues:
+            return completion, True
+        left = self.heap.rollback(state.iteration)
+        if completion == BREAK:
+            self.heap.apply(left)
+            state.breaks.append(self.heap.delta(state.start))
+            self.heap.rollback(state.iteration)
+        elif completion == RETURN:
+            self.heap.apply(left)
+            frame.returns.append((frame.returned, self.heap.delta(frame.start)))
+            self.heap.rollback(state.iteration)
+        self.heap.join(state.continues)
+        return NORMAL, False
 
     def _goes_on(self, backward_before: int) -> bool:
         """Whether more iterations of a training loop are executed as they are: its steps are recorded."""

@@ -24,3 +24,7 @@ class Iteration:
     count: Size | None = None
     loader: LibraryObject | None = None
     alike: bool = False
+
+    def uncounted(self) -> Iteration:
+        """The same elements, standing for however many there are."""
+        return Iteration(self.items, exact=False, over_loader=self.over_loader)

@@ -1,0 +1,169 @@
+"""Comprehensions and generator expressions: the elements that they make."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from torchsleuth.interp import kinds, misuse
+from torchsleuth.interp.arithmetic import MAX_SEQUENCE
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.library import parameters
+from torchsleuth.interp.trace import LoopPoint
+from torchsleuth.tensors.dims import Size
+from torchsleuth.values import UNKNOWN, Several, Tensor, Value
+from torchsleuth.values.frames import Frame
+from torchsleuth.values.join import MAX_KINDS, MISSING, alike, renewed
+from torchsleuth.values.names import Names
+
+Node = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
+_PURE = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.BinOp, ast.operator, ast.expr_context)
+"""The nodes of an expression that does nothing."""
+_PURE_CALLS = ("get", "index", "ord", "int", "str", "len", "lower", "upper")
+
+
+class Comprehension:
+    """One evaluation of a comprehension."""
+
+    def __init__(self, interp: Interpreter, node: Node, element: ast.expr, frame: Frame) -> None:
+        self._interp = interp
+        self._node = node
+        self._element = element
+        self._outer = frame
+        self._inner = _scope_in(frame, interp.heap.mark())
+        self._span = frame.source.span(node)
+        self._results: list[Value] = []
+        self._exact = True
+        """Whether the results are all elements, in their order."""
+        self._count: Size | None = None
+        """The number of elements, where only that is known."""
+
+    def elements(self) -> tuple[Value, ...] | None:
+        """All elements, or some that stand for them where their number is not known; None if nothing is known of them."""
+        self._run(0)
+        if self._exact:
+            return tuple(self._results)
+        if not self._results or UNKNOWN in self._results:
+            return None
+        return Several.counted(self._interp.heap.several(tuple(self._results)), self._count)
+
+    def _run(self, position: int) -> None:
+        """One ``for`` of the comprehension, with those behind it; behind the last one, the element."""
+        if position == len(self._node.generators):
+            self._results.append(self._interp.eval(self._element, self._inner))
+            return
+        interp, generator = self._interp, self._node.generators[position]
+        iteration = self._iteration(position)
+        items = list(iteration.items)
+        if not iteration.exact or len(items) > MAX_SEQUENCE:
+            self._exact, items = False, items[:MAX_KINDS]
+        execution, begun = next(interp.loop_executions), len(interp.trace.events)
+        before = len(self._results)
+        plain = not generator.ifs and position == len(self._node.generators) - 1
+        seen: dict[str, Value] | None = {} if plain and position == 0 and _is_function_of_names(self._element) else None
+        for number, item in enumerate(items):
+            if number == 2 and iteration.alike and plain and self._exact and _are_alike(self._results[before:]):
+                second = self._results[-1]
+                self._results.extend(second.copy() for _ in items[2:])
+                break
+            if seen is not None and type(item) is str and item in seen:
+                self._results.append(seen[item])
+                continue
+            with self._at(LoopPoint(self._node, self._span, execution, number, iteration.over_loader)):
+                interp.assign(generator.target, renewed(item), self._inner)
+                if self._may_pass(generator.ifs):
+                    self._run(position + 1)
+            if seen is not None and type(item) is str and type(self._results[-1]) in (int, str, float, bool):
+                seen[item] = self._results[-1]
+            trains = any(event.kind in ("backward", "step") for event in interp.trace.events[begun:])
+            if trains and len(items) == 1 and not iteration.exact:
+                items.append(item)  # it changes the state, as a loop does: once more from there
+
+    def _iteration(self, position: int) -> Iteration:
+        """The iterable of one ``for``; the first one is evaluated where the comprehension stands."""
+        interp, generator = self._interp, self._node.generators[position]
+        scope = self._outer if position == 0 else self._inner
+        sequence = interp.eval(generator.iter, scope)
+        misuse.consume(interp, sequence, generator.iter, scope)
+        listed = parameters.listed(interp, sequence)
+        kinds.goes_through(interp, sequence, listed or (), generator.target, generator.iter, scope)
+        iteration = interp.iterate(sequence, generator.iter, scope)
+        if len(self._node.generators) == 1 and not generator.ifs and not iteration.over_loader:
+            self._count = iteration.count
+        if not iteration.exact and not _hands_on(self._element) and listed is not None:
+            iteration = Iteration(listed, exact=True)
+        return replace(iteration, over_loader=True) if self._node in interp.batch_loops else iteration
+
+    @contextmanager
+    def _at(self, point: LoopPoint) -> Iterator[None]:
+        """One iteration: what a test assumes in it holds no longer."""
+        interp = self._interp
+        uncertain, assumed = interp.uncertain, interp.heap.conditions.assumed
+        before = dict(assumed)
+        interp.loop_points.append(point)
+        try:
+            yield
+        finally:
+            for condition in [key for key in assumed if key not in before]:
+                interp.heap.set(assumed, condition, MISSING)
+            interp.loop_points.pop()
+            interp.uncertain = uncertain
+
+    def _may_pass(self, tests: Sequence[ast.expr]) -> bool:
+        """Whether the tests of a ``for`` may all hold. Where that is not known, they are assumed to."""
+        interp = self._interp
+        values = [interp.eval(test, self._inner) for test in tests]
+        verdicts, facts = [interp.truth(value) for value in values], list(map(interp.heap.conditions.of, values))
+        if None in verdicts:
+            self._exact = False
+            interp.uncertain += 1
+            for fact in facts:
+                interp.assume(fact)
+        return False not in verdicts
+
+
+def _scope_in(frame: Frame, mark: int) -> Frame:
+    """The scope of a comprehension that stands in a frame."""
+    inner = Frame(
+        frame.source,
+        Names(),
+        frame.globals,
+        (frame.names, *frame.closure) if frame.names is not frame.globals else frame.closure,
+        frame.function,
+        frame.receiver,
+        frame.caller,
+        frame.call,
+        frame.depth,
+        mark,
+    )
+    inner.loops, inner.around = frame.loops, frame
+    return inner
+
+
+def _are_alike(results: Sequence[Value]) -> bool:
+    """Whether two results are tensors that differ in nothing, and that no gradient flows through."""
+    if len(results) != 2 or not all(isinstance(result, Tensor) for result in results):
+        return False
+    first, second = results
+    return first is not second and first.slots["node"] is None and alike(first, second)
+
+
+def _is_function_of_names(element: ast.expr) -> bool:
+    """Whether an expression gives the same whenever its names have the same values, and does nothing else."""
+    for part in ast.walk(element):
+        if isinstance(part, ast.Call):
+            called = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
+            if called not in _PURE_CALLS:
+                return False
+        elif not isinstance(part, _PURE):
+            return False
+    return True
+
+
+def _hands_on(element: ast.expr) -> bool:
+    """Whether a comprehension collects what it runs over as it is."""
+    parts = element.elts if isinstance(element, ast.Tuple) else [element]
+    return all(isinstance(part, ast.Name) for part in parts)
