@@ -169,13 +169,18 @@ def _runs_with(root: Path, script: Script, fix: Fix) -> bool:
         if edits := tuple(edit for edit in fix.edits if edit.path == path):
             files[name] = SourceText(path, text).apply(edits)
     _write(copy, files)
-    if not script.command:
+    if not script.command and not _starts_afresh(script):
         return Fork(lambda: _run_plainly(script.main), copy).wait() == 0
-    command = [sys.executable, "-m", *script.command, script.main]
+    command = [sys.executable, *(["-m", *script.command] if script.command else []), script.main]
     try:
         return subprocess.run(command, cwd=copy, capture_output=True, timeout=SECONDS).returncode == 0
     except subprocess.TimeoutExpired:
         return False
+
+
+def _starts_afresh(script: Script) -> bool:
+    """Whether the script starts processes that load it again, which a fork cannot do."""
+    return any("spawn" in text for text in script.files.values())
 
 
 def _run_plainly(name: str) -> int:

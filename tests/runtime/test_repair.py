@@ -122,11 +122,11 @@ def test_a_fix_that_only_moves_the_error_is_taken_back(tmp_path: Path) -> None:
     script = tmp_path / "moved.py"
     text = (
         "import sys\nimport torch\nfrom torch import nn\nrows = int(sys.argv[1])\nnet = nn.Linear(8, 3)\n"
-        "x, y = torch.ones(rows, 4), torch.zeros(5, dtype=torch.long)\nout = net(x.view(-1, 8))\n"
+        "x, y = torch.ones(rows, 4), torch.zeros(int(sys.argv[2]), dtype=torch.long)\nout = net(x.view(-1, 8))\n"
         "loss = nn.functional.cross_entropy(net(x), y)\nloss.backward()\n"
     )
     script.write_text(text)
-    outcome = repair(script, ("12",), tmp_path / "copy", sys.executable, lambda line: None)
+    outcome = repair(script, ("12", "5"), tmp_path / "copy", sys.executable, lambda line: None)
     assert not outcome.success and outcome.repairs == () and outcome.modified == ()
     assert (tmp_path / "copy" / "moved.py").read_text() == text
 
@@ -134,7 +134,7 @@ def test_a_fix_that_only_moves_the_error_is_taken_back(tmp_path: Path) -> None:
 def test_a_traceback_on_the_way_is_no_success(tmp_path: Path) -> None:
     script = tmp_path / "thread.py"
     script.write_text(
-        "import threading\nimport torch\nthread = threading.Thread(target=lambda: torch.ones(2) + torch.ones(3))\n"
+        "import threading\nimport torch\nthread = threading.Thread(target=lambda: torch.ones(len('ab')) + torch.ones(len('abc')))\n"
         "thread.start()\nthread.join()\n"
     )
     outcome = repair(script, (), tmp_path / "copy", sys.executable, lambda line: None)

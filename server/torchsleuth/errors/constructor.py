@@ -92,9 +92,10 @@ def change_argument(case: Case, wanted: Any, *names: str) -> Iterator[Fix]:
     in_scope = [
         _fix(case, site.source, node, name, variable)
         for variable, value in module["constructor"]["names"].items()
-        if value == wanted and not isinstance(node, ast.Constant) and site.source.segment(node) != variable
+        if value == wanted and site.source.segment(node) != variable
     ][:2]
-    yield from [*in_scope, *outer, here]
+    written = isinstance(node, ast.Constant)
+    yield from [*outer, here, *in_scope] if written else [*in_scope, *outer, here]
 
 
 def _fix(case: Case, source: SourceText, node: ast.expr, name: str, new: Any) -> Fix:

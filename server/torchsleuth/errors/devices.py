@@ -50,7 +50,7 @@ def _move_fixes(case: Case) -> Iterator[Fix]:
         device = f'"{weight["device"].split(":")[0]}"'
     if device is not None:
         for node, tensor in found:
-            if not _is_accelerator(tensor):
+            if not _is_accelerator(tensor) and device != '"meta"':
                 yield append(frame, node, f".to({device})")
     if (
         weight is not None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from torchsleuth.errors import processes
 from torchsleuth.errors.case import Case, Sources
 from torchsleuth.errors.catalogue import find
 from torchsleuth.errors.constructor import related_constructor
 from torchsleuth.errors.entry import ErrorEntry
+from torchsleuth.errors.general import generally
 from torchsleuth.errors.origin import related_origins
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, Fix, Json, Related
@@ -56,7 +59,7 @@ def _text(entry: ErrorEntry, case: Case) -> str:
 def _distinct(entry: ErrorEntry, case: Case) -> tuple[Fix, ...]:
     """The first few fixes, each edit once, and none that changes nothing."""
     found: dict[object, Fix] = {}
-    for fix in entry.fixes(case):
+    for fix in chain(entry.fixes(case), generally(case)):
         changes = any(case.sources(edit.path).slice(edit.start, edit.end) != edit.new_text for edit in fix.edits)
         if changes:
             found.setdefault(fix.edits, fix)

@@ -73,6 +73,14 @@ def _numbers_of_optimizer(case: Case) -> Iterator[Fix]:
             yield replace(case.frame, keyword.value, f"float({case.frame.text(keyword.value)})")
 
 
+def _copied(case: Case) -> Iterator[Fix]:
+    """``copy.deepcopy(y)`` → ``copy.deepcopy(y.detach())``; of a module that keeps such a tensor, its state."""
+    given = case.frame.argument(0, "x")
+    if given is not None:
+        is_module = (case.frame.value(given) or {}).get("kind") == "module"
+        yield append(case.frame, given, ".state_dict()" if is_module else ".detach()", safe=not is_module)
+
+
 _FIXES: dict[str, FixBuilder] = {
     "explain.anomaly": _away_from_zero,
     "explain.lengths_sorted": _with_argument("enforce_sorted=False"),
@@ -82,7 +90,7 @@ _FIXES: dict[str, FixBuilder] = {
     "explain.negative_stride": convert_argument(".copy()", 0),
     "explain.from_numpy": _function("as_tensor"),
     "explain.bfloat16": convert_receiver(".float()"),
-    "explain.deepcopy": convert_argument(".detach()", 0, "x"),
+    "explain.deepcopy": _copied,
     "explain.multinomial": _with_argument("replacement=True"),
     "explain.no_state": convert_argument(".state_dict()", 0, "state_dict"),
 }

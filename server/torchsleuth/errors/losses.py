@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.errors.case import Case
+from torchsleuth.errors.constructor import change_argument
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import FixBuilder, append, convert_argument, replace
 from torchsleuth.messages import message
@@ -53,15 +54,18 @@ def _agreeing(classes: bool) -> FixBuilder:
     return build
 
 
+def _bounds(case: Case) -> list[float] | None:
+    """The least and the largest label: of all that these were cut out of, where the run could see them."""
+    target = case.call_input("target") or _shapes(case)[1] or {}
+    return target.get("whole_range") or target.get("range")
+
+
 def _label_text(case: Case) -> str:
-    _, target = _shapes(case)
-    bounds = (target or {}).get("range")
-    return "error.label.one_based" if _one_based(case) else "error.label" if bounds else "error.label.plain"
+    return "error.label.one_based" if _one_based(case) else "error.label" if _bounds(case) else "error.label.plain"
 
 
 def _one_based(case: Case) -> bool:
-    prediction, target = _shapes(case)
-    bounds = (target or {}).get("range")
+    prediction, bounds = _shapes(case)[0], _bounds(case)
     if not bounds or prediction is None or len(prediction["shape"]) < 2:
         return False
     return bool(bounds[0] == 1 and bounds[1] == prediction["shape"][1])
@@ -75,6 +79,10 @@ def _label_fixes(case: Case) -> Iterator[Fix]:
             if not isinstance(target, ast.BinOp)
             else replace(case.frame, target, f"({case.frame.text(target)}) - 1")
         )
+    producer, bounds = case.crash.get("producer"), _bounds(case)
+    if producer is not None and bounds and bounds[0] >= 0:
+        layer = Case({**case.crash, "module": producer}, case.sources, case.match)
+        yield from change_argument(layer, int(bounds[1]) + 1, "out_features", "out_channels")
 
 
 def _logits_fixes(case: Case) -> Iterator[Fix]:

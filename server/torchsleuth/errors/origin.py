@@ -37,6 +37,13 @@ def related_origins(case: Case) -> list[Related]:
     return list(found.values())[:MAX_ORIGINS]
 
 
+def followed_operands(case: Case) -> Iterator[tuple[ast.expr, SourceText, ast.AST]]:
+    """The operands of the failing expression with the places that made them, themselves included, the nearest first."""
+    for node in _operands(case):
+        yield node, case.frame.source, node
+        yield from ((node, source, place) for source, place in _Followed(case.frames).of(node, 0))
+
+
 def made_at(frames: list[CrashFrame], depth: int, name: str) -> Span | None:
     """Where a name of one of the frames, or an attribute of its ``self``, was filled, or else bound."""
     frame = frames[depth]

@@ -228,7 +228,8 @@ def _gather_fixes(case: Case) -> Iterator[Fix]:
 
 
 def _embedding_range(case: Case) -> list[float] | None:
-    return (case.input or {}).get("range")
+    found = case.input or {}
+    return found.get("whole_range") or found.get("range")
 
 
 def _embedding_text(case: Case) -> str:

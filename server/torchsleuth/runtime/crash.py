@@ -12,6 +12,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from torchsleuth.runtime.anomalies import forward_of
+from torchsleuth.runtime.graphs import Graph
 from torchsleuth.runtime.holders import holders, is_out_of_memory
 from torchsleuth.runtime.recorder import Recorder
 from torchsleuth.runtime.registry import ConstructorRegistry, code_span
@@ -22,6 +23,7 @@ from torchsleuth.runtime.values import describe_value, evaluate, is_module, is_t
 MAX_USER_FRAMES = 12
 MAX_CALLS = 8
 MAX_OPERANDS = 24
+_TRACED = {"kind": "tensor", "type": "Tensor", "dtype": "float32", "device": "cpu", "requires_grad": False}
 Entry = tuple[FrameType, int, "Span | None"]
 
 
@@ -57,6 +59,8 @@ class CrashReporter:
             "worker": False,
             "sample": _sample(entries),
         }
+        if "out of bounds" in found["message"]:
+            found["producer"] = self._producer(library, entries)
         if is_out_of_memory(found["message"]):
             found["holders"] = holders([entries[index][0] for index in reversed(user[-MAX_USER_FRAMES:])])
         forward = forward_of(found["message"], [entry[0] for entry in library])
@@ -138,7 +142,11 @@ class CrashReporter:
             known, value = evaluate(node, frame)
             if known and not callable_only(value):
                 described = describe_value(value)
-            elif not known and (last := self._recorder.last_seen(path, span_of(node))) is not None:
+            elif (
+                not known
+                and span_of(node) != span
+                and (last := self._recorder.last_seen(path, span_of(node))) is not None
+            ):
                 described = {"kind": "tensor", "type": "Tensor", **last}
             else:
                 continue
@@ -177,6 +185,20 @@ class CrashReporter:
             "constructor": self._registry.constructor(module),
         }
 
+    def _producer(self, library: list[Entry], entries: list[Entry]) -> dict[str, Any] | None:
+        """The layer that made the input of the function that failed."""
+        for frame, _, _ in library:
+            made: Any = frame.f_locals.get("input")
+            if is_tensor(made) and made.grad_fn is not None:
+                graph = Graph(made.grad_fn)
+                node = graph.node(made.grad_fn)
+                weight = graph.layer_before(node) if node is not None else None
+                for module in self._registry.alive() if weight is not None else ():
+                    own = module.__dict__.get("_parameters") or {}
+                    if any(parameter is weight for parameter in own.values()):
+                        return self._describe_module(module, entries, True)
+        return None
+
     def _take_over(self, found: dict[str, Any], hidden: Told) -> None:
         """The error that a message tells of, and the user's places in it, instead of the one that brought it here."""
         frames = [
@@ -192,10 +214,28 @@ class CrashReporter:
         found["module"] = None
         found["type"], found["message"] = hidden.type, hidden.message
         found["frames"] = [{**frame, "operands": []} for frame in reversed(frames)] + found["frames"]
+        if frames and hidden.shapes:
+            found["frames"][0]["operands"] = self._traced(found["frames"][0], hidden.shapes)
         if frames and hidden.places and not self._owns(hidden.places[-1].path):
             last = hidden.places[-1]
             found["library"] = {"path": last.path, "line": last.line, "span": None, "function": last.function}
             found["calls"] = [{**found["library"], "owner": None, "inputs": {}}]
+
+    def _traced(self, frame: dict[str, Any], shapes: tuple[tuple[int, ...], ...]) -> list[dict[str, Any]]:
+        """The operands of an expression, with the shapes that a compiler traced it with."""
+        span = frame["span"] and tuple(frame["span"])
+        for node in ast.walk(self._tree(frame["path"])):
+            if isinstance(node, ast.BinOp | ast.Call) and span_of(node) == span:
+                owner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+                operands = [node.left, node.right] if isinstance(node, ast.BinOp) else list(node.args)
+                if len(operands) + 1 == len(shapes) and owner is not None:
+                    operands = [owner, *operands]
+                if len(operands) == len(shapes):
+                    return [
+                        {"span": span_of(part), "value": {**_TRACED, "shape": list(shape)}}
+                        for part, shape in zip(operands, shapes)
+                    ]
+        return []
 
     def _marked(self, place: Place) -> Span | None:
         """The expression that is marked, or that is called by what is marked."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torchsleuth.runtime.rewrite import Span
 
@@ -16,6 +16,7 @@ _SCRIPTED = re.compile(
     r'^ *File "([^"]+)", line (\d+)(?:, in (\S+))?\n((?:.*\n){1,12}?)( *)(~[~.]*)( <--- HERE)', re.MULTILINE
 )
 _INSIDE = re.compile(r"got (\w+)\((['\"])(.*?)\2\)", re.DOTALL)
+_TRACED = re.compile(r"FakeTensor\([^()]*?size=\(([\d, ]*)\)")
 _LAST = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?\Z", re.MULTILINE | re.DOTALL)
 _ITEM = re.compile(r"DataLoader worker process (\d+)")
 
@@ -39,6 +40,8 @@ class Told:
     message: str
     places: tuple[Place, ...]
     worker: bool
+    shapes: tuple[tuple[int, ...], ...] = ()
+    """Those of the operands that a compiler was tracing with."""
 
 
 def innermost(error: BaseException, is_origin: Callable[[BaseException], bool]) -> BaseException:
@@ -129,7 +132,7 @@ def _of_script_text(message: str) -> Told | None:
 
 def _of_compiler(error: BaseException, message: str) -> Told | None:
     found = _of_compiler_text(message)
-    return found and Told(found.type or type(error).__name__, found.message, found.places, False)
+    return found and replace(found, type=found.type or type(error).__name__)
 
 
 def _of_compiler_text(message: str) -> Told | None:
@@ -141,7 +144,9 @@ def _of_compiler_text(message: str) -> Told | None:
     inside = _INSIDE.search(before)
     if inside is None:
         return Told("", before.strip(), places, False)
-    return Told(inside[1], inside[3].encode().decode("unicode_escape", "replace"), places, False)
+    operands = before[: inside.start()]
+    shapes = tuple(tuple(map(int, re.findall(r"\d+", sizes))) for sizes in _TRACED.findall(operands))
+    return Told(inside[1], inside[3].encode().decode("unicode_escape", "replace"), places, False, shapes)
 
 
 def place_span(place: Place, source: str) -> Span | None:

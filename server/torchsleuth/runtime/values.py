@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import sys
+from collections import OrderedDict, defaultdict
 from types import FrameType
 from typing import Any
 
@@ -13,7 +14,9 @@ from torchsleuth.runtime.recorder import describe
 MAX_ELEMENTS_READ = 4_000_000
 """Tensors up to this size have their range read, once, after the crash."""
 MAX_ITEMS = 8
+MAX_KEYS = 60
 _PLAIN = (int, float, bool, str, type(None))
+_MAPPINGS = (dict, OrderedDict, defaultdict)
 
 
 def is_tensor(value: Any) -> bool:
@@ -48,9 +51,16 @@ def _describe(value: Any, depth: int) -> dict[str, Any]:
     if isinstance(value, tuple | list | set) and depth < 2:
         items = [describe_value(item, depth + 1) for item in list(value)[:MAX_ITEMS]]
         return {"kind": "sequence", "type": name, "length": len(value), "items": items}
+    if type(value) in _MAPPINGS:
+        keys = [key for key in list(value)[:MAX_KEYS] if type(key) in (str, int)]
+        return {"kind": "mapping", "type": name, "length": len(value), "keys": [_short(key) for key in keys]}
     if name == "ndarray":
         return {"kind": "array", "type": name, "shape": list(value.shape), "dtype": str(value.dtype)}
     return {"kind": "object", "type": name}
+
+
+def _short(key: str | int) -> str | int:
+    return key[:80] if isinstance(key, str) else key
 
 
 def _tensor(value: Any) -> dict[str, Any]:
@@ -61,10 +71,20 @@ def _tensor(value: Any) -> dict[str, Any]:
         found["contiguous"] = value.layout == torch.strided and value.is_contiguous()
         found["leaf"] = value.is_leaf
         found["grad_fn"] = None if value.grad_fn is None else type(value.grad_fn).__name__
-        if value.device.type == "cpu" and 0 < value.numel() <= MAX_ELEMENTS_READ and not value.is_complex():
-            low, high = (float(part) for part in torch.aminmax(value.detach()))
-            found["range"] = [low, high] if math.isfinite(low) and math.isfinite(high) else None
+        found.update(_range("range", value))
+        base = value._base if value._is_view() else None
+        if base is not None and base.dtype == value.dtype == torch.int64 and base.dim() <= value.dim():
+            found.update(_range("whole_range", base))  # of the labels that these were cut out of
     return found
+
+
+def _range(name: str, value: Any) -> dict[str, Any]:
+    """The least and the largest element, where that is cheap to read."""
+    torch = sys.modules["torch"]
+    if value.device.type != "cpu" or not 0 < value.numel() <= MAX_ELEMENTS_READ or value.is_complex():
+        return {}
+    low, high = (float(part) for part in torch.aminmax(value.detach()))
+    return {name: [low, high] if math.isfinite(low) and math.isfinite(high) else None}
 
 
 def evaluate(node: ast.expr, frame: FrameType) -> tuple[bool, Any]:

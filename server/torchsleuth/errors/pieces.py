@@ -1,0 +1,72 @@
+"""Batches and pieces of data that are cut in the script: the first length taken for the longest, the last piece shorter."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.errors.case import Case, CrashFrame
+from torchsleuth.errors.fixes import replace
+from torchsleuth.schema import Fix
+
+
+def longest_of_batch(case: Case) -> Iterator[Fix]:
+    """``len(batch[0])`` → ``max(len(item) for item in batch)``, in the function that failed."""
+    frame = case.frame
+    if isinstance(frame.enclosing, ast.Module):
+        return
+    for node in ast.walk(frame.enclosing):
+        if isinstance(node, ast.expr) and (first := _first_length(node)) is not None:
+            whole, length = first
+            if _is_walked(frame, whole):
+                item = frame.text(length)
+                yield replace(frame, node, f"max({item.replace(f'{whole}[0]', 'item', 1)} for item in {whole})")
+
+
+def _first_length(node: ast.expr) -> tuple[str, ast.expr] | None:
+    """The list whose first element is measured, and the measure: ``len(x[0])``, ``x[0].size(0)``, ``x[0].shape[0]``."""
+    measured: ast.expr | None = None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
+        measured = node.args[0]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size":
+        measured = node.func.value
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+        measured = node.value.value
+    if isinstance(measured, ast.Subscript) and isinstance(measured.value, ast.Name):
+        if isinstance(measured.slice, ast.Constant) and measured.slice.value == 0:
+            return measured.value.id, node
+    return None
+
+
+def _is_walked(frame: CrashFrame, name: str) -> bool:
+    """Whether the function goes through all elements of a list."""
+    for node in ast.walk(frame.enclosing):
+        if isinstance(node, ast.For | ast.comprehension):
+            if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node.iter)):
+                return True
+    return False
+
+
+def whole_pieces(case: Case) -> Iterator[Fix]:
+    """``range(0, n, 10)`` → ``range(0, n - 9, 10)``, where a piece of ten is cut out at each start: without the last one,
+    which is shorter."""
+    for frame in case.frames:
+        for loop in ast.walk(frame.tree):
+            if isinstance(loop, ast.For) and loop.lineno <= frame.line <= (loop.end_lineno or loop.lineno):
+                yield from _without_rest(frame, loop)
+
+
+def _without_rest(frame: CrashFrame, loop: ast.For) -> Iterator[Fix]:
+    call = loop.iter
+    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"):
+        return
+    if len(call.args) != 3 or not isinstance(loop.target, ast.Name):
+        return
+    end, step = call.args[1], call.args[2]
+    width = frame.text(step)
+    cut = f"{loop.target.id} : {loop.target.id} + {width}".replace(" ", "")
+    slices = [node for node in ast.walk(loop) if isinstance(node, ast.Slice)]
+    if any(frame.text(node).replace(" ", "") == cut for node in slices):
+        rest = str(step.value - 1) if isinstance(step, ast.Constant) and type(step.value) is int else None
+        text = f"{frame.text(end)} - {rest}" if rest is not None else f"{frame.text(end)} - {width} + 1"
+        yield replace(frame, end, text, safe=False)

@@ -1,0 +1,162 @@
+"""Numbers in the text that gave an operand a size which does not fit, to be changed to the one that does.
+
+An error of PyTorch's names both sizes. Where one of them was written down as a number, on the way that the operand came
+(`origin.py`) or, where that way is lost, once in the files that were running, it can be the one that is wrong: data that
+are made up, a batch of another length, a layer built for another window.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from torchsleuth.errors.case import Case, node_span
+from torchsleuth.errors.constructor import build_sites
+from torchsleuth.errors.origin import followed_operands
+from torchsleuth.messages import message
+from torchsleuth.schema import Fix
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
+
+MAX_WRITTEN = 3
+"""Numbers that are proposed to be changed."""
+MAX_ALONE = 2
+"""Times that a number may stand in the files, where the way of the operand is lost."""
+MAX_PLACES = 12
+Change = tuple[int, int]
+"""A size as it is, and as it would fit."""
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """A message that names two sizes, or two shapes, and how it is read."""
+
+    expression: str
+    read: Callable[[re.Match[str]], list[Change]]
+
+
+def _shape(text: str) -> list[int]:
+    return [int(part) for part in re.findall(r"\d+", text)]
+
+
+def _shapes(found: int, wanted: int, both: bool = False) -> Callable[[re.Match[str]], list[Change]]:
+    """Two groups with shapes, or single sizes, compared from their ends."""
+
+    def read(match: re.Match[str]) -> list[Change]:
+        one, other = _shape(match[found])[::-1], _shape(match[wanted])[::-1]
+        changes = [(a, b) for a, b in zip(one, other) if a != b]
+        return [*changes, *((b, a) for a, b in changes)] if both else changes
+
+    return read
+
+
+_MESSAGES = (
+    _Sizes(r"mat1 and mat2 shapes cannot be multiplied \(\d+x(\d+) and (\d+)x\d+\)", _shapes(1, 2, both=True)),
+    _Sizes(r"must have same reduction dim, but got \[[\d, ]*?(\d+)\] X \[(\d+)[\d, ]*\]", _shapes(1, 2, both=True)),
+    _Sizes(r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _shapes(1, 2, both=True)),
+    _Sizes(r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)", _shapes(2, 1, both=True)),
+    _Sizes(r"to have (\d+) channels, but got (\d+) channels", _shapes(2, 1)),
+    _Sizes(r"running_\w+ should contain (\d+) elements not (\d+)", _shapes(1, 2)),
+    _Sizes(r"normalized_shape=\[([\d, ]+)\], .* input of size ?(?:torch\.Size\()?\[([\d, ]+)\]", _shapes(2, 1)),
+    _Sizes(r"must be equal to input_size\. Expected (\d+), got (\d+)", _shapes(2, 1)),
+    _Sizes(r"Expected hidden(?:\[\d\])? size \(([\d, ]+)\), got \[([\d, ]+)\]", _shapes(2, 1)),
+    _Sizes(r"embedding dimension of (\d+), but got (\d+)", _shapes(2, 1)),
+    _Sizes(r"key_padd\w+_mask\.shape\[\d\] to be (\d+), but got (\d+)", _shapes(2, 1)),
+    _Sizes(r"attn_mask is torch\.Size\(\[([\d, ]+)\]\), but should be \(([\d, ]+)\)", _shapes(1, 2)),
+    _Sizes(r"input batch_size \((\d+)\) to match target batch_size \((\d+)\)", _shapes(2, 1, both=True)),
+    _Sizes(r"Expected target size \[([\d, ]+)\], got \[([\d, ]+)\]", _shapes(2, 1)),
+    _Sizes(r"size mismatch \(got input: \[(\d+)\] ?, target: \[(\d+)\]\)", _shapes(2, 1, both=True)),
+    _Sizes(
+        r"arget size \(torch\.Size\(\[([\d, ]+)\]\)\) .* input size \(torch\.Size\(\[([\d, ]+)\]\)\)", _shapes(1, 2)
+    ),
+    _Sizes(r"all (\d+) classes or no classes but got weight tensor of shape: \[(\d+)\]", _shapes(2, 1)),
+    _Sizes(r"Expected size (\d+) but got size (\d+) for tensor number", _shapes(2, 1, both=True)),
+    _Sizes(r"got \[([\d, ]+)\] at entry \d+ and \[([\d, ]+)\] at entry \d+", _shapes(2, 1, both=True)),
+    _Sizes(r"param with shape torch\.Size\(\[([\d, ]+)\]\) .* is torch\.Size\(\[([\d, ]+)\]\)", _shapes(1, 2)),
+    _Sizes(r"size does not match weight size: got (\d+) but expected (\d+)", _shapes(1, 2)),
+    _Sizes(r"tensor \[(\d+)\] and src \[(\d+)\]", _shapes(2, 1, both=True)),
+)
+
+
+def written_sizes(case: Case) -> Iterator[Fix]:
+    """A number that gave an operand its size, changed to the size that fits."""
+    changes = conflicting(case)
+    sites = build_sites(case)[:1] if case.module is not None else []
+    built = {node_span(call) for site in sites if (call := site.call(None)) is not None}
+    yield from islice(_distinct(case, changes, built), MAX_WRITTEN)
+
+
+def conflicting(case: Case) -> list[Change]:
+    """The sizes that the error is about, as they are and as they would fit. 1 fits where it does not, and is left."""
+    for sizes in _MESSAGES:
+        found = re.search(sizes.expression, case.crash["message"], re.DOTALL)
+        if found is not None:
+            return [change for change in dict.fromkeys(sizes.read(found)) if change[0] > 1]
+    return []
+
+
+def _distinct(case: Case, changes: list[Change], built: set[tuple[int, int, int, int]]) -> Iterator[Fix]:
+    seen: set[tuple[str, int, int, int, int]] = set()
+    places = list(islice(followed_operands(case), MAX_PLACES)) if changes else []
+    places.sort(key=lambda place: not _is_named(case, place[0]))
+    for old, new in changes:
+        for operand, source, node in places:
+            shape = (case.frame.tensor(operand) or {}).get("shape")
+            if shape is not None and old not in shape:
+                continue
+            found = _unseen(source, _numbers(node, old, built), seen)
+            if len(found) > 1:
+                yield _changed(source, found, node, new)
+            yield from (_changed(source, [number], node, new) for number in found)
+    for source, tree in {frame.path: (frame.source, frame.tree) for frame in case.frames}.values():
+        for old, new in changes:
+            numbers = list(_numbers(tree, old, built))
+            for number in _unseen(source, numbers, seen) if len(numbers) <= MAX_ALONE else []:
+                around = next((part for part in edits.path_to(tree, number) if isinstance(part, ast.expr)), number)
+                yield _changed(source, [number], around, new)
+
+
+def _is_named(case: Case, operand: ast.expr) -> bool:
+    """Whether the message tells the whole shape of an operand."""
+    shape = (case.frame.tensor(operand) or {}).get("shape") or []
+    return len(shape) > 1 and ", ".join(map(str, shape)) in case.crash["message"]
+
+
+def _unseen(
+    source: SourceText, numbers: Iterable[ast.Constant], seen: set[tuple[str, int, int, int, int]]
+) -> list[ast.Constant]:
+    found = [number for number in numbers if (source.path, *node_span(number)) not in seen]
+    seen.update((source.path, *node_span(number)) for number in found)
+    return found
+
+
+def _numbers(place: ast.AST, size: int, built: set[tuple[int, int, int, int]]) -> Iterator[ast.Constant]:
+    """The places where a size is written as a number: not indices, comparisons, options, or what built the layer."""
+    waiting: list[ast.AST] = [place]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.Constant) and type(node.value) is int and node.value == size:
+            yield node
+        if isinstance(node, ast.Call) and node_span(node) in built:
+            continue
+        hidden = (node.slice,) if isinstance(node, ast.Subscript) else ()
+        waiting += [
+            part
+            for part in ast.iter_child_nodes(node)
+            if part not in hidden
+            and not isinstance(part, ast.Compare | ast.FormattedValue)
+            and not (isinstance(part, ast.keyword) and part.arg in _OPTIONS)
+        ]
+
+
+_OPTIONS = frozenset({"dim", "axis", "batch_size", "num_workers", "seed", "nprocs", "world_size", "epochs", "lr"})
+
+
+def _changed(source: SourceText, numbers: list[ast.Constant], around: ast.AST, new: int) -> Fix:
+    text = " ".join(source.segment(around).split())
+    place = text if len(text) <= 60 else " ".join(source.line(numbers[0].lineno).split())[:60]
+    title = message("fix.written_size", old=numbers[0].value, new=new, place=place)
+    return Fix(title, tuple(edits.replace(source, number, str(new)) for number in numbers), safe=False)

@@ -1,0 +1,165 @@
+"""Repairs that belong to no single error: each script crashes, and runs with one of the first fixes of its crash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.runtime.inprocess import execute
+from torchsleuth.syntax.text import SourceText
+
+TRIED = 3
+HEAD = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+CASES = {
+    "a size of made-up data": (
+        "net = nn.Linear(4, 2)\nfor n in range(3):\n    x = torch.randn(3, 4 if n < 2 else 6)\n    net(x)\n",
+        "4 if n < 2 else 4",
+    ),
+    "a size far from where it fails": (
+        "class Table(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n"
+        "        self.w = nn.Parameter(torch.zeros(n, n))\n    def forward(self, x):\n        return x + self.w\n"
+        "table = Table(7)\nfor _ in range(2):\n    table(torch.randn(2, 9, 9))\n",
+        "torch.randn(2, 7, 7)",
+    ),
+    "labels of another batch": (
+        "def loss(p, y):\n    return F.cross_entropy(p, y)\nloss(torch.randn(5, 3), torch.zeros(4, dtype=torch.long))\n",
+        "torch.zeros(5, dtype",
+    ),
+    "two arguments exchanged": (
+        "score = nn.Bilinear(6, 8, 1)\nimage, words = torch.randn(3, 8), torch.randn(3, 6)\nscore(image, words)\n",
+        "score(words, image)",
+    ),
+    "more classes than outputs": (
+        "class Net(nn.Module):\n    def __init__(self, classes):\n        super().__init__()\n"
+        "        self.out = nn.Linear(2, classes)\n    def forward(self, x):\n        return self.out(x)\n"
+        "net, labels = Net(classes=3), torch.arange(12) % 5\n"
+        "for i in range(0, 12, 4):\n    F.cross_entropy(net(torch.randn(4, 2)), labels[i : i + 4])\n",
+        "Net(classes=5)",
+    ),
+    "classes counted from one, in pieces": (
+        "net, labels = nn.Linear(2, 5), torch.arange(10) % 5 + 1\nfor i in range(0, 10, 5):\n"
+        "    F.cross_entropy(net(torch.randn(5, 2)), labels[i : i + 5])\n",
+        "labels[i : i + 5] - 1",
+    ),
+    "a key": ('batch = {"input_ids": 1, "label": 2}\nbatch["labels"]\n', 'batch["label"]'),
+    "a key in capitals": ("cfg = {'lr': 0.1, 'Epochs': 3}\ncfg['epochs']\n", "cfg['Epochs']"),
+    "an argument too many": (
+        "class Pool(nn.Module):\n    def forward(self, x):\n        return x.mean(1)\n"
+        "mask = torch.ones(2, 3)\nPool()(torch.ones(2, 3), mask)\n",
+        "Pool()(torch.ones(2, 3))",
+    ),
+    "an argument that is there": (
+        "class Pool(nn.Module):\n    def forward(self, x, mask):\n        return x * mask\n"
+        "mask = torch.ones(2, 3)\nPool()(torch.ones(2, 3))\n",
+        "Pool()(torch.ones(2, 3), mask)",
+    ),
+    "a part that is only made on demand": (
+        "class Net(nn.Module):\n    def __init__(self, aux=False):\n        super().__init__()\n"
+        "        self.aux = nn.Linear(3, 1) if aux else None\n    def forward(self, x):\n        return self.aux.weight.sum()\n"
+        "Net()(torch.ones(1, 3))\n",
+        "Net(aux=True)",
+    ),
+    "a part that may be missing": (
+        "class Net(nn.Module):\n    def __init__(self, norm=None):\n        super().__init__()\n        self.norm = norm\n"
+        "    def forward(self, x):\n        x = self.norm(x)\n        return x\nNet()(torch.ones(1, 3))\n",
+        "if self.norm is not None:\n            x = self.norm(x)",
+    ),
+    "inference mode in a training": (
+        "net, head = nn.Linear(3, 3), nn.Linear(3, 1)\nwith torch.inference_mode():\n    h = net(torch.ones(2, 3))\n"
+        "head(h).sum().backward()\n",
+        "torch.no_grad()",
+    ),
+    "numbers that are stacked": ("losses = [0.5, 0.25]\ntorch.stack(losses).mean()\n", "torch.tensor(losses)"),
+    "rows of different lengths": (
+        "rows = [[1, 2, 3], [4]]\nids = torch.tensor(rows, dtype=torch.long)\n",
+        "pad_sequence([torch.tensor(row, dtype=torch.long) for row in rows], batch_first=True)",
+    ),
+    "the first length as the longest": (
+        "def pad(batch):\n    out = torch.zeros(len(batch), batch[0].size(0))\n    for row, item in enumerate(batch):\n"
+        "        out[row, : len(item)] = item\n    return out\npad([torch.ones(2), torch.ones(4)])\n",
+        "max(item.size(0) for item in batch)",
+    ),
+    "a last piece that is shorter": (
+        "signal = torch.randn(64)\nfor start in range(0, len(signal), 10):\n    piece = signal[start : start + 10]\n"
+        "    piece.view(2, 5)\n",
+        "range(0, len(signal) - 9, 10)",
+    ),
+    "a gradient for each argument": (
+        "class Scale(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, k, shift):\n        return x * k\n"
+        "    @staticmethod\n    def backward(ctx, grad):\n        return grad\n"
+        "Scale.apply(torch.ones(2, requires_grad=True), 2.0, 0).sum().backward()\n",
+        "return grad, None, None",
+    ),
+    "a gradient of the argument's shape": (
+        "class Mean(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x.mean(0)\n"
+        "    @staticmethod\n    def backward(ctx, grad):\n        return grad / 3\n"
+        "Mean.apply(torch.ones(3, 5, requires_grad=True)).sum().backward()\n",
+        "(grad / 3).unsqueeze(0).expand(3, -1)",
+    ),
+    "a mask the other way around": (
+        "hidden, mask = torch.randn(2, 5, 4), torch.ones(5, 2, dtype=torch.bool)\nhidden[mask]\n",
+        "hidden[mask.T]",
+    ),
+    "a computed number of features": (
+        "class Net(nn.Module):\n    def __init__(self, width, kernel):\n        super().__init__()\n"
+        "        self.conv = nn.Conv1d(1, width, kernel)\n        self.fc = nn.Linear(width * (20 - 3 + 1), 1)\n"
+        "    def forward(self, x):\n        return self.fc(self.conv(x).flatten(1))\n"
+        "for width, kernel in ((2, 3), (4, 5)):\n    Net(width, kernel)(torch.randn(2, 1, 20))\n",
+        "nn.LazyLinear(1)",
+    ),
+    "a variable instead of its value": (
+        "def build(width):\n    return nn.Sequential(nn.Linear(5, width), nn.Linear(8, 1))\n"
+        "for width in (8, 12):\n    build(width)(torch.ones(2, 5))\n",
+        "nn.Linear(width, 1)",
+    ),
+    "a cast in a hook": (
+        "net = nn.Linear(3, 1)\nnet.register_forward_pre_hook(lambda layer, args: (args[0].half(),))\nnet(torch.ones(2, 3))\n",
+        "(args[0],)",
+    ),
+    "a layer without memory": (
+        'net = nn.Linear(3, 1, device="meta")\nnet(torch.ones(2, 3))\n',
+        "nn.Linear(3, 1)",
+    ),
+    "a copy of a module that keeps a result": (
+        "import copy\nnet = nn.Linear(2, 1)\nnet.last = net(torch.ones(1, 2))\ncopy.deepcopy(net)\n",
+        "copy.deepcopy(net.state_dict())",
+    ),
+    "a number taken out under vmap": (
+        "def f(x):\n    return x * (2.0 if x.sum().item() > 0 else 0.5)\ntorch.vmap(f)(torch.ones(2, 3))\n",
+        "torch.where(x.sum() > 0, 2.0, 0.5)",
+    ),
+    "a function that grad() needs to give a number": (
+        "def f(w):\n    return (w * 2).sum(0)\ntorch.func.grad(f)(torch.ones(2, 3))\n",
+        "(w * 2).sum(0).mean()",
+    ),
+    "time steps that a layer has shortened": (
+        "out, steps = torch.randn(5, 2, 4).log_softmax(-1), torch.tensor([9, 9])\n"
+        "F.ctc_loss(out, torch.ones(2, 2, dtype=torch.long), steps, torch.tensor([2, 2]))\n",
+        "steps.clamp(max=out.size(0))",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_runs_with_one_of_the_first_fixes(tmp_path: Path, name: str) -> None:
+    text, wanted = CASES[name]
+    observed = execute(tmp_path / "script.py", HEAD + text)
+    path = str(observed.path)
+    texts = [SourceText(path, HEAD + text).apply(fix.edits) for fix in observed.diagnostic.fixes[:TRIED]]
+    assert any(wanted in changed for changed in texts), [fix.title for fix in observed.diagnostic.fixes]
+    assert not all(execute(tmp_path / "script.py", changed).error for changed in texts if wanted in changed)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'cfg = {"lr": 0.1}\ncfg["momentum"]\n',
+        "rows = {1: 2}\nrows[3]\n",
+        "raise KeyError('lr')\n",
+        "def f(a):\n    return a\nf(*[1, 2])\n",
+        "x = None\nx.step()\n",
+    ],
+)
+def test_where_nothing_follows_nothing_is_proposed(tmp_path: Path, text: str) -> None:
+    assert execute(tmp_path / "script.py", HEAD + text).diagnostic.fixes == ()
