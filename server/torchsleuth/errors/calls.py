@@ -209,7 +209,7 @@ def _shape(text: str) -> list[int]:
 
 
 def _returned_gradients(case: Case, name: str) -> Iterator[tuple[CrashFrame, ast.expr]]:
-    """What the ``backward`` of a class returns."""
+    """The results of the ``backward`` of a class."""
     for frame in _files(case):
         for node in ast.walk(frame.tree):
             if isinstance(node, ast.ClassDef) and node.name == name:
