@@ -862,6 +862,10 @@ ENGLISH: dict[str, str] = {
     "scheduler.epochs.gone": (
         "this steps after every batch, {taken} times: only {factor} of the learning rate is left in the end; step once an epoch"
     ),
+    "scheduler.epochs.marks": (
+        "the milestones up to {last} count epochs, of which there are {epochs}, but this steps after every batch: step it once an epoch"
+    ),
+    "scheduler.epochs.written": "{name}={length} counts epochs, but this steps after every batch: step it once an epoch",
     "scheduler.early": "{scheduler} comes before the first {optimizer} (line {line}): the first learning rate is skipped",
     "head.unused": "`{text}` is a new layer that {model} never calls: its last layer is still `{last}`, with {count} outputs",
     "scheduler.metric": "{scheduler}.step() of ReduceLROnPlateau has to be told the value that it watches: it raises TypeError",

@@ -9,12 +9,14 @@ from typing import TypeGuard
 
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.loops import caller_of, is_alone, loop_statement, own_blocks, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import LibraryObject, Site, is_int
+from torchsleuth.values import Function, LibraryObject, Site, is_int
+from torchsleuth.values.frames import Scene
 
 
 def every_kth(analysis: Analysis, step: Event) -> ast.BinOp | None:
@@ -163,3 +165,116 @@ def once_an_epoch(analysis: Analysis, event: Event, points: list[LoopPoint], saf
         here = analysis.source_of(path)
         title = message("fix.move_out", text=here.segment(statement), line=loop.lineno)
         yield Candidate(title, edits.relocate(here, [statement], loop), safe)
+
+
+_ROUNDED = frozenset({"int", "round", "floor", "ceil"})
+
+
+def is_counted(analysis: Analysis, expression: ast.expr, scene: Scene, event: Event, loop: LoopPoint) -> bool:
+    """Whether an expression is written as the number of a loop's iterations, or as a part of it: ``0.5 * epochs``."""
+    bound = _bound(loop)
+    if bound is None:
+        return False
+    holder: Scene | None = event.site.scene
+    while holder is not None and not _holds(analysis, holder, loop):
+        holder = holder.caller
+    return holder is not None and _is_part(analysis, expression, scene, bound, holder)
+
+
+def _holds(analysis: Analysis, scene: Scene, loop: LoopPoint) -> bool:
+    """Whether a loop is one of the statements of a function, or of a module."""
+    node = scene.function.node if scene.function is not None else None
+    if scene.path != loop.span.path:
+        return False
+    if node is None:
+        return scene.caller is None
+    return node.lineno <= loop.span.start.line <= (node.end_lineno or 0)
+
+
+def _bound(loop: LoopPoint) -> ast.expr | None:
+    """The end of the range that a loop goes over."""
+    over = loop.node.iter if isinstance(loop.node, ast.For) else None
+    while isinstance(over, ast.Call) and over.args:
+        name = over.func.attr if isinstance(over.func, ast.Attribute) else getattr(over.func, "id", "")
+        if name in ("range", "trange"):
+            end = over.args[min(len(over.args), 2) - 1]
+            after = isinstance(end, ast.BinOp) and isinstance(end.op, ast.Add) and isinstance(end.right, ast.Constant)
+            return end.left if after and isinstance(end, ast.BinOp) else end  # range(1, epochs + 1)
+        over = over.args[0]
+    return None
+
+
+def _is_part(analysis: Analysis, expression: ast.expr, scene: Scene, bound: ast.expr, holder: Scene) -> bool:
+    def part(inner: ast.expr) -> bool:
+        return _is_part(analysis, inner, scene, bound, holder)
+
+    if isinstance(expression, ast.List | ast.Tuple):
+        return bool(expression.elts) and all(map(part, expression.elts))
+    if isinstance(expression, ast.Call):
+        name = expression.func.attr if isinstance(expression.func, ast.Attribute) else ast.unparse(expression.func)
+        return name in _ROUNDED and len(expression.args) == 1 and part(expression.args[0])
+    if isinstance(expression, ast.BinOp):
+        if isinstance(expression.op, ast.Mult):
+            sides = ((expression.left, expression.right), (expression.right, expression.left))
+            return any(part(one) and _is_fraction(other) for one, other in sides)
+        return isinstance(expression.op, ast.Sub | ast.Div | ast.FloorDiv) and part(expression.left)
+    wanted = list(_forms(analysis, bound, holder))
+    return any(_same(one, other) for one in _forms(analysis, expression, scene) for other in wanted)
+
+
+def _is_fraction(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and 0 < node.value <= 1
+
+
+def _forms(analysis: Analysis, node: ast.expr, scene: Scene) -> Iterator[tuple[ast.expr, Scene]]:
+    """How a number is written: here, where the variable was bound, and in the calls that pass it on."""
+    for _ in range(_MAX_CALLERS):
+        yield node, scene
+        function, call = scene.function, scene.call
+        if not isinstance(node, ast.Name) or function is None:
+            return
+        bound = last_assignment(analysis, node, scene.site(node))
+        if bound is not None:
+            node = bound
+            continue
+        given = _argument(function, call, node.id)
+        if given is None or scene.caller is None:
+            return
+        node, scene = given, scene.caller
+
+
+_MAX_CALLERS = 6
+
+
+def _argument(function: Function, call: ast.Call | None, name: str) -> ast.expr | None:
+    """What a call passes for a parameter."""
+    parameters = [parameter.arg for parameter in (*function.node.args.posonlyargs, *function.node.args.args)]
+    if call is None or any(isinstance(given, ast.Starred) for given in call.args):
+        return None
+    named = next((word.value for word in call.keywords if word.arg == name), None)
+    if named is not None or name not in parameters:
+        return named
+    place = parameters.index(name) - (function.owner is not None and parameters[:1] == ["self"])
+    return call.args[place] if 0 <= place < len(call.args) else None
+
+
+def _same(one: tuple[ast.expr, Scene], other: tuple[ast.expr, Scene]) -> bool:
+    """Whether two expressions name the same thing: a variable, or an attribute or entry of one."""
+    names = [_root(node) for node, _ in (one, other)]
+    if None in names or ast.dump(one[0]) != ast.dump(other[0]):
+        return False
+    values = [_value(scene, name) for name, (_, scene) in zip(names, (one, other)) if name is not None]
+    return values[0] is values[1] and values[0] is not None
+
+
+def _root(node: ast.expr) -> str | None:
+    while isinstance(node, ast.Attribute) or (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def _value(scene: Scene, name: str) -> object:
+    for names in (scene.names, *scene.closure, scene.globals):
+        if name in names:
+            return names[name]
+    return None

@@ -3,7 +3,8 @@
 What it finds
     CosineAnnealingLR whose T_max is the number of epochs, stepped in the loop over batches; PolynomialLR that is made for
     the number of epochs, and LinearLR that falls to zero in that time; StepLR and ExponentialLR that have multiplied the
-    learning rate away when the loops end, and would not have with one step an epoch. OneCycleLR and CosineAnnealingLR that
+    learning rate away when the loops end, and would not have with one step an epoch; MultiStepLR whose milestones are epochs;
+    and all of these where the number is not known, but written as the one of the loop over epochs. OneCycleLR and CosineAnnealingLR that
     are made for all batches of all epochs, and stepped once an epoch.
 Why it hurts
     The schedule is over after a few batches. From then on the learning rate is zero, or so small that nothing is learned;
@@ -37,6 +38,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.loops import is_alone, is_simple, statement_of
 from torchsleuth.rules.evidence.schedules import (
+    is_counted,
     is_one_of_several,
     is_set_back,
     is_unconditional,
@@ -48,11 +50,20 @@ from torchsleuth.rules.evidence.schedules import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
-from torchsleuth.values import LibraryObject, Site
+from torchsleuth.values import LibraryObject, ListValue, Site, is_int
 
 CODE = "TS536"
 NOTHING = 1e-8
 """A part of the learning rate that changes no weight."""
+_MANY_EPOCHS = 10
+_LENGTHS = {
+    "CosineAnnealingLR": (1, "T_max"),
+    "PolynomialLR": (1, "total_iters"),
+    "MultiStepLR": (1, "milestones"),
+    "StepLR": (1, "step_size"),
+}
+"""Where schedules take how long they last."""
+_COUNTED = ("range", "zip", "islice", "product")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -71,14 +82,14 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 seen.add(event.site.span)
                 yield finding
             continue
-        text = _fault(scheduler, points)
+        text = _fault(scheduler, points) or _written(analysis, event, scheduler, points)
         if text is None or not is_unconditional(analysis, event.site, points):
             continue
         if is_set_back(analysis, scheduler, points) or is_one_of_several(analysis, event, points):
             continue
         seen.add(event.site.span)
         source = analysis.source_of(scheduler.site.span.path)
-        length = next((word.value for word in call.keywords if word.arg in ("T_max", "total_iters")), None)
+        length = next((word.value for word in call.keywords if word.arg in ("T_max", "total_iters", "step_size")), None)
         fixes = list(once_an_epoch(analysis, event, points, safe=True))
         if length is not None:
             fixes += with_batches(analysis, event, points, scheduler, length)
@@ -156,6 +167,10 @@ def _each_batch(
 def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
     """The message about the learning rate, where it is known to be wrong."""
     epochs, batches = product([iterations(point) for point in points[:-1]]), iterations(points[-1])
+    if isinstance(epochs, int) and _is_over_batches(points[-1]):
+        marks = _milestones(scheduler, epochs, batches)
+        if marks is not None:
+            return marks
     if not isinstance(epochs, int) or not isinstance(batches, int) or batches < 2:
         return None
     name, taken = scheduler.type_name, epochs * batches
@@ -174,6 +189,44 @@ def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
     if left is not None and left < NOTHING and (_left(scheduler, epochs) or 0) >= NOTHING:
         return message("scheduler.epochs.gone", factor=f"{left:.0e}", taken=taken)
     return None
+
+
+def _milestones(scheduler: LibraryObject, epochs: int, batches: object) -> str | None:
+    """The message about milestones that are numbers of epochs: the last one belongs into the second half of these."""
+    if scheduler.type_name != "MultiStepLR" or epochs < _MANY_EPOCHS or (is_int(batches) and batches in (0, 1, 2, 3)):
+        return None
+    given = scheduler.argument(1, "milestones")
+    marks = given.items if isinstance(given, ListValue) else given
+    if not isinstance(marks, tuple) or not marks or not all(type(mark) is int for mark in marks):
+        return None
+    last: int = marks[-1]
+    return message("scheduler.epochs.marks", last=last, epochs=epochs) if epochs / 2 <= last <= epochs else None
+
+
+def _written(analysis: Analysis, event: Event, scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
+    """The message about a schedule whose length is written as the number of epochs, whatever that is."""
+    site = scheduler.site
+    place, name = _LENGTHS.get(scheduler.type_name, (0, ""))
+    if site is None or not name or not isinstance(site.node, ast.Call) or not _is_over_batches(points[-1]):
+        return None
+    length = next((word.value for word in site.node.keywords if word.arg == name), None)
+    if length is None and len(site.node.args) > place:
+        length = site.node.args[place]
+    batches = iterations(points[-1])
+    if length is None or batches == 1:
+        return None
+    if any(is_counted(analysis, length, site.scene, event, point) for point in points[:-1]):
+        source = analysis.source_of(site.span.path)
+        return message("scheduler.epochs.written", name=name, length=source.segment(length))
+    return None
+
+
+def _is_over_batches(point: LoopPoint) -> bool:
+    """Whether a loop goes over a loader, or something that may be one: no range, no list that is written there."""
+    over = point.node.iter if isinstance(point.node, ast.For) else None
+    while isinstance(over, ast.Call) and over.args and not ast.unparse(over.func).endswith(_COUNTED):
+        over = over.args[0]
+    return point.over_loader or isinstance(over, ast.Name | ast.Attribute)
 
 
 def _left_out(epochs: LoopPoint) -> int:
