@@ -33,7 +33,17 @@ from torchsleuth.interp.importing import Importing
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import classes, data, dictionaries, hierarchy, modules, parameters, pure, python
+from torchsleuth.interp.library import (
+    classes,
+    contained,
+    data,
+    dictionaries,
+    hierarchy,
+    modules,
+    parameters,
+    pure,
+    python,
+)
 from torchsleuth.interp.observed import Observations
 from torchsleuth.interp.parts import Parts
 from torchsleuth.interp.tape import MOST_ITERATIONS
@@ -1070,6 +1080,7 @@ class Execution(Importing):
             self.tensor_set_item(container, key, value, node, frame)
         elif isinstance(container, Array):
             self.heap.set(container.slots, "bounds", None)
+            self.heap.set(container.slots, "ends", contained.written(self.resolved(value)))
 
     def _replaced(self, elements: tuple[Value, ...] | None, key: Value, value: Value) -> tuple[Value, ...] | None:
         """The elements of a list in which one was replaced; where it is not known which, each of them may be it."""

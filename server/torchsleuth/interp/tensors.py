@@ -12,7 +12,7 @@ from torchsleuth.interp.batch import Batch
 from torchsleuth.interp.fitting import fitting_operand
 from torchsleuth.interp.inputs import certain_shapes
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import data, draws, hierarchy, integers, layers, published, python
+from torchsleuth.interp.library import contained, data, draws, hierarchy, integers, layers, published, python
 from torchsleuth.interp.questions import Questions, Target
 from torchsleuth.interp.trace import DeviceConflict, Event, Operation, OperatorFailure, Sighting
 from torchsleuth.tensors import dims
@@ -622,7 +622,9 @@ class TensorOperations(Questions):
             value = Tensor(UNKNOWN_TENSOR)
         self.written(container, value if isinstance(value, Tensor) else None, node, frame, copied=True)
         left = integers.rest(container, self.resolved_spec(container.spec).shape, self.resolved(key))
-        self.retag(container, frozenset() if left is None else frozenset({Ends(left[0], left[0])}))
+        new = contained.written(self.resolved(value))
+        ends = contained.together((new, None if left is None else Ends(left[0], left[0])))
+        self.retag(container, frozenset({ends} - {None}))
         self.heap.set(container.slots, "rest", left)
         if isinstance(value, Tensor):
             self.heap.set(container.slots, "history", container.history | value.history)

@@ -78,10 +78,12 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Ends:
-    """Integers that a tensor holds for certain, whatever else is in it: a tag."""
+    """Integers that a tensor holds for certain, whatever else is in it: a tag. `behind`: behind the elements of sequences of
+    different lengths, so that they are in what is left of these without the first or the last element, too."""
 
     low: int
     high: int
+    behind: bool = False
 
 
 @dataclass(frozen=True)
@@ -220,10 +222,10 @@ class Shape:
 class Array(Ref):
     """A NumPy array or scalar: its shape and dtype, as in a tensor's spec; None where not known. Slot `cut`: where its
     values left the autograd graph, `bounds`: the integers it holds, `mirrored`: the dimensions of a view that go through
-    their memory backwards, None where that is not known."""
+    their memory backwards, None where that is not known, `ends`: integers that it holds for certain, whatever else it holds."""
 
     def __init__(self, spec: TensorSpec, bounds: Bounds | None = None) -> None:
-        super().__init__(spec=spec, cut=None, bounds=bounds, mirrored=frozenset())
+        super().__init__(spec=spec, cut=None, bounds=bounds, mirrored=frozenset(), ends=None)
 
     @property
     def spec(self) -> TensorSpec:

@@ -9,7 +9,7 @@ from typing import Any
 from torchsleuth.interp.arguments import Arguments, device_of
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import array_dtypes, draws, integers
+from torchsleuth.interp.library import array_dtypes, contained, draws, integers
 from torchsleuth.tensors import legacy
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
@@ -18,6 +18,7 @@ from torchsleuth.values import (
     UNKNOWN,
     Array,
     Bounds,
+    Ends,
     Image,
     ListValue,
     Origin,
@@ -141,6 +142,7 @@ def joined(interp: Interpreter, iteration: Iteration, convert: Callable[[Value],
     if iteration.exact and not iteration.items:
         return make((0,), "float64")
     first: Array | None = None
+    ends = None
     seen: set[int] = set()
     for item in iteration.items:
         if id(item) in seen:
@@ -149,6 +151,7 @@ def joined(interp: Interpreter, iteration: Iteration, convert: Callable[[Value],
         part = convert(item)
         if part is None:
             return None
+        ends = contained.together((ends, contained.of(part)))
         if first is None:
             first = part
             continue
@@ -159,7 +162,9 @@ def joined(interp: Interpreter, iteration: Iteration, convert: Callable[[Value],
         first = make(shape, array_dtypes.promoted(one.dtype, two.dtype))
     if first is None or first.spec.shape is None:
         return None if first is None else make(None, first.spec.dtype)
-    return make((count, *first.spec.shape), first.spec.dtype)
+    whole = make((count, *first.spec.shape), first.spec.dtype)
+    whole.slots["ends"] = ends
+    return whole
 
 
 def _in_common(left: Shape, right: Shape) -> Shape:
@@ -175,7 +180,7 @@ def to_tensor(interp: Interpreter, array: Array, dtype: str | None = None) -> Te
     """The torch tensor that shares the array's memory, or a copy of it in another dtype."""
     spec = interp.resolved_spec(array.spec)
     own = spec.dtype if spec.dtype in array_dtypes.NUMERIC else None
-    return Tensor(TensorSpec(spec.shape, dtype or own, CPU, False), None, frozenset({array.slots["bounds"]} - {None}))
+    return Tensor(TensorSpec(spec.shape, dtype or own, CPU, False), None, contained.tags(array))
 
 
 _BACKWARDS = (
@@ -214,8 +219,8 @@ def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | Non
         spec = spec.with_(shape=None)
     grad = call.kwargs.get("requires_grad", False)
     spec = spec.with_(requires_grad=grad if isinstance(grad, bool) else None)
-    tags = frozenset({array.slots["bounds"]} - {None})
-    return Tensor(spec, Origin(interp.site(call.node, call.frame), path), tags)
+    origin = Origin(interp.site(call.node, call.frame), path)
+    return Tensor(spec, origin, integers.converted(contained.tags(array), spec.dtype))
 
 
 # -- attributes and items --------------------------------------------------------------------------
@@ -232,11 +237,14 @@ def iterate(interp: Interpreter, array: Array) -> Iteration:
         return Iteration((UNKNOWN,), exact=False)
     if isinstance(shape[0], int) and shape[0] <= MAX_ELEMENTS:
         return Iteration(tuple(element_of(interp, array, shape[1:], index) for index in range(shape[0])), exact=True)
-    return Iteration((Array(TensorSpec(shape[1:], array.spec.dtype, CPU, False), array.slots["bounds"]),), exact=False)
+    element = Array(TensorSpec(shape[1:], array.spec.dtype, CPU, False), array.slots["bounds"])
+    element.slots["ends"] = contained.of(array)
+    return Iteration((element,), exact=False)
 
 
 def element_of(interp: Interpreter, array: Array, shape: tuple[Size, ...], index: int) -> Array:
     element = Array(TensorSpec(shape, array.spec.dtype, CPU, False), array.slots["bounds"])
+    element.slots["ends"] = contained.of(array)
     draws.mark(array, index, element, interp)
     return element
 
@@ -249,6 +257,7 @@ def get_item(interp: Interpreter, array: Array, key: Value, frame: Frame) -> Val
     if found is None:
         return UNKNOWN
     element = Array(TensorSpec(found, array.spec.dtype, CPU, False), array.slots["bounds"])
+    element.slots["ends"] = contained.in_part(contained.of(array), interp.resolved(key))
     element.slots["mirrored"] = _mirrored(interp, array, shape, key if isinstance(key, tuple) else (key,))
     return draws.mark(array, interp.resolved(key), element, interp)
 
@@ -418,7 +427,9 @@ def binary(interp: Interpreter, name: str, left: Value, right: Value, frame: Fra
         return product(interp, one, two)
     shape = broadcast(interp, shape_of(interp, one), shape_of(interp, two))
     if name in COMPARISONS:
-        return make(shape, "bool")
+        compared = make(shape, "bool")
+        compared.slots["ends"] = Ends(0, 1)  # Where something is asked, both answers occur.
+        return compared
     if kinds[1] is not None:
         dtype = array_dtypes.weak(one.spec.dtype, kinds[1])
     elif kinds[0] is not None:
@@ -433,6 +444,9 @@ def binary(interp: Interpreter, name: str, left: Value, right: Value, frame: Fra
     if dtype is not None and array_dtypes.kind_of(dtype) == "int":
         made.slots["bounds"] = integers.computed(name, (left, right), _held)
         draws.computed(interp, name, left, right, made)
+    if dtype is not None and made.slots["bounds"] is None and array_dtypes.kind_of(dtype) in ("int", "uint"):
+        ends = integers.computed(name, (left, right), contained.of)
+        made.slots["ends"] = ends if contained.fits(ends, dtype) else None
     return made
 
 

@@ -20,6 +20,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import (
     arrays,
+    contained,
     copies,
     dictionaries,
     draws,
@@ -119,6 +120,7 @@ def call(interp: Interpreter, call: Arguments) -> Value:
         value = optim.schedule(interp, call.path, call) or unknown
     if is_unknown(value):
         interp.escape((*call.args, *call.kwargs.values()))
+        contained.forget(interp, (*call.args, *call.kwargs.values()))
         if call.path.partition(".")[0] not in _LOOKING_ON:
             interp.may_move((*call.args, *call.kwargs.values()))
     return value
@@ -129,7 +131,8 @@ def _numpy(interp: Interpreter, call: Arguments) -> Value:
     name = call.path.partition(".")[2]
     if name in TAKES_ARRAYS or (name in REDUCES_LISTS and call.args and isinstance(call.args[0], ListValue)):
         interp.converted_to_arrays(call.args, call.node, call.frame)
-    return arrays.of_operands(numpy.call(interp, call.path, call), *call.args)
+    made = contained.kept(interp, name, call.args, numpy.call(interp, call.path, call))
+    return arrays.of_operands(made, *call.args)
 
 
 @models("copy.copy", "copy.deepcopy")

@@ -327,7 +327,7 @@ def padded(tags: Tags, value: Value, certain: bool) -> Tags:
     if not certain or not _plain(value):
         return kept | {Ends(min(ends), max(ends))} if ends else kept
     around = min([value, *ends]), max([value, *ends])
-    return kept | {Bounds(*around) if any(isinstance(tag, Bounds) for tag in held) else Ends(*around)}
+    return kept | {Ends(*around, behind=True)}
 
 
 Rest = tuple[int, frozenset[tuple[int, ...]]]
@@ -337,21 +337,22 @@ MAX_RANK = 5
 
 def rest(container: Tensor, shape: tuple[Size, ...] | None, key: Value) -> Rest | None:
     """The tags that a tensor of one number keeps when a part of the tensor is written to; None where that is not known."""
-    held = next((tag for tag in container.tags if isinstance(tag, Bounds | Ends) and tag.low == tag.high), None)
-    if held is None or not shape or len(shape) > MAX_RANK:
+    held = next((tag for tag in container.tags if isinstance(tag, Bounds | Ends)), None)
+    if held is None or (isinstance(held, Bounds) and held.low != held.high) or not shape or len(shape) > MAX_RANK:
         return None
     sizes = [size for size in shape if isinstance(size, int) and size]
     if len(sizes) < len(shape):
         return None
+    number = held.low
     if isinstance(held, Bounds):
         corners = frozenset(itertools.product(*({0, size - 1} for size in sizes)))
     else:
-        number, corners = container.slots.get("rest") or (None, frozenset())
-        if number != held.low:
+        number, corners = container.slots.get("rest") or (held.low - 1, frozenset())
+        if number not in (held.low, held.high):
             return None
     parts = _per_dimension(key, len(shape))
     left = frozenset(corner for corner in corners if not all(_covers(*one) for one in zip(parts, corner, sizes)))
-    return (held.low, left) if left else None
+    return (number, left) if left else None
 
 
 def _per_dimension(key: Value, rank: int) -> list[Value]:
@@ -391,7 +392,11 @@ def of_part(tags: Tags, name: str, args: tuple[Value, ...]) -> Tags:
         tags = frozenset(replace(tag, rising=False) if isinstance(tag, Bounds) else tag for tag in tags)
     fixed = name in _PARTS or (name == "getitem" and len(args) > 1 and _is_fixed(args[1]))
 
+    shifted = name == "getitem" and len(args) > 1 and all(map(_shifts, _each(args[1])))
+
     def is_lost(tag: object) -> bool:
+        if isinstance(tag, Ends) and tag.behind and shifted:
+            return False
         return isinstance(tag, Ends | Points) or (isinstance(tag, Bounds) and not tag.anywhere)
 
     return frozenset(tag for tag in tags if not (fixed and is_lost(tag)))
@@ -435,6 +440,13 @@ def _is_fixed(key: Value) -> bool:
     if isinstance(key, SliceValue):
         return any(end is not None for end in (key.start, key.stop, key.step))
     return isinstance(key, ListValue) or (_plain(key) and not isinstance(key, AnyIndex))
+
+
+def _shifts(key: Value) -> bool:
+    """Whether an index leaves out no more than the first or the last element: ``[:, :-1]``."""
+    if not isinstance(key, SliceValue):
+        return key is None or key is ...
+    return key.start in (None, 0, 1) and key.stop in (None, -1) and key.step is None
 
 
 def _elements(data: Value, depth: int = 4) -> list[Value]:

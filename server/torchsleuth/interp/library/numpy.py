@@ -10,7 +10,7 @@ from typing import Any
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import array_dtypes, arrays, draws, integers
+from torchsleuth.interp.library import array_dtypes, arrays, contained, draws, integers
 from torchsleuth.interp.library.arrays import Shape
 from torchsleuth.interp.models import Model, attribute, method
 from torchsleuth.tensors import dims
@@ -409,14 +409,19 @@ def _where(interp: Interpreter, call: Arguments) -> Value:
         return UNKNOWN
     shape = arrays.broadcast(interp, *(arrays.shape_of(interp, part) for part in parts if part is not None))
     value = arrays.binary(interp, "add", call.args[1], call.args[2], call.frame)
+    ends = contained.chosen(*(interp.resolved(value) for value in call.args[1:]))
     if isinstance(value, Array):
-        return arrays.make(shape, value.spec.dtype)
+        made = arrays.make(shape, value.spec.dtype)
+        made.slots["ends"] = ends
+        return made
     kinds = [array_dtypes.python_kind(interp.resolved(value)) for value in call.args[1:]]
     if None in kinds:
         return arrays.make(shape, None)
-    return arrays.make(
+    made = arrays.make(
         shape, array_dtypes.promoted(*(array_dtypes.of_python(kind) for kind in kinds if kind is not None))
     )
+    made.slots["ends"] = ends
+    return made
 
 
 def _pad(interp: Interpreter, call: Arguments) -> Value:
@@ -871,6 +876,7 @@ class ArrayMethods(Model):
         shape, axes = self.sizes, self.value.slots["mirrored"]
         turned = arrays.make(None if shape is None else shape[::-1], self.value.spec.dtype)
         known = shape is not None and axes is not None
+        turned.slots["ends"] = contained.of(self.value)
         turned.slots["mirrored"] = frozenset(len(shape) - 1 - axis for axis in axes) if known and shape else None
         return turned
 
@@ -885,7 +891,7 @@ class ArrayMethods(Model):
 
     def run(self, call: Arguments) -> Value:
         value = super().run(call) if call.exact else UNKNOWN
-        return arrays.of_operands(value, self.value, *call.args)
+        return arrays.of_operands(contained.kept(self.interp, self.name, (self.value,), value), self.value, *call.args)
 
     @method("astype", "view")
     def converted(self, call: Arguments) -> Value:
@@ -895,6 +901,8 @@ class ArrayMethods(Model):
         converted = arrays.make(self.sizes if same else None, array_dtypes.dtype_of(call.get(0, "dtype")))
         for slot in ("bounds", "element"):
             converted.slots[slot] = self.value.slots.get(slot) if same else None
+        ends, dtype = contained.of(self.value), converted.spec.dtype
+        converted.slots["ends"] = ends if same and dtype != "bool" and contained.fits(ends, dtype) else None
         return converted
 
     @method("item")
@@ -911,6 +919,7 @@ class ArrayMethods(Model):
 
     @method("fill", "sort", "setflags", "tofile", "partition", "resize", "put")
     def in_place(self, call: Arguments) -> Value:
+        self.interp.heap.set(self.value.slots, "ends", None)
         return None
 
     @method("round", "clip", "conj", "conjugate", "copy")

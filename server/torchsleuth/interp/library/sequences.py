@@ -61,11 +61,18 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
     if path.endswith("rnn.pad_sequence"):
         # One sequence is one sample.
         layout = frozenset({Batch(0 if call.get(1, "batch_first", False) else 1)})
-        held = integers.padded(
-            plain(made.tags), interp.resolved(call.get(2, "padding_value", 0)), _differ(interp, elements)
-        )
+        value = interp.resolved(call.get(2, "padding_value"))
+        # Who says what to pad with has sequences of different lengths.
+        certain = _differ(interp, elements) or (value is not None and not _are_known(elements))
+        held = integers.padded(plain(made.tags), 0 if value is None else value, certain)
         interp.heap.set(made.slots, "tags", held | layout)
     return made
+
+
+def _are_known(elements: tuple[Value, ...]) -> bool:
+    """Whether the lengths of all sequences are numbers."""
+    shapes = [element.spec.shape for element in elements if isinstance(element, Tensor)]
+    return not isinstance(elements, Several) and all(shape and isinstance(shape[0], int) for shape in shapes)
 
 
 def _differ(interp: Interpreter, elements: tuple[Value, ...]) -> bool:

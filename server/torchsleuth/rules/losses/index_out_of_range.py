@@ -53,6 +53,8 @@ CODE = "TS310"
 DEFAULT_IGNORED = -100
 MAX_SPECIAL = 4
 """Special tokens, such as those of padding and of the start, that a vocabulary may lack."""
+WHITE = 255
+"""What stands for the second class in a mask that is kept as a picture."""
 _EMBEDDINGS = ("torch.nn.Embedding", "torch.nn.EmbeddingBag", "torch.nn.functional.embedding")
 _CLASSES = (
     "torch.nn.CrossEntropyLoss",
@@ -197,6 +199,10 @@ def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds
             yield replaced(analysis, lookup.layer.site, rows, text)
     if isinstance(bounds, Bounds) and bounds.low == 1 and bounds.high == lookup.size:
         yield from suffixed(analysis, lookup.index, " - 1")
+    if isinstance(bounds, Ends) and bounds.high == WHITE and bounds.low in (0, WHITE) and lookup.size == 2:
+        yield from suffixed(analysis, lookup.index, f" // {WHITE}")
+    if lookup.kind == "table" and bounds.low < 0 and bounds.high < lookup.size:
+        yield from suffixed(analysis, lookup.index, ".clamp(min=0)")
     ignoring = list(_ignoring(analysis, operation, lookup, bounds)) if lookup.ignored == DEFAULT_IGNORED else []
     if ignoring:
         yield from ignoring

@@ -1,0 +1,87 @@
+"""Integers that an array of NumPy holds for certain, because they were written into it: ``mask[top:bottom] = 255``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.values import AnyIndex, Array, Bounds, Ends, ListValue, SliceValue, Tags, Value, is_int
+
+_KEEPS = frozenset(
+    "reshape transpose ravel flatten squeeze swapaxes moveaxis expand_dims atleast_1d atleast_2d atleast_3d repeat tile copy "
+    "array asarray asanyarray ascontiguousarray asfortranarray flip fliplr flipud rot90 roll broadcast_to stack concatenate "
+    "concat vstack hstack dstack append pad int32 int64 uint8 int16 T".split()
+)
+"""Functions and methods whose result holds all that their operands hold."""
+_WRITES = frozenset("copyto place put putmask fill_diagonal".split())
+_LIMITS = {"uint8": (0, 255), "int8": (-128, 127), "int16": (-(2**15), 2**15 - 1), "uint16": (0, 2**16 - 1)}
+
+
+def of(value: Value) -> Ends | None:
+    """The integers that an array, or one of several, holds for certain."""
+    if isinstance(value, Array):
+        ends = value.slots["ends"]
+        return ends if isinstance(ends, Ends) else None
+    items = value.elements or () if isinstance(value, ListValue) else value if isinstance(value, tuple) else ()
+    return together(of(item) for item in items if isinstance(item, Array))
+
+
+def together(parts: Iterable[Ends | None]) -> Ends | None:
+    """What is held by what is put together of these."""
+    known = [part for part in parts if part is not None]
+    return Ends(min(one.low for one in known), max(one.high for one in known)) if known else None
+
+
+def tags(array: Array) -> Tags:
+    """What is known of the integers in an array, as the tags of a tensor made of it."""
+    bounds = array.slots["bounds"]
+    ends = of(array)
+    known = bounds if isinstance(bounds, Bounds) else ends
+    return frozenset({known} - {None})
+
+
+def written(value: Value) -> Ends | None:
+    """What an array holds after this was written to a part of it: what it held before may be overwritten."""
+    return Ends(int(value), int(value)) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def chosen(one: Value, other: Value) -> Ends | None:
+    """``np.where(condition, 255, 0)``: where something is asked, both answers occur."""
+    numbers = [value for value in (one, other) if isinstance(value, int) and not isinstance(value, bool)]
+    return Ends(min(numbers), max(numbers)) if len(numbers) == 2 else None
+
+
+def kept(interp: Interpreter, name: str, operands: tuple[Value, ...], result: Value) -> Value:
+    """The result of a function or method of NumPy, with what its operands hold where it keeps that."""
+    if name in _WRITES:
+        forget(interp, operands[:1])
+    if isinstance(result, Array) and name in _KEEPS and result.slots["ends"] is None and operands:
+        first = operands[0]
+        result.slots["ends"] = of(first) if name != "append" else together(map(of, operands))
+    return result
+
+
+def forget(interp: Interpreter, values: Iterable[Value]) -> None:
+    """What is not known may write to these."""
+    for value in values:
+        if isinstance(value, Array):
+            interp.heap.set(value.slots, "ends", None)
+
+
+def in_part(ends: Ends | None, key: Value) -> Ends | None:
+    """What is held by a part: one of many samples, or all of it with its dimensions in another order."""
+    if ends is None or not isinstance(key, tuple):
+        return ends if key is None or is_int(key) or key is ... else ends if _is_whole(key) else None
+    first, *rest = key
+    alike = first is None or first is ... or isinstance(first, AnyIndex) or is_int(first) or _is_whole(first)
+    return ends if alike and all(one is None or one is ... or _is_whole(one) for one in rest) else None
+
+
+def _is_whole(key: Value) -> bool:
+    return isinstance(key, SliceValue) and key.start is None and key.stop is None and key.step in (None, -1)
+
+
+def fits(ends: Bounds | Ends | None, dtype: str | None) -> bool:
+    """Whether a dtype of few bits holds these numbers as they are."""
+    low, high = _LIMITS.get(dtype or "", (0, 0))
+    return ends is not None and (dtype not in _LIMITS or (low <= ends.low and ends.high <= high))
