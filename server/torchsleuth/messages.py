@@ -608,6 +608,10 @@ ENGLISH: dict[str, str] = {
     "mse.classes": (
         "{loss} measures a distance between the scores {prediction} and the class numbers {target}: use {whole}"
     ),
+    "loss.per_action": (
+        "{wide} has one log-probability for each dimension, {column} one value for each sample: sum over the last dimension first"
+    ),
+    "loss.per_action.here": "one log-probability for each dimension",
     "loss.square": "{prediction} and {target} broadcast to {made}: each sample meets all others, and the average hides it",
     "loss.broadcast": ("{prediction} and {target} broadcast to {made}: every prediction is compared with every target"),
     "softmax.batch": (

@@ -13,12 +13,12 @@ from torchsleuth.values import Tensor
 
 MEETINGS = frozenset("add sub mul div truediv minimum maximum min max where iadd isub imul itruediv".split())
 """Operators on two tensors, element by element."""
-_ELEMENTWISE = MEETINGS | frozenset(
+ELEMENTWISE = MEETINGS | frozenset(
     "pow square abs exp log log1p clamp clip clamp_min clamp_max neg relu softplus sigmoid tanh sqrt logsigmoid float "
     "ReLU Softplus Sigmoid Tanh LogSigmoid detach lt gt le ge nan_to_num".split()
 )
-_WHOLE = frozenset("mean sum".split())
-_LOSSES = frozenset(
+WHOLE = frozenset("mean sum".split())
+LOSSES = frozenset(
     "MSELoss L1Loss SmoothL1Loss HuberLoss mse_loss l1_loss smooth_l1_loss huber_loss BCELoss binary_cross_entropy "
     "BCEWithLogitsLoss binary_cross_entropy_with_logits".split()
 )
@@ -65,15 +65,15 @@ def is_averaged(uses: Uses, operation: Operation, made: Shape) -> bool:
             seen.add(id(use))
             name = use.target.rpartition(".")[2].strip("_")
             grows = trained or any(spec.requires_grad is True for spec in use.specs)
-            if name in _WHOLE and len(use.args) == 1 and not use.kwargs:
+            if name in WHOLE and len(use.args) == 1 and not use.kwargs:
                 if on_purpose or not grows:
                     return False
                 ends += 1
-            elif name in _LOSSES:
+            elif name in LOSSES:
                 if not grows or not _is_against_another(use, made):
                     return False
                 ends += 1
-            elif name in _ELEMENTWISE and len(use.operands) == len(use.tensors):
+            elif name in ELEMENTWISE and len(use.operands) == len(use.tensors):
                 pending.append((use, grows))
             else:
                 return False

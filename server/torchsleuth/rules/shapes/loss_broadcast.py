@@ -3,7 +3,9 @@
 What it finds
     MSELoss, L1Loss, SmoothL1Loss, HuberLoss and their like on (N, 1) against (N,), or on other sizes that broadcast to
     more elements than either side has; and the same written out, as `((prediction - target) ** 2).mean()`. And (N, 1)
-    against (N,) in a product, a ratio or a sum of what is averaged later: returns, advantages, targets, weights.
+    against (N,) in a product, a ratio or a sum of what is averaged later: returns, advantages, targets, weights. And
+    log-probabilities of a normal distribution, one for each dimension of an action, (N, A), with one value for each
+    sample, (N, 1): `q - alpha * log_prob`, `log_prob.exp() * advantage`.
 Why it hurts
     (N, 1) and (N,) broadcast to (N, N): each sample is drawn towards the targets of all, and the model learns their mean.
     PyTorch only warns, once: "Using a target size that is different to the input size".
@@ -27,10 +29,14 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, origin_trail
+from torchsleuth.rules.evidence.loops import blocks_of, is_simple, statement_of
 from torchsleuth.rules.evidence.operands import Operand, fitted, fitted_by_callers, operand, operands, suffixed
+from torchsleuth.rules.evidence.per_action import unsummed
 from torchsleuth.rules.evidence.squares import MEETINGS, Uses, is_averaged, is_square
 from torchsleuth.rules.losses.mse_on_class_indices import class_indices
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape, squeezed, transposed, unsqueezed
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor
@@ -62,6 +68,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         seen.add(key)
         yield _finding(analysis, operation, prediction, target, made)
     yield from _squares(analysis, seen)
+    yield from _for_each_action(analysis, seen)
 
 
 def _squares(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Iterator[Finding]:
@@ -83,6 +90,62 @@ def _squares(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Iterator[Fi
         if is_averaged(uses, operation, made):
             seen.add(key)
             yield _finding(analysis, operation, left, right, made, "loss.square")
+
+
+def _for_each_action(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Iterator[Finding]:
+    """Log-probabilities of each dimension of an action against one number for the whole of it."""
+    uses: Uses | None = None
+    told: set[Span] = set()
+    if not any(operation.target.endswith(".log_prob") for operation in analysis.trace.operations):
+        return
+    for operation in analysis.trace.operations:
+        uses = Uses(analysis) if uses is None else uses
+        found = unsummed(analysis, uses, operation)
+        span = operation.site.span
+        key = (span.path, span.start.line, span.start.column)
+        if found is None or key in seen or found[2].site.span in told:
+            continue
+        seen.add(key)
+        wide, column, made = found
+        told.add(made.site.span)
+        text = message("loss.per_action", wide=wide.described("it"), column=column.described("what it meets"))
+        source = analysis.source_of(made.site.span.path)
+        places = (
+            related(source, made.site.node, message("loss.per_action.here")),
+            *call_trail(operation.site.scene, limit=1),
+        )
+        yield Finding(span, text, places, _summed(analysis, wide, made))
+
+
+def _summed(analysis: Analysis, wide: Operand, made: Operation) -> Iterator[Candidate]:
+    """The sum over the dimensions: of what the function returns, of log_prob() itself, or here."""
+    sum_of = ".sum(dim=-1, keepdim=True)"
+    yield from _sum_at_end(analysis, made, sum_of)
+    source, node = analysis.source_of(made.site.span.path), made.site.node
+    title = message("fix.insert", text=sum_of)
+    yield Candidate(title, (edits.replace(source, node, source.segment(node) + sum_of),), safe=False)
+    yield from suffixed(analysis, wide, sum_of, safe=False)
+
+
+def _sum_at_end(analysis: Analysis, made: Operation, sum_of: str) -> Iterator[Candidate]:
+    """A line behind the last statement that computes the variable: corrections of a transformed action belong to the sum."""
+    path, source = made.site.span.path, analysis.source_of(made.site.span.path)
+    first = statement_of(analysis, made.site)
+    target = first.targets[0] if isinstance(first, ast.Assign) and len(first.targets) == 1 else None
+    if first is None or not isinstance(target, ast.Name):
+        return
+    for block in blocks_of(analysis.tree(path)):
+        if first in block:
+            last = [one for one in block if _assigns(one, target.id)][-1]
+            if is_simple(last, analysis, path):
+                line = f"{target.id} = {target.id}{sum_of}"
+                edit = edits.insert_line_after(source, last, line)
+                yield Candidate(message("fix.insert", text=line), (edit,))
+
+
+def _assigns(statement: ast.stmt, name: str) -> bool:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
 
 
 def _grows(left: Shape, right: Shape, made: Shape) -> bool:
