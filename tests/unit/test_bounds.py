@@ -150,6 +150,15 @@ def test_what_a_body_does_after_it_was_cut_is_not_known() -> None:
     assert cut.incomplete is not None and "nests too deeply" in cut.incomplete
 
 
+def test_tables_of_numbers_are_not_computed_one_by_one() -> None:
+    table = "torch.tensor([[p / (10000 ** (2 * (i // 2) / dim)) for i in range(dim)] for p in range(196)])"
+    text = IMPORTS + "dim = 768\n" + "".join(f"t{number} = {table}\n" for number in range(9))
+    found = engine().analyze("script.py", text + WRONG)
+    shapes = {fact.binding: fact.shape for fact in found.facts if fact.binding}
+    assert shapes["t0"] == shapes["t8"] == (196, 768) and codes(found) == ["TS101"]
+    assert not found.stats["incomplete"]
+
+
 def test_a_large_heap_counts_in_what_it_costs() -> None:
     source = "".join(f"v{i} = {i}\n" for i in range(50)) + "if u:\n    w = 1\n"
     small, large = (

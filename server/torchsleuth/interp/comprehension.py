@@ -61,7 +61,7 @@ class Comprehension:
         if not iteration.exact or len(items) > MAX_SEQUENCE:
             self._exact, items = False, items[:MAX_KINDS]
         execution, begun = next(interp.loop_executions), len(interp.trace.events)
-        before = len(self._results)
+        before, steps = len(self._results), interp.steps
         plain = not generator.ifs and position == len(self._node.generators) - 1
         seen: dict[str, Value] | None = {} if plain and position == 0 and _is_function_of_names(self._element) else None
         for number, item in enumerate(items):
@@ -78,6 +78,11 @@ class Comprehension:
                     self._run(position + 1)
             if seen is not None and type(item) is str and type(self._results[-1]) in (int, str, float, bool):
                 seen[item] = self._results[-1]
+            if number == 1 and iteration.exact and self._is_too_long(len(items), interp.steps - steps):
+                if len(self._node.generators) == 1 and not generator.ifs:
+                    self._count = len(items)
+                self._exact = False
+                del items[2:]
             trains = any(event.kind in ("backward", "step") for event in interp.trace.events[begun:])
             if trains and len(items) == 1 and not iteration.exact:
                 items.append(item)  # it changes the state, as a loop does: once more from there
@@ -96,6 +101,11 @@ class Comprehension:
         if not iteration.exact and not _hands_on(self._element) and listed is not None:
             iteration = Iteration(listed, exact=True)
         return replace(iteration, over_loader=True) if self._node in interp.batch_loops else iteration
+
+    def _is_too_long(self, count: int, steps: int) -> bool:
+        """Whether so many elements, two of which took so many steps, are not evaluated one by one: tables of numbers."""
+        budget = self._interp.budget
+        return count > budget.unroll and steps * count > 2 * budget.loop_steps
 
     @contextmanager
     def _at(self, point: LoopPoint) -> Iterator[None]:
