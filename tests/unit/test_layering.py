@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2] / "server" / "torchsleuth"
-EXCHANGED = {"schema", "messages", "escaping"}
+EXCHANGED = {"schema", "messages", "escaping", "numbers"}
 ALLOWED = {
     "schema": set(),
     "wall": set(),
     "caches": set(),
     "lifetime": set(),
     "escaping": set(),
+    "numbers": set(),
     "messages": {"escaping"},
     "explanations": {"messages"},
     "faults": EXCHANGED | {"faults_of_runs"},

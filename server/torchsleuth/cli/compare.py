@@ -11,11 +11,11 @@ from pathlib import Path
 
 from torchsleuth.cli.output import complain, data, line
 from torchsleuth.messages import message
+from torchsleuth.numbers import number, share
 from torchsleuth.report.compare import last_loss, peak_memory, step_time
 from torchsleuth.report.comparison import Comparison, percent
 from torchsleuth.report.history import Kept
 from torchsleuth.report.losses import by_place
-from torchsleuth.report.numbers import number, share
 from torchsleuth.training import Training
 
 MAX_BYTES = 64 << 20

@@ -12,7 +12,7 @@ from pathlib import Path
 from torchsleuth.cli.files import PathNames, is_script, not_python
 from torchsleuth.cli.output import complain, data, line
 from torchsleuth.messages import message
-from torchsleuth.report.numbers import share, size
+from torchsleuth.numbers import share, size
 from torchsleuth.schema import MemoryEstimate
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable

@@ -10,9 +10,9 @@ from torchsleuth.cli.files import PathNames, is_script
 from torchsleuth.cli.output import Output, complain, data
 from torchsleuth.cli.render import print_place, source_reader
 from torchsleuth.messages import message
+from torchsleuth.numbers import number
 from torchsleuth.probing.result import EXIT_STATUS, Outcome, Place, Result
 from torchsleuth.probing.session import Request
-from torchsleuth.report.numbers import number
 from torchsleuth.runtime.session import Run
 
 TIMEOUT = 600.0

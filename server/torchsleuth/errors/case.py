@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
 
+from torchsleuth.numbers import size
 from torchsleuth.schema import Json, Span
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
@@ -182,7 +183,7 @@ class Case:
     @property
     def held(self) -> str:
         """The names that held most of the memory, for the end of a message."""
-        parts = [f"`{item['name']}` {size_text(item['bytes'])}" for item in self.holders]
+        parts = [f"`{item['name']}` {size(item['bytes'])}" for item in self.holders]
         return f"; held by {', '.join(parts)}" if parts else ""
 
     @property
@@ -240,7 +241,7 @@ class Case:
         described = self.described
         known = {"operands": described} if described else {}
         if "holders" in self.crash and groups.get("g1", "").isdigit():
-            known["wanted"] = size_text(int(groups["g1"]))
+            known["wanted"] = size(int(groups["g1"]))
         return {
             "type": self.crash["type"],
             "error": brief(message) if message else self.crash["type"],
@@ -265,15 +266,6 @@ def brief(text: str) -> str:
         if line:
             kept.append(line)
     return " ".join(kept)
-
-
-def size_text(count: float) -> str:
-    """A number of bytes: ``1.5 GiB``."""
-    units = ["PiB", "TiB", "GiB", "MiB", "KiB", "bytes"]
-    while count >= 1000 and len(units) > 1:
-        count /= 1024
-        units.pop()
-    return f"{count:.3g} {units[-1]}"
 
 
 def shape_text(tensor: Json) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.errors.case import Case, CrashFrame, size_text
+from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import add_argument, append, convert_receiver, replace
 from torchsleuth.errors.origin import made_at
 from torchsleuth.messages import message
+from torchsleuth.numbers import size
 from torchsleuth.schema import Fix, Json, Related
 
 _AVAILABLE = '"cuda" if torch.cuda.is_available() else "cpu"'
@@ -102,7 +103,7 @@ def _held(case: Case) -> list[Related]:
         span = made_at(case.frames, held["frame"], held["name"]) if frame is not None else None
         if span is not None:
             kind = "error.held.graph" if held["graph"] else "error.held"
-            text = message(kind, name=held["name"], size=size_text(held["bytes"]), count=held["tensors"])
+            text = message(kind, name=held["name"], size=size(held["bytes"]), count=held["tensors"])
             found.append(Related(span.path, span.start, span.end, text))
     return found
 

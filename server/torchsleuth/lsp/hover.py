@@ -15,7 +15,7 @@ from torchsleuth.lsp import protocol
 from torchsleuth.lsp.convert import from_position, to_range
 from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.messages import message
-from torchsleuth.report.numbers import share, size
+from torchsleuth.numbers import share, size
 from torchsleuth.schema import Cause, MemoryEstimate, Position, Sample, TensorFact, Values
 from torchsleuth.syntax.text import SourceText
 

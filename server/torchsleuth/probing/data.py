@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from torchsleuth.messages import message
+from torchsleuth.numbers import seconds, share
 from torchsleuth.probing.result import Place, Result
-from torchsleuth.report.numbers import seconds, share
 from torchsleuth.schema import Json
 
 Places = Callable[[Json | None], Place | None]

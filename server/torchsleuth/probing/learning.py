@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from torchsleuth.messages import message
+from torchsleuth.numbers import number
 from torchsleuth.probing.result import Place, Result
-from torchsleuth.report.numbers import number
 from torchsleuth.schema import Json
 
 LEAST_STEPS = 16

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from torchsleuth.messages import ENGLISH, message
+from torchsleuth.numbers import number
 from torchsleuth.probing.result import Place, Result
-from torchsleuth.report.numbers import number
 from torchsleuth.schema import Json
 
 _ADVICE = {

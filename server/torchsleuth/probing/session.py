@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from torchsleuth.messages import message
+from torchsleuth.numbers import number
 from torchsleuth.probing.judge import JUDGES
 from torchsleuth.probing.result import Place, Result
-from torchsleuth.report.numbers import number
 from torchsleuth.runtime.limits import Limits
 from torchsleuth.runtime.session import Run, RunReport
 from torchsleuth.schema import Json, Position

@@ -13,8 +13,8 @@ from statistics import median
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
+from torchsleuth.numbers import amount, number, seconds, share, size
 from torchsleuth.report.losses import by_place, course
-from torchsleuth.report.numbers import amount, number, seconds, share, size
 from torchsleuth.runtime.report import RunReport
 from torchsleuth.schema import Diagnostic
 from torchsleuth.training import BatchSample, Parameter, Place, Training

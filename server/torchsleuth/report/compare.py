@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from statistics import median
 
 from torchsleuth.messages import message
+from torchsleuth.numbers import amount, number, seconds, share, size
 from torchsleuth.report.losses import by_place, course
-from torchsleuth.report.numbers import amount, number, seconds, share, size
 from torchsleuth.schema import Json
 from torchsleuth.training import Parameter, Place, Training
 

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torchsleuth.messages import message
+from torchsleuth.numbers import share
 from torchsleuth.report import compare
 from torchsleuth.report.compare import Broken, Number
 from torchsleuth.report.history import Kept
-from torchsleuth.report.numbers import share
 from torchsleuth.report.view import plots
 from torchsleuth.schema import Json
 from torchsleuth.training import Place, Training

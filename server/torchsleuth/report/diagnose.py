@@ -10,9 +10,9 @@ from statistics import median
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
+from torchsleuth.numbers import amount, number, share
 from torchsleuth.report.logs import Logs, Points
 from torchsleuth.report.losses import mean
-from torchsleuth.report.numbers import amount, number, share
 from torchsleuth.schema import SEVERITIES, Json
 
 ENOUGH = 10

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from torchsleuth.messages import message, messages_of, word
+from torchsleuth.numbers import amount, number, seconds, share
 from torchsleuth.report.checklist import AMBER, RED, checklist
 from torchsleuth.report.losses import by_place, course
-from torchsleuth.report.numbers import amount, number, seconds, share
 from torchsleuth.runtime.report import RunReport
 from torchsleuth.runtime.secrets import Secrets
 from torchsleuth.schema import SEVERITIES, Diagnostic, Json

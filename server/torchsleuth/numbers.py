@@ -30,7 +30,9 @@ def size(value: float) -> str:
         if abs(value) < 1024:
             return f"{value:.3g} {unit}" if value < 1000 else f"{value:.0f} {unit}"
         value /= 1024
-    return f"{value:,.2f} GiB"
+    if abs(value) < 1024:
+        return f"{value:.2f}".removesuffix(".00") + " GiB"
+    return f"{value / 1024:.3g} TiB" if abs(value) < 1000 * 1024 else f"{value / 1024**2:,.3g} PiB"
 
 
 def seconds(value: float) -> str:
